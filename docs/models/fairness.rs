@@ -15,7 +15,7 @@ use crate::interleave::{Process, Random, step};
 
 pub(crate) const MODEL: Model = Model { name: "fairness", conditions: &CONDITIONS, run };
 
-const CONDITIONS: [&str; 11] = [
+const CONDITIONS: [&str; 10] = [
     "a commit requires the version that was read",
     "a transaction that lost three attempts reserves the partition",
     "a reservation changes the versions of the rows",
@@ -26,7 +26,6 @@ const CONDITIONS: [&str; 11] = [
     "a hold is measured by the clock of the process that waits",
     "a hold is derived from the round trips of its transaction",
     "a commit deletes the reservation",
-    "a reservation is identified by more than its number",
 ];
 
 const CONDITIONAL: usize = 0;
@@ -39,7 +38,6 @@ const PASSES: usize = 6;
 const OWN_CLOCK: usize = 7;
 const MEASURED: usize = 8;
 const DELETES: usize = 9;
-const IDENTIFIED: usize = 10;
 
 /// Ticks of the simulation in a millisecond.
 const MS: u64 = 10;
@@ -57,7 +55,7 @@ const HORIZON: u64 = 120_000 * MS;
 #[derive(Clone, Copy)]
 struct Reservation {
     number: u64,
-    /// Distinguishes it from earlier reservations with its number.
+    /// Distinguishes it from other reservations with its number, now or earlier.
     id: u64,
     owner: usize,
     hold: u64,
@@ -71,7 +69,7 @@ struct Store {
     value: u64,
     version: u64,
     commits: u64,
-    reservations: BTreeMap<u64, Reservation>,
+    reservations: BTreeMap<(u64, u64), Reservation>,
 }
 
 /// A process, which runs one transaction at a time.
@@ -94,7 +92,7 @@ struct Program {
     known: Cell<Option<u64>>,
     /// `true` if another process has written since its transaction before.
     is_shared: Cell<bool>,
-    passed: RefCell<BTreeSet<u64>>,
+    passed: RefCell<BTreeSet<(u64, u64)>>,
 }
 
 /// A transaction that is under way.
@@ -132,6 +130,12 @@ struct Died;
 
 /// Reservations in the order of their numbers.
 type Found = Vec<Reservation>;
+
+impl Reservation {
+    const fn key(&self) -> (u64, u64) {
+        (self.number, self.id)
+    }
+}
 
 impl World {
     fn holds(&self, condition: usize) -> bool {
@@ -194,12 +198,8 @@ impl World {
             return None;
         }
         let passed = program.passed.borrow();
-        let first = found.iter().find(|known| !passed.contains(&self.identity(known)));
-        first.filter(|first| transaction.own != Some((first.number, first.id))).copied()
-    }
-
-    fn identity(&self, known: &Reservation) -> u64 {
-        if self.holds(IDENTIFIED) { known.id } else { known.number }
+        let first = found.iter().find(|known| !passed.contains(&known.key()));
+        first.filter(|first| transaction.own != Some(first.key())).copied()
     }
 
     /// Waits until the transaction is the first one, or nobody has reserved the partition.
@@ -211,20 +211,16 @@ impl World {
     ) -> Result<(), Died> {
         let (mut seen, mut waited, mut began, mut read) = (None, 0, self.now(), MS);
         while let Some(first) = self.ahead(program, transaction, &found) {
-            if seen != Some(first.id) {
-                (seen, waited, began) = (Some(first.id), 0, self.now());
+            if seen != Some(first.key()) {
+                (seen, waited, began) = (Some(first.key()), 0, self.now());
             }
             let paused = self.now();
             let clock = i64::try_from(paused).unwrap_or(0) + program.ahead;
             let age =
                 if self.holds(OWN_CLOCK) { waited } else { u64::try_from(clock - first.date).unwrap_or(0) };
             if self.holds(PASSES) && age >= first.hold {
-                program.passed.borrow_mut().insert(self.identity(&first));
-                let delete = |store: &mut Store| {
-                    if store.reservations.get(&first.number).is_some_and(|known| known.id == first.id) {
-                        store.reservations.remove(&first.number);
-                    }
-                };
+                program.passed.borrow_mut().insert(first.key());
+                let delete = |store: &mut Store| store.reservations.remove(&first.key());
                 self.request(program, transaction, delete).await?;
             } else {
                 let pause = (waited / 16).clamp(read, PAUSE);
@@ -277,8 +273,7 @@ impl World {
             looked = true;
         }
         if looked {
-            transaction.own =
-                transaction.own.filter(|own| found.iter().any(|known| (known.number, known.id) == *own));
+            transaction.own = transaction.own.filter(|own| found.iter().any(|known| known.key() == *own));
         }
         if looked && self.ahead(program, transaction, &found).is_some() {
             self.wait(program, transaction, found).await?;
@@ -306,11 +301,7 @@ impl World {
                 }
                 (store.value, store.version) = (value + 1, store.version + 1);
                 store.commits += 1;
-                if let Some((number, id)) = own
-                    && store.reservations.get(&number).is_some_and(|known| known.id == id)
-                {
-                    store.reservations.remove(&number);
-                }
+                own.map(|own| store.reservations.remove(&own));
                 Some(store.version)
             })
             .await?;
@@ -324,28 +315,20 @@ impl World {
     async fn reserve(&self, program: &Program, transaction: &mut Transaction) -> Result<(), Died> {
         let found = self.look(program, transaction).await?;
         let owner = program.number;
-        let is_stored = |own: (u64, u64)| found.iter().any(|known| (known.number, known.id) == own);
+        let is_stored = |own: (u64, u64)| found.iter().any(|known| known.key() == own);
         let own = transaction.own.filter(|own| is_stored(*own));
         let touches = self.ahead(program, transaction, &found).is_none() && self.holds(TOUCHES);
         let last = found.last().map_or(0, |known| known.number);
-        let (mut number, id) = own.unwrap_or((last + 1, 1 + self.below(u64::from(u32::MAX))));
-        loop {
-            let date = i64::try_from(self.now()).unwrap_or(0) + program.ahead;
-            let reservation = Reservation { number, id, owner, hold: transaction.hold, date };
-            let reserved = self.request(program, transaction, |store| {
-                if own.is_none() && store.reservations.contains_key(&number) {
-                    return false;
-                }
-                store.reservations.insert(number, reservation);
-                store.version += u64::from(touches);
-                true
-            });
-            if reserved.await? {
-                transaction.own = Some((number, id));
-                return Ok(());
-            }
-            number += 1 + self.below(8);
-        }
+        let (number, id) = own.unwrap_or((last + 1, self.below(u64::from(u32::MAX))));
+        let date = i64::try_from(self.now()).unwrap_or(0) + program.ahead;
+        let reservation = Reservation { number, id, owner, hold: transaction.hold, date };
+        let reserve = |store: &mut Store| {
+            store.reservations.insert((number, id), reservation);
+            store.version += u64::from(touches);
+        };
+        self.request(program, transaction, reserve).await?;
+        transaction.own = Some((number, id));
+        Ok(())
     }
 
     async fn transaction(&self, program: &Program) -> Result<(), Died> {

@@ -15,7 +15,7 @@
 //! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete.
 //!
 //! A [transaction](crate::Entities::transaction) that finds rows written by another process reads the reservations of the partition as well, with one query.
-//! If it loses three attempts, it reserves the partition by a row whose `RowKey` is `U+FFFC reservation_` and 10 digits, with one query and one write, and
+//! If it loses three attempts, it reserves the partition by a row whose `RowKey` begins with `U+FFFC reservation_`, with one query and one write, and
 //! its commit deletes the row. Without writes of other processes, neither is sent.
 //!
 //! # Bounds

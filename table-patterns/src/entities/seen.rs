@@ -27,7 +27,7 @@ struct State {
     versions: Recent<RowKey, Option<ETag>>,
     is_shared: bool,
     /// The identifiers of reservations whose hold has ended.
-    passed: HashSet<i64>,
+    passed: HashSet<u64>,
     /// The error of a store whose credential does not cover reservations.
     refusal: Option<Error>,
 }
@@ -115,17 +115,17 @@ impl SeenRows {
     }
 
     /// Returns `true` if the hold of a reservation has ended.
-    pub(crate) fn is_passed(&self, id: i64) -> bool {
+    pub(crate) fn is_passed(&self, id: u64) -> bool {
         self.lock().passed.contains(&id)
     }
 
     /// Records that the hold of a reservation has ended.
-    pub(crate) fn pass(&self, id: i64) {
+    pub(crate) fn pass(&self, id: u64) {
         self.lock().passed.insert(id);
     }
 
     /// Forgets the reservations that no longer exist.
-    pub(crate) fn keep_passed(&self, exists: impl Fn(i64) -> bool) {
+    pub(crate) fn keep_passed(&self, exists: impl Fn(u64) -> bool) {
         self.lock().passed.retain(|id| exists(*id));
     }
 

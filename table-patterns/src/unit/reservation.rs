@@ -5,7 +5,7 @@
 //!
 //! | row | properties |
 //! |---|---|
-//! | `U+FFFC reservation_` and 10 digits: its place in the queue | `Id`: Int64, random; `HoldMillis`: Int64, the time that others wait for it |
+//! | `U+FFFC reservation_`, 10 digits: its place in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time that others wait for it |
 //!
 //! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts of other processes on
 //! these rows then have a conflict, and attempts that begin later find a version that their process does not know ([`SeenRows`]). In both cases
@@ -24,7 +24,7 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, KeyRange, Query, TextRange};
-use table_core::row::{Row, RowWriter};
+use table_core::row::RowWriter;
 use table_core::runtime::Runtime;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
@@ -34,7 +34,6 @@ use crate::entities::{SeenRows, touch};
 
 /// The prefix of the `RowKey`s of reservations. The place in the queue follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";
-const ID: &str = "Id";
 const HOLD: &str = "HoldMillis";
 
 /// The number of lost attempts after which a transaction reserves its partition.
@@ -43,16 +42,14 @@ pub(super) const LOSSES: usize = 3;
 const HOLDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 /// The shortest and the longest pause between two reads of the queue.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
-/// The largest distance to the next place that is tried if another transaction has taken a place.
-const LEAP: u64 = 8;
 
-/// A reservation of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A reservation of a transaction. The order is that of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Reservation {
     /// The place in the queue.
     place: u64,
-    /// Distinguishes it from earlier reservations with this place.
-    id: i64,
+    /// A random number, which distinguishes it from other reservations with this place, now or earlier.
+    id: u64,
 }
 
 /// A stored reservation.
@@ -63,19 +60,10 @@ pub(super) struct Stored {
     etag: ETag,
 }
 
-/// The outcome of the insert of a reservation.
-enum Inserted {
-    Done,
-    /// Another transaction has the place.
-    PlaceTaken,
-    /// A row to be touched no longer exists.
-    RowGone(usize),
-}
-
 impl Reservation {
     /// Returns the key of its row.
     pub(super) fn row_key(self) -> Result<RowKey> {
-        RowKey::new(format!("{PREFIX}{:010}", self.place))
+        RowKey::new(format!("{PREFIX}{:010}_{:016x}", self.place, self.id))
     }
 
     /// Returns `true` if an error says that the reservation does not exist.
@@ -94,12 +82,10 @@ impl Reservation {
 impl Stored {
     /// Reads a row of the queue; `None` for a row of a newer release.
     fn read(entity: EntityRef<'_>) -> Result<Option<Self>> {
-        let number = |name| match entity.row.find(name, &mut 0)? {
-            Some(ValueRef::Int64(number)) => Ok::<_, Error>(Some(number)),
-            _ => Ok(None),
-        };
-        let place = entity.row_key.strip_prefix(PREFIX).and_then(|place| place.parse().ok());
-        let (Some(place), Some(id), Some(hold)) = (place, number(ID)?, number(HOLD)?) else {
+        let parts = entity.row_key.strip_prefix(PREFIX).and_then(|parts| parts.split_once('_'));
+        let parts =
+            parts.and_then(|(place, id)| Some((place.parse().ok()?, u64::from_str_radix(id, 16).ok()?)));
+        let (Some((place, id)), Some(ValueRef::Int64(hold))) = (parts, entity.row.find(HOLD, &mut 0)?) else {
             return Ok(None);
         };
         let hold = Duration::from_millis(u64::try_from(hold).unwrap_or_default()).min(HOLDS.1);
@@ -158,7 +144,7 @@ impl<S: TableStore> Queue<'_, S> {
                 break;
             }
         }
-        queue.sort_unstable_by_key(|stored| stored.reservation.place);
+        queue.sort_unstable_by_key(|stored| stored.reservation);
         self.seen.keep_passed(|id| queue.iter().any(|stored| stored.reservation.id == id));
         Ok(queue)
     }
@@ -191,13 +177,11 @@ impl<S: TableStore> Queue<'_, S> {
         }
         rows.truncate(self.store.capabilities().limits.operations.saturating_sub(1));
         let last = queue.last().map_or(0, |stored| stored.reservation.place);
-        let mut next =
-            own.unwrap_or(Reservation { place: last.saturating_add(1), id: random().cast_signed() });
+        let next = own.unwrap_or(Reservation { place: last.saturating_add(1), id: random() });
         loop {
-            match self.insert(next, own.is_some(), hold, &rows).await {
-                Ok(Inserted::Done) => return Ok(Some(next)),
-                Ok(Inserted::PlaceTaken) => next.place = next.place.saturating_add(1 + random() % LEAP),
-                Ok(Inserted::RowGone(at)) => drop(rows.remove(at)),
+            match self.write(next, hold, &rows).await {
+                Ok(None) => return Ok(Some(next)),
+                Ok(Some(at)) => drop(rows.remove(at)),
                 Err(error) if error.is_ambiguous() => return Ok(Some(next)),
                 Err(error) if is_refusal(error.code()) => {
                     self.seen.refuse(error);
@@ -208,23 +192,23 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    async fn insert(
+    /// Writes a reservation and touches rows. If one of these does not exist, nothing is written, and its position is returned.
+    async fn write(
         &self,
         reservation: Reservation,
-        is_known: bool,
         hold: Duration,
         rows: &[RowKey],
-    ) -> Result<Inserted> {
-        let row = row(reservation.id, hold);
-        let kind = if is_known { OperationKind::InsertOrReplace(row) } else { OperationKind::Insert(row) };
+    ) -> Result<Option<usize>> {
+        let mut row = RowWriter::with_capacity(1);
+        row.property(HOLD, ValueRef::Int64(i64::try_from(hold.as_millis()).unwrap_or(i64::MAX)));
+        let kind = OperationKind::InsertOrReplace(row.finish());
         let mut operations = vec![Operation { row_key: reservation.row_key()?, kind }];
         let touched =
             rows.iter().map(|row_key| Operation { row_key: row_key.clone(), kind: touch(IfMatch::Any) });
         operations.extend(touched);
-        let Err(error) = self.submit(operations).await else { return Ok(Inserted::Done) };
-        match error.operation().or(rows.is_empty().then_some(0)) {
-            Some(0) if error.is_already_exists() => Ok(Inserted::PlaceTaken),
-            Some(at @ 1..) if error.is_not_found() && at <= rows.len() => Ok(Inserted::RowGone(at - 1)),
+        let Err(error) = self.submit(operations).await else { return Ok(None) };
+        match error.operation().and_then(|at| at.checked_sub(1)) {
+            Some(at) if error.is_not_found() && at < rows.len() => Ok(Some(at)),
             _ => Err(error),
         }
     }
@@ -258,12 +242,4 @@ impl<S: TableStore> Queue<'_, S> {
         operations.into_iter().try_for_each(|operation| transaction.push(operation))?;
         self.store.submit(self.table, transaction).await.map(drop)
     }
-}
-
-/// Creates the row of a reservation.
-fn row(id: i64, hold: Duration) -> Row {
-    let mut row = RowWriter::with_capacity(2);
-    row.property(HOLD, ValueRef::Int64(i64::try_from(hold.as_millis()).unwrap_or(i64::MAX)));
-    row.property(ID, ValueRef::Int64(id));
-    row.finish()
 }

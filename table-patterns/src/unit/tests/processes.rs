@@ -1,24 +1,22 @@
 //! Transactions of several processes on one partition: each handle stands for a process, and time is virtual.
 
+mod edges;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
-use table_core::key::PartitionKey;
 use table_core::query::{KeyRange, Query, TextRange};
-use table_core::retry::Retry;
 use table_core::store::TableStore;
-use table_core::{Entity, EntityKey, TableName};
+use table_core::{Entity, TableName};
 
 use super::timeline::{Distant, Timeline};
 use crate::EntityStore;
-use crate::entities::{Entities, SeenRows};
-use crate::faults::{Call, Fault, FaultyStore};
+use crate::entities::Entities;
 use crate::sequence::GaplessSequence;
-use crate::unit::reservation::{LOSSES, PREFIX, Queue};
+use crate::unit::reservation::PREFIX;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Counters")]
@@ -71,17 +69,6 @@ impl Run {
     fn reservations(&self) -> usize {
         let query = Query::new(KeyRange::rows("t", TextRange::prefix(PREFIX)));
         block_on(self.engine.query(&TableName::new("Counters").unwrap(), &query, None)).unwrap().rows.len()
-    }
-
-    /// Reserves the partition, as by a process that then ended.
-    fn reserve(&self) {
-        let table = TableName::new("Counters").unwrap();
-        let partition_key = PartitionKey::new("t").unwrap();
-        let seen = SeenRows::default();
-        let queue = Queue { store: &self.engine, table: &table, partition_key: &partition_key, seen: &seen };
-        let row_key = EntityKey::new("t", "counter").unwrap().row_key;
-        let reserved = queue.reserve(None, Duration::from_millis(700), vec![row_key], || 7);
-        assert!(block_on(reserved).unwrap().is_some());
     }
 
     /// Checks that numbers have no gaps and that no increment was lost.
@@ -206,143 +193,4 @@ fn the_own_error_of_a_transaction_is_found_while_others_write() {
         assert!(attempts.load(Ordering::Relaxed) <= BOUND, "{attempts:?}");
         assert_eq!(run.reservations(), 0, "an error releases the partition");
     }
-}
-
-#[test]
-fn the_reservation_of_a_process_that_ended_delays_the_others_once() {
-    let run = Run::new(4);
-    let processes = [1, 2].map(|number| run.process(number, Duration::from_millis(5)));
-    let tasks = || {
-        let task = |counters| -> LocalBoxFuture<'_, ()> {
-            Box::pin(async move {
-                for _ in 0..5 {
-                    assert!(post(counters).await <= BOUND);
-                }
-            })
-        };
-        processes.iter().map(task).collect::<Vec<_>>()
-    };
-    run.timeline.run(tasks());
-    let before = run.timeline.now();
-    run.reserve();
-    run.timeline.run(tasks());
-    run.check(20);
-    assert_eq!(run.reservations(), 0);
-    let delay = run.timeline.now() - before;
-    assert!(delay >= Duration::from_millis(700), "the hold is respected: {delay:?}");
-    assert!(delay <= Duration::from_millis(700) + 2 * before, "once: {delay:?}, without it {before:?}");
-}
-
-/// A process of an older release commits without regard to reservations: nothing is lost, and the bound of the attempts does not hold.
-#[test]
-fn a_process_that_ignores_reservations_breaks_no_transaction() {
-    for seed in 0..4 {
-        let run = Run::new(seed);
-        let slow = run.process(0, Duration::from_millis(20));
-        let older = run.process(1, Duration::from_millis(1));
-        let (is_over, increments) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let (is_over, increments) = (&is_over, &increments);
-        let posts: LocalBoxFuture<'_, ()> = Box::pin(async {
-            for _ in 0..3 {
-                post(&slow).await;
-            }
-            is_over.store(true, Ordering::Relaxed);
-        });
-        // An update of one entity does not look for reservations.
-        let others: LocalBoxFuture<'_, ()> = Box::pin(async {
-            while !is_over.load(Ordering::Relaxed) {
-                older.update(Counter::key("t"), |counter| counter.value += 1).await.unwrap();
-                increments.fetch_add(1, Ordering::Relaxed);
-                run.timeline.sleep(Duration::from_millis(150)).await;
-            }
-        });
-        run.timeline.run(vec![posts, others]);
-        let counter = block_on(run.engine.entities::<Counter>().get(Counter::key("t"))).unwrap().unwrap();
-        assert_eq!(usize::try_from(counter.value).unwrap(), 3 + increments.load(Ordering::Relaxed));
-        assert_eq!(run.reservations(), 0);
-    }
-}
-
-#[test]
-fn transactions_without_contention_send_no_request_for_reservations() {
-    let store = FaultyStore::new(Engine::in_memory());
-    let counters = block_on(store.entities::<Counter>().create_if_missing()).unwrap();
-    block_on(counters.insert(&Counter { tenant: "t".into(), value: 0 })).unwrap();
-    store.heal();
-    for _ in 0..5 {
-        assert_eq!(block_on(post(&counters)), 1);
-    }
-    // The row of the counter and the row of the sequence, then the commit.
-    assert_eq!(store.calls(), [Call::Get, Call::Get, Call::Submit].repeat(5));
-
-    // Another process writes in between: one more read, together with the others from the next transaction on.
-    let other = store.entities::<Counter>();
-    block_on(post(&other));
-    store.heal();
-    block_on(post(&counters));
-    assert_eq!(store.calls(), [Call::Get, Call::Query, Call::Get, Call::Submit]);
-    store.heal();
-    block_on(post(&counters));
-    block_on(post(&counters));
-    assert_eq!(store.calls().iter().filter(|call| **call == Call::Query).count(), 1, "{:?}", store.calls());
-}
-
-#[test]
-fn a_credential_that_does_not_cover_reservations_commits_without_them() {
-    let store = FaultyStore::new(Engine::in_memory());
-    let counters = block_on(store.entities::<Counter>().create_if_missing()).unwrap();
-    block_on(counters.insert(&Counter { tenant: "t".into(), value: 0 })).unwrap();
-    let other = store.inner().entities::<Counter>();
-    let writer = other.clone();
-    store.script(move |call, number| match call {
-        Call::Query => Fault::Before(ErrorCode::AuthorizationPermissionMismatch),
-        Call::Submit if number < 20 => {
-            let other = other.clone();
-            Fault::Meanwhile(Box::new(move || assert!(block_on(post(&other)) > 0)))
-        }
-        _ => Fault::None,
-    });
-    assert!(block_on(post(&counters)) > LOSSES);
-    // The error of the last attempt names the reason.
-    let few = counters.clone().with_retry(Retry::new(2, Duration::ZERO, Duration::ZERO));
-    let posted = few.transaction(Counter::partition("t"), async |unit| {
-        let counter = unit.get(Counter::key("t")).await?.expect("inserted");
-        block_on(post(&writer));
-        unit.update(&counter, |counter| counter.value += 1).map(drop)
-    });
-    let error = block_on(posted).unwrap_err();
-    assert_eq!((error.rule(), error.message().contains("no reservation")), (Some("CON-3"), true), "{error}");
-    let queries = || store.calls().iter().filter(|call| **call == Call::Query).count();
-    assert_eq!(queries(), 1, "it is not tried again");
-    block_on(post(&counters));
-    assert_eq!(queries(), 1);
-}
-
-#[test]
-fn a_full_transaction_deletes_its_reservation_after_the_commit() {
-    let run = Run::new(5);
-    let (slow, near) = (run.process(0, Duration::from_millis(40)), run.process(1, Duration::from_millis(1)));
-    let most = slow.table().store().capabilities().limits.operations;
-    let (is_over, attempts) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let full: LocalBoxFuture<'_, ()> = Box::pin(async {
-        let filled = slow.transaction(Counter::partition("t"), async |unit| {
-            attempts.fetch_add(1, Ordering::Relaxed);
-            let counter = unit.get(Counter::key("t")).await?.expect("inserted");
-            unit.update(&counter, |counter| counter.value += 1)?;
-            for number in 1..most {
-                unit.insert(&entry(900_000 + u32::try_from(number).unwrap()))?;
-            }
-            Ok::<_, table_core::Error>(())
-        });
-        filled.await.unwrap();
-        is_over.store(true, Ordering::Relaxed);
-    });
-    let others: LocalBoxFuture<'_, ()> = Box::pin(async {
-        while !is_over.load(Ordering::Relaxed) {
-            post(&near).await;
-        }
-    });
-    run.timeline.run(vec![full, others]);
-    assert!((LOSSES + 1..=BOUND).contains(&attempts.load(Ordering::Relaxed)), "{attempts:?}");
-    assert_eq!(run.reservations(), 0);
 }
