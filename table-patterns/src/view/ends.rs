@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::store::TableStore;
 
-use crate::feed::Cursor;
+use crate::feed::{self, Cursor};
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
+use crate::view::fault::ViewFault;
 use crate::view::table::ViewTable;
 
 /// The maximum number of recorded ends. It is limited because a position is stored and must stay small. The feeds of further partitions are applied
@@ -22,7 +24,14 @@ pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Reads the ends of the feeds.
+    ///
+    /// # Errors
+    /// `IndexNotReady` if older programs may write without the feed: neither the rebuild nor the feed would contain such a change.
     pub(super) async fn ends(&self) -> Result<Ends> {
+        if feed::is_announced(&self.source).await? {
+            let fault = ViewFault::AnnouncedFeed(V::Source::SCHEMA.entity);
+            return Err(Error::of(fault).with_table(self.source.name()?.as_str()));
+        }
         let (feed, table) = (self.feed(), self.source.name()?);
         let partitions = feed.partitions(table).await?;
         let ends = partitions.into_iter().take(MOST).map(|partition_key| async move {

@@ -30,6 +30,12 @@ pub(super) enum ViewFault {
     #[fault(IndexNotReady, "IMP-6")]
     Building,
     #[error(
+        "the feed of `{0}` is announced, and older programs may write entities without entries; replace these programs, and run `backfill_feed` \
+         until it returns no time"
+    )]
+    #[fault(IndexNotReady, "IMP-6")]
+    AnnouncedFeed(&'static str),
+    #[error(
         "the rows of the table belong to the view `{owner}`, not to `{name}`; give each view a row type with a table, or return the old name from `View::name`"
     )]
     #[fault(LayoutMismatch, "IMP-6")]

@@ -151,6 +151,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// Processes one page. Returns `false` when the rebuild is complete.
     ///
     /// # Errors
+    /// - `IndexNotReady` (IMP-6) while older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
     /// - `LayoutMismatch` (IMP-6) if the position belongs to a view that was deleted: the new view lacks the earlier rows, so start again.
     /// - Any error of [`ViewTable::apply`] or of the store. The position does not change, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
@@ -194,7 +195,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (page.continuation, Phase::Sums)
             }
             Phase::Sums => {
-                let page = self.read(self.view.rows.name()?, everywhere(BY), keys_only()).await?;
+                let keys = Select::names(["PartitionKey", "RowKey"]);
+                let page = self.read(self.view.rows.name()?, everywhere(BY), keys).await?;
                 let places = page.rows.iter().map(|row| PartitionKey::new(row.partition_key));
                 let mut places = places.collect::<Result<Vec<_>>>()?;
                 places.dedup();
@@ -274,10 +276,6 @@ fn sources<E: Entity>() -> KeyRange {
         _ => TextRange::ALL,
     };
     KeyRange { partition_key: TextRange::ALL, row_key }
-}
-
-fn keys_only() -> Select {
-    Select::names(["PartitionKey", "RowKey"])
 }
 
 /// Returns the range of the rows of all partitions whose keys begin with a prefix.

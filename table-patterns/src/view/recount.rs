@@ -78,9 +78,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let nothing = Amounts::new();
             let absent = records.sums.keys().filter(|row| !stored.contains_key(*row));
             let absent = absent.filter(|row| !records.agree(row, &nothing));
-            let wrong = stored.iter().filter(|(row, stored)| {
-                stored.is_recounted && !records.put.contains(*row) || !records.agree(row, &stored.amounts)
-            });
+            let wrong = stored
+                .iter()
+                .filter(|(row, stored)| stored.is_recounted || !records.agree(row, &stored.amounts));
             let mut rows: BTreeSet<_> = wrong.map(|(row, _)| row.clone()).chain(absent.cloned()).collect();
             if stored.keys().any(|row| !records.put.contains(row)) {
                 // IMPORTANT: a change between the two reads can hide a wrong sum, because it adds to the records the surplus of the sum.
@@ -88,18 +88,19 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 let changed = changed(&stored, &later).filter(|row| !records.put.contains(*row));
                 rows.extend(changed.cloned());
             }
-            if rows.is_empty() || self.recount_rows(place, rows, &mut corrected).await? {
+            if rows.is_empty() || self.recount_rows(place, (&rows, &records), &mut corrected).await? {
                 return Ok(corrected);
             }
             race.lost(None).await?;
         }
     }
 
-    /// Recounts the sums of several rows. Returns `false` if another recount of the partition has started in the meantime, or a row was replaced.
+    /// Recounts the sums of several rows, which were found by the given records. Returns `false` if another recount of the partition has started in
+    /// the meantime, or a row with sums was deleted.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
-        rows: BTreeSet<String>,
+        (rows, found_by): (&BTreeSet<String>, &Records),
         corrected: &mut usize,
     ) -> Result<bool> {
         let (id, key) = (Uuid::new_v4().simple().to_string(), record::recount_key(place)?);
@@ -107,8 +108,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(place, vec![(key.row_key.clone(), named)]).await?;
         let mut began = BTreeMap::new();
         for row in rows {
-            let amounts = self.begin(place, &row, &id).await?;
-            began.insert(row, amounts);
+            let is_summed = found_by.sums.contains_key(row);
+            if let Some(amounts) = self.begin((place, row), &id, is_summed).await? {
+                began.insert(row, amounts);
+            }
         }
         let records = self.records(place, Some(&id)).await?;
         // IMPORTANT: read after the records. A record drops the amounts of an earlier recount when it stores those of a later one.
@@ -120,7 +123,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         let (mut is_whole, nothing) = (true, Amounts::new());
         for (row, began) in &began {
-            let counted = records.sums.get(row).unwrap_or(&nothing);
+            // IMPORTANT: the entity that puts a row may have left the partition before the rows were found, and may have come back since.
+            let (began, counted) = match records.sums.get(*row) {
+                _ if records.put.contains(*row) => (&nothing, &nothing),
+                counted => (began, counted.unwrap_or(&nothing)),
+            };
             match self.end((place, row), &id, (began, counted)).await? {
                 Some(is_corrected) => *corrected += usize::from(is_corrected),
                 None => is_whole = false,
@@ -129,8 +136,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(is_whole)
     }
 
-    /// Starts a recount in a row with sums. Returns the numbers of the row at that moment.
-    async fn begin(&self, place: &PartitionKey, row: &str, id: &str) -> Result<Amounts> {
+    /// Starts a recount in a row with sums. Returns the numbers of the row at that moment; `None` if the row does not exist and no record adds to it.
+    async fn begin(
+        &self,
+        (place, row): (&PartitionKey, &str),
+        id: &str,
+        is_summed: bool,
+    ) -> Result<Option<Amounts>> {
         let (key, mut race) = (record::row_key(place, row)?, self.retry.race(RACE));
         loop {
             let found = self.get(&key).await?;
@@ -139,17 +151,18 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 Some(StoredRow { row, etag }) => {
                     (amounts::<V::Row>(row.view())?, OperationKind::Merge(mark, IfMatch::ETag(etag)))
                 }
+                None if !is_summed => return Ok(None),
                 None => (Amounts::new(), OperationKind::Insert(with_zeros::<V::Row>(mark.view())?)),
             };
             if self.submit(place, vec![(key.row_key.clone(), write)]).await? {
-                return Ok(amounts);
+                return Ok(Some(amounts));
             }
             race.lost(None).await.map_err(|error| self.at(error, &key))?;
         }
     }
 
-    /// Ends a recount in a row with sums by adding the difference between the counted numbers and the numbers at its start. Returns `true` if they
-    /// differed; `None` if the row no longer takes part in the recount.
+    /// Ends a recount in a row by adding the difference between the counted numbers and the numbers at its start. Returns `true` if they differed;
+    /// `None` if a row with sums no longer takes part in the recount. A row to which nothing adds does not need to.
     async fn end(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -159,10 +172,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let (key, mut race) = (record::row_key(place, row)?, self.retry.race(RACE));
         let number = |amounts: &Amounts, name: &String| amounts.get(name).copied().unwrap_or(0);
         loop {
-            let Some(StoredRow { row, etag }) = self.get(&key).await? else { return Ok(None) };
-            if record::recount_of(row.view())?.as_deref() != Some(id) {
-                return Ok(None);
-            }
+            let found = self.get(&key).await?;
+            let of = found.as_ref().map(|found| record::recount_of(found.row.view())).transpose()?.flatten();
+            let StoredRow { row, etag } = match (found, of) {
+                (Some(found), Some(of)) if of == id => found,
+                (_, Some(_)) => return Ok(None),
+                _ => return Ok(counted.is_empty().then_some(false)),
+            };
             let mut sums = amounts::<V::Row>(row.view())?;
             let mut is_wrong = false;
             for name in began.keys().chain(counted.keys()).collect::<BTreeSet<_>>() {

@@ -5,6 +5,7 @@ mod concurrent;
 mod deaths;
 mod kit;
 mod model;
+mod moves;
 mod rebuild;
 mod shared;
 mod verbs;

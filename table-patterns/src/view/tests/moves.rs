@@ -1,0 +1,119 @@
+//! Tests of recounts during which entities leave the partition of the view and come back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pollster::block_on;
+use table_core::TableStoreExt;
+use table_core::embedded::Engine;
+use table_core::error::Result;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::store::TableStore;
+
+use super::kit::{Company, Headcount};
+use crate::faults::Fault;
+
+/// The number of requests of a recount at which an entity moves.
+const REQUESTS: usize = 14;
+
+/// The damage that a recount finds.
+#[derive(Clone, Copy, Debug)]
+enum Damage {
+    None,
+    WrongSum,
+    StrayRow,
+}
+
+/// Returns a company of two: Bob in London, and Ada in London or in Paris.
+fn company(damage: Damage, starts_here: bool) -> Company {
+    // With two rows in a page, Ada also moves between the pages.
+    let company = Company::on(Engine::in_memory(), |store| store.pages_of(2));
+    company.hire("Sales", 1, "Ada", if starts_here { "London" } else { "Paris" }, 36);
+    company.hire("Sales", 2, "Bob", "London", 20);
+    company.catch_up();
+    let rows = company.engine.table::<Headcount>();
+    match damage {
+        Damage::None => {}
+        Damage::WrongSum => {
+            block_on(rows.update(Headcount::key("London", "all"), |row| row.years = 7)).map(drop).unwrap();
+        }
+        Damage::StrayRow => {
+            let stray = Headcount { of: "London".into(), row: "name_Nobody".into(), employees: 1, years: 9 };
+            block_on(rows.insert(&stray)).map(drop).unwrap();
+        }
+    }
+    company
+}
+
+/// Returns the properties of the rows of London that readers see.
+fn properties(company: &Company) -> BTreeMap<String, BTreeSet<String>> {
+    let query = Query::new(KeyRange::rows("London", TextRange::ALL));
+    let page = block_on(company.engine.query(&TableName::new("Headcounts").unwrap(), &query, None)).unwrap();
+    let is_read = |row_key: &str| !RowKey::new(row_key).unwrap().is_reserved();
+    let rows = page.rows.iter().filter(|row| is_read(row.row_key));
+    let names = rows.map(|row| {
+        let names = row.row.properties().map(|property| property.map(|property| property.name.to_owned()));
+        (row.row_key.to_owned(), names.collect::<Result<_>>().unwrap())
+    });
+    names.collect()
+}
+
+/// Recounts London while Ada moves before each of these requests.
+fn recount_among(damage: Damage, starts_here: bool, moves: [usize; 3]) {
+    let company = company(damage, starts_here);
+    let (mover, mut is_here) = (company.again(), starts_here);
+    company.store.script(move |_, at| {
+        let times = moves.iter().filter(|wanted| **wanted == at).count();
+        if times == 0 {
+            return Fault::None;
+        }
+        let (mover, mut cities) = (mover.clone(), Vec::new());
+        for _ in 0..times {
+            is_here = !is_here;
+            cities.push(if is_here { "London" } else { "Paris" });
+        }
+        Fault::Meanwhile(Box::new(move || {
+            for city in cities {
+                mover.change("Sales", 1, |ada| ada.city = city.into());
+                mover.catch_up();
+            }
+        }))
+    });
+    block_on(company.view.recount(&PartitionKey::new("London").unwrap())).unwrap();
+    company.store.heal();
+    company.catch_up();
+    let at = format!("{damage:?}, starts in London: {starts_here}, moves before {moves:?}");
+    company.assert_right(&at);
+    let (rows, expected) = (properties(&company), Company::expected(&company.sources()));
+    let names = ["Employees".to_owned(), "Years".to_owned()].into();
+    assert!(rows.values().all(|found| *found == names), "{at}: {rows:?}");
+    let is_missing = |row: &&String| !expected.contains_key(&("London".to_owned(), (*row).clone()));
+    let zeros: Vec<_> = rows.keys().filter(is_missing).collect();
+    let stray = if matches!(damage, Damage::StrayRow) { vec!["name_Nobody"] } else { Vec::new() };
+    assert_eq!(zeros, stray, "{at}: rows that nobody put");
+}
+
+#[test]
+fn imp_6_an_entity_that_leaves_and_comes_back_during_a_recount_keeps_its_row() {
+    for damage in [Damage::None, Damage::WrongSum, Damage::StrayRow] {
+        for starts_here in [true, false] {
+            for first in 0..REQUESTS {
+                for second in first..REQUESTS {
+                    recount_among(damage, starts_here, [first, second, usize::MAX]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn imp_6_an_entity_that_moves_three_times_during_a_recount_keeps_its_row() {
+    for first in 0..REQUESTS / 2 {
+        for second in first..REQUESTS {
+            for third in second..REQUESTS {
+                recount_among(Damage::WrongSum, second % 2 == 0, [first, second, third]);
+            }
+        }
+    }
+}
