@@ -27,7 +27,7 @@
 //!
 //! # Bounds
 //! Table names have at most 63 characters. A read of many periods holds a page of each in memory, so choose periods long enough that a read covers
-//! only a few of them.
+//! only a few of them. On a store whose pages are not in key order (`Capabilities::ordered`), a read holds all selected rows and sorts them.
 //!
 //! # When not to
 //! Do not use this pattern if some entities of a period are kept longer than others, or if most reads cover many periods.

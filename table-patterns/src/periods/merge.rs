@@ -7,7 +7,7 @@ use table_core::entity::{FromEntity, Versioned};
 use table_core::error::Result;
 use table_core::key::order;
 use table_core::name::TableName;
-use table_core::query::{Continuation, EntityRef, Page, Query};
+use table_core::query::{Continuation, EntityRef, Page, Query, Rows};
 use table_core::store::TableStore;
 
 use crate::requests;
@@ -33,6 +33,9 @@ impl Cursor {
 
     /// Reads pages, including empty ones (PAGE-4), until an entity is available or the table ends. A missing table is treated as empty.
     async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
+        if !store.capabilities().ordered && self.head().is_none() {
+            return self.sorted(store).await;
+        }
         while self.head().is_none() {
             let Some(query) = self.queries.front() else { break };
             let mut page = match store.query(&self.table, query, self.from.as_ref()).await {
@@ -48,6 +51,34 @@ impl Cursor {
             }
             (self.page, self.at) = (page, 0);
         }
+        Ok(self)
+    }
+
+    /// Reads the remaining queries to their ends and sorts the rows, because the pages of the store are not in key order (COS-1).
+    async fn sorted<S: TableStore>(mut self, store: &S) -> Result<Self> {
+        let mut pages = Vec::new();
+        while let Some(query) = self.queries.pop_front() {
+            // The first rows in key order may be on the last page.
+            let (query, mut from) = (Query { top: None, ..query }, None);
+            loop {
+                let mut page = match store.query(&self.table, &query, from.as_ref()).await {
+                    Err(error) if error.is_table_not_found() => break,
+                    page => page?,
+                };
+                from = page.continuation.take();
+                pages.push(page);
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        let mut all: Vec<_> = pages.iter().flat_map(|page| page.rows.iter()).collect();
+        all.sort_by(|left, right| compare(Some(*left), Some(*right)));
+        let mut rows = Rows::default();
+        for row in all {
+            rows.push(row.partition_key, row.row_key, row.row, Some(row.etag()));
+        }
+        (self.page, self.at) = (Page { rows, ..Page::default() }, 0);
         Ok(self)
     }
 }

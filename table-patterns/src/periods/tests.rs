@@ -1,4 +1,5 @@
 mod kept;
+mod unordered;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
