@@ -54,6 +54,8 @@
 //!   copies and be the source of its other properties.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
+//! - Copies that a later release declares are *announced*: programs of the older release write on without them, until the
+//!   [backfill](crate::Entities::backfill_copies) of the sources and that of the holders begin. Each completes what older programs missed.
 //! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either type does not
 //!   compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A [unit](crate::unit) reads sources and
 //!   holders when it is committed.
@@ -129,6 +131,7 @@
 //! ```
 
 mod admission;
+mod backfill;
 mod chunk;
 #[doc(hidden)]
 pub mod declared;
@@ -151,6 +154,7 @@ mod tests;
 use table_core::entity::Entity;
 use table_core::selection::{Point, Selection};
 
+pub use backfill::{CopiesBackfill, CopiesReport};
 use end::{Gives, Holds};
 pub use reference::REFERENCE_PREFIX;
 pub(crate) use reference::source_in;

@@ -81,6 +81,7 @@
 //! If the order does not matter, use an [`Intent`](crate::outbox::Intent), which costs nothing once it is processed. A feed of all partitions does
 //! not exist: each partition has a feed, and readers merge them.
 
+mod backfill;
 mod head;
 mod read;
 mod record;
@@ -105,6 +106,8 @@ use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 
 use crate::work::Runtime;
+pub use backfill::FeedBackfill;
+pub(crate) use backfill::is_announced;
 pub use head::FEED_PREFIX;
 pub(crate) use head::Head;
 pub use read::FeedReader;

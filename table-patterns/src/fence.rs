@@ -1,4 +1,5 @@
-//! The fence of a backfill: its pass begins once no write of a program with an older schema can take effect any more.
+//! The fence of a backfill of an index, of copies or of a feed: its pass begins once no write of a program with an older schema can take effect any
+//! more.
 //!
 //! Until then older programs may write. Each leaves a sighting before it writes, and reads the schema again after the sighting. The fence refuses
 //! older programs only after none was seen for [`LAST_REQUESTS`], and reads the last sighting again afterwards. `docs/models/backfill.rs` checks
@@ -18,7 +19,7 @@ use crate::entities::Entities;
 /// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at
 /// most 15 minutes ahead, and a write that this program dates later is accepted for at most 15 minutes after its date. The rest is for
 /// the operation between the two: a lease of five seconds, reads, and repetitions.
-pub(super) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
+pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
 /// The position of a backfill between the refusal of older programs and its pass: this word, and the time of the refusal.
 const CLOSING: &str = "closing";
@@ -28,7 +29,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// The decision of the fence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fence {
+pub(crate) enum Fence {
     /// The pass begins or continues at this position.
     Passed(String),
     /// Older programs may have requests under way. The shortest time until they cannot.
@@ -46,8 +47,19 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Decides whether the pass of a pending index, by its note, may begin or continue. `start` is the position at which it begins.
-    pub(super) async fn fence(&self, layout: &StoredLayout, note: &str, start: &str) -> Result<Fence> {
+    /// Decides whether the pass of a pending part, by its note, may begin or continue. `start` is the position at which it begins. Without older
+    /// programs it may always do so.
+    pub(crate) async fn pass_fence(
+        &self,
+        layout: &StoredLayout,
+        (note, start): (&str, &str),
+        has_older: bool,
+    ) -> Result<Fence> {
+        if has_older { self.fence(layout, note, start).await } else { self.skip_fence(note, start).await }
+    }
+
+    /// Decides like [`pass_fence`](Self::pass_fence) beside older programs.
+    async fn fence(&self, layout: &StoredLayout, note: &str, start: &str) -> Result<Fence> {
         let closing = match layout.progress.get(note) {
             Some(position) if !position.starts_with(CLOSING) => return Ok(Fence::Passed(position.clone())),
             Some(closing) => closing.clone(),
@@ -75,11 +87,25 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         })
     }
 
-    /// Lets the pass begin or continue without older programs, and returns its position.
-    pub(super) async fn skip_fence(&self, note: &str, start: &str) -> Result<String> {
+    /// Lets the pass begin or continue without older programs.
+    async fn skip_fence(&self, note: &str, start: &str) -> Result<Fence> {
         let layout = self.table.note_layout(|layout| skip(layout, note, start)).await?;
-        Ok(layout.progress.get(note).map_or_else(|| start.to_owned(), String::clone))
+        Ok(Fence::Passed(layout.progress.get(note).map_or_else(|| start.to_owned(), String::clone)))
     }
+}
+
+/// Records the position of a pass, unless another run has ended it.
+pub(crate) fn advance(layout: &mut StoredLayout, note: &str, position: &str) {
+    if let Some(known) = layout.progress.get_mut(note) {
+        position.clone_into(known);
+    }
+}
+
+/// Ends the backfill of a part, which is complete.
+pub(crate) fn complete(layout: &mut StoredLayout, note: &str) {
+    layout.pending.retain(|pending| pending != note);
+    layout.progress.remove(note);
+    layout.waiting.remove(note);
 }
 
 /// Records the time of the first run.

@@ -94,7 +94,6 @@ mod copy;
 mod elsewhere;
 mod eventual;
 pub(crate) mod fault;
-mod fence;
 mod finding;
 #[cfg(test)]
 mod fixture;

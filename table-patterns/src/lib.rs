@@ -68,6 +68,7 @@ mod failure;
 #[cfg(test)]
 mod faults;
 pub mod feed;
+mod fence;
 mod handle;
 pub mod index;
 #[cfg(feature = "blobs")]

@@ -66,7 +66,11 @@ pub fn evolve(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     index::changes(old, new, &names, &mut changes);
     let lacks = |one: &StoredSchema, word: &String| !one.keeps.contains(word);
     for word in new.keeps.iter().filter(|word| lacks(old, word)) {
-        changes.push(Change::new(&rules::KEPT_ADDED, format!("`{word}` is declared")));
+        changes.push(Change::with_pending(
+            &rules::KEPT_ADDED,
+            format!("`{word}` is declared"),
+            format!("keeps {word}"),
+        ));
     }
     for word in old.keeps.iter().filter(|word| lacks(new, word)) {
         changes.push(Change::new(&rules::KEPT_REMOVED, format!("`{word}` is no longer declared")));

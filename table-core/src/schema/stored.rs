@@ -170,7 +170,7 @@ impl StoredSchema {
     /// # struct Employee { department: String, id: u32 }
     /// let design = StoredSchema::of(Employee::SCHEMA);
     /// assert_eq!(design.keeps, ["feed"]);
-    /// // A program without the feed must not run together with one that has it.
+    /// // A program without the feed must not replace the schema of one that has it.
     /// let mut without = design.clone();
     /// without.keeps.clear();
     /// assert_eq!(evolve(&design, &without).verdict(), Verdict::NeedsAcceptance);

@@ -35,11 +35,11 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - If no schema is stored, or the [verdict](crate::schema::Verdict) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored,
     ///   and the work to do is recorded in [`StoredLayout::pending`].
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
-    /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and indexes
-    ///   whose backfill has not begun; otherwise it is an error. The stored schema is not changed.
+    /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
+    ///   indexes, a feed or copies whose backfill has not begun; otherwise it is an error. The stored schema is not changed.
     ///
-    /// The handle and its clones check again when they write after [five seconds](LEASE). An older program that lacks an index leaves a sighting then,
-    /// which the backfill of that index respects.
+    /// The handle and its clones check again when they write after [five seconds](LEASE). An older program that lacks an announced part leaves a
+    /// sighting then, which the backfill of that part respects.
     ///
     /// A program with an incompatible schema fails here, before it reads or writes a row. Opening costs one get in addition to the creation, and an
     /// insert if the schema changed; the first schema of a store also creates the table [`LAYOUTS`].
@@ -132,8 +132,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         record::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Measures the time of the store, and returns it with the last sighting of an older program: one that lacks indexes of the stored schema and
-    /// may write nevertheless. Sends one write and two reads.
+    /// Measures the time of the store, and returns it with the last sighting of an older program: one that lacks announced parts of the stored
+    /// schema and may write nevertheless. Sends one write and two reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};

@@ -27,10 +27,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
-        let mut held = 0;
-        for relation in copying.relations.holds {
-            held += copying.align(relation, (&key, &[]), None).await?;
-        }
+        let held = copying.hold_all(&key).await?;
         let given = if copying.relations.gives.is_empty() { 0 } else { copying.spread(&key, None).await? };
         Ok(held.min(1) + given)
     }

@@ -12,10 +12,10 @@ use table_core::store::TableStore;
 use table_core::table::StoredLayout;
 
 use crate::entities::{Entities, StepRecorder};
+use crate::fence::{self, Fence};
 use crate::index::changes::index_of;
 use crate::index::check::IndexReport;
 use crate::index::fault::IndexFault;
-use crate::index::fence::Fence;
 use crate::index::finding::FindingKind;
 use crate::index::pace::Pacer;
 use crate::index::state::{IndexState, load, note, noted};
@@ -196,13 +196,9 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             return Ok(report);
         }
         let start = words(Phase::Rows, &Place::default());
-        let position = if self.has_older {
-            match self.table.fence(&layout, &note, &start).await? {
-                Fence::Passed(position) => position,
-                Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
-            }
-        } else {
-            self.table.skip_fence(&note, &start).await?
+        let position = match self.table.pass_fence(&layout, (&note, &start), self.has_older).await? {
+            Fence::Passed(position) => position,
+            Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
         };
         let sweep =
             Sweep { table: self.table, index, repair: true, top: self.page, blocked: OnceLock::new() };
@@ -227,9 +223,9 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             let (noted, found) = (words(phase, &place), duplicate.is_some() || sweep.blocked.get().is_some());
             self.table
                 .note(|layout| {
-                    // The position is not recorded after an entity that could not be indexed, nor for a pass that another run has ended.
-                    if let Some(position) = layout.progress.get_mut(&note).filter(|_| !found) {
-                        position.clone_from(&noted);
+                    // The position is not recorded after an entity that could not be indexed.
+                    if !found {
+                        fence::advance(layout, &note, &noted);
                     }
                 })
                 .await?;
@@ -238,11 +234,9 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         self.table
             .note(|layout| {
                 if is_whole {
-                    layout.pending.retain(|pending| *pending != note);
-                    layout.progress.remove(&note);
-                    layout.waiting.remove(&note);
-                } else if let Some(position) = layout.progress.get_mut(&note) {
-                    position.clone_from(&start);
+                    fence::complete(layout, &note);
+                } else {
+                    fence::advance(layout, &note, &start);
                 }
             })
             .await?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::schema::evolution::rules::{INDEX_REMOVED, OPTIONAL_ADDED, REMOVED, Rule, Verdict};
+use crate::schema::evolution::rules::{INDEX_REMOVED, KEPT_REMOVED, OPTIONAL_ADDED, REMOVED, Rule, Verdict};
 use crate::schema::stored::StoredSchema;
 
 /// A difference between two schemas.
@@ -22,7 +22,7 @@ pub struct Change {
     pub rule: &'static Rule,
     /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The one-time work that [`Verdict::NeedsBackfill`] requires, such as `index ByEmail` or `property Age`.
+    /// The one-time work that [`Verdict::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed` or `property Age`.
     pub pending: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl Evolution {
     }
 
     /// Returns `true` if a program of the older schema can write together with one of the newer: it only lacks optional properties and announced
-    /// indexes, and writes no copies that include these properties.
+    /// parts, and writes no index entries that include these properties.
     pub(crate) fn is_beside(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
@@ -80,10 +80,12 @@ impl Evolution {
         let is_copied = lacking.peek().is_some() && older.indexes.iter().any(|index| index.include.is_none());
         let knows = |name: &str| older.indexes.iter().any(|index| index.name == name);
         let mut indexes = newer.indexes.iter().filter(|index| !knows(&index.name));
-        let allowed = [REMOVED.id, OPTIONAL_ADDED.id, INDEX_REMOVED.id];
+        let mut kept = newer.keeps.iter().filter(|word| !older.keeps.contains(word));
+        let allowed = [REMOVED.id, OPTIONAL_ADDED.id, INDEX_REMOVED.id, KEPT_REMOVED.id];
         !is_copied
             && lacking.all(|property| property.optional)
-            && indexes.all(|index| is_announced(&index.name))
+            && indexes.all(|index| is_announced(&format!("index {}", index.name)))
+            && kept.all(|word| is_announced(&format!("keeps {word}")))
             && self.changes.iter().all(|change| allowed.contains(&change.rule.id))
     }
 

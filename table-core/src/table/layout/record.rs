@@ -34,7 +34,7 @@ const REMEMBERED: usize = 64;
 pub struct StoredLayout {
     /// The schema.
     pub schema: StoredSchema,
-    /// The work to do before the named part can be read: `index ByEmail`, `property Age`, as in [`Change::pending`](crate::schema::Change::pending).
+    /// The work to do before the named part is complete: `index ByEmail`, `keeps feed`, `property Age`, as in [`Change::pending`](crate::schema::Change::pending).
     pub pending: Vec<String>,
     /// Complete parts that are disabled, such as `index ByEmail`.
     pub disabled: Vec<String>,
@@ -87,8 +87,12 @@ impl StoredLayout {
     /// ```
     #[must_use]
     pub fn is_announced(&self, index: &str) -> bool {
-        let note = format!("index {index}");
-        self.pending.contains(&note) && !self.progress.contains_key(&note)
+        self.awaits(&format!("index {index}"))
+    }
+
+    /// Returns `true` if a part is pending, and its backfill has not begun.
+    pub(super) fn awaits(&self, part: &str) -> bool {
+        self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
     /// Returns this record as the next generation of a stored one, or as the same generation if only Rust names differ.
@@ -116,6 +120,7 @@ impl StoredLayout {
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let is_there = |what: &String| match what.split_once(' ') {
             Some(("index", name)) => schema.indexes.iter().any(|index| index.name == name),
+            Some(("keeps", word)) => schema.keeps.iter().any(|kept| kept == word),
             Some((_, name)) => schema.properties.iter().any(|property| property.name == name),
             None => false,
         };

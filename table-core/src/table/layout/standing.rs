@@ -31,14 +31,14 @@ pub(crate) struct Standing {
 pub(super) struct Lacking {
     /// `true` for optional properties.
     pub(super) properties: bool,
-    /// `true` for indexes whose backfill has not begun.
-    pub(super) indexes: bool,
+    /// `true` for indexes, a feed or copies whose backfill has not begun.
+    pub(super) announced: bool,
 }
 
 impl Standing {
-    /// Creates the state of a handle that has compared its schema. If it lacks indexes, its first write queries the store and leaves a sighting.
+    /// Creates the state of a handle that has compared its schema. If it lacks announced parts, its first write queries the store and leaves a sighting.
     pub(super) const fn new(design: StoredSchema, now: u64, lacking: Lacking) -> Self {
-        let asked = if lacking.indexes { 0 } else { now };
+        let asked = if lacking.announced { 0 } else { now };
         Self { design, asked: AtomicU64::new(asked), lacks: AtomicBool::new(lacking.properties) }
     }
 
@@ -65,7 +65,7 @@ impl Standing {
             let Some(stored) = read(store, table, &self.design.entity).await? else { return Ok(true) };
             let is_own = stored.schema.fingerprint() == self.design.fingerprint();
             let lacking = if is_own { Lacking::default() } else { beside(&stored, &self.design, table)? };
-            if is_seen || !lacking.indexes {
+            if is_seen || !lacking.announced {
                 self.lacks.store(lacking.properties, Ordering::Relaxed);
                 return Ok(is_own);
             }
@@ -91,9 +91,9 @@ impl Standing {
 /// `LayoutMismatch` if the program cannot write at the same time as programs with the stored schema.
 pub(super) fn beside(stored: &StoredLayout, own: &StoredSchema, table: &TableName) -> Result<Lacking> {
     let evolution = evolve(&stored.schema, own);
-    if evolution.is_beside((&stored.schema, own), |index| stored.is_announced(index)) {
+    if evolution.is_beside((&stored.schema, own), |part| stored.awaits(part)) {
         let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
-        return Ok(Lacking { properties: has("EVO-3"), indexes: has("EVO-21") });
+        return Ok(Lacking { properties: has("EVO-3"), announced: has("EVO-21") || has("EVO-31") });
     }
     let (entity, generation) = (own.entity.clone(), stored.generation);
     Err(Error::of(TableFault::OlderLayout { entity, generation, evolution }).with_table(table.as_str()))

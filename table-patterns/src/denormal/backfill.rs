@@ -1,0 +1,253 @@
+//! The backfill of copies that a later release declares: their references, and the copies that older programs did not maintain.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::key::EntityKey;
+use table_core::mixed::{Belonging, judge, judge_key};
+use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
+use table_core::selection::{Scan, Selection};
+use table_core::store::TableStore;
+
+use crate::denormal::reference::{REFERENCE_PREFIX, source_in};
+use crate::denormal::relations::Copying;
+use crate::entities::{Entities, StepRecorder};
+use crate::failure::Failure;
+use crate::fence::{self, Fence};
+use crate::requests::{self, CONCURRENCY};
+
+/// The pending copies, among the notes next to the stored schema.
+const NOTE: &str = "keeps copies";
+
+/// The maximum number of failures in a report.
+const LISTED: usize = 1_000;
+
+/// The result of a backfill of copies.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CopiesReport {
+    /// The number of processed sources with references, and of processed entities.
+    pub looked_at: u64,
+    /// The number of entities written.
+    pub written: u64,
+    /// Entities whose copies could not be settled, with the errors; at most 1,000. Settle them once they are corrected, with
+    /// [`settle_copies`](crate::Entities::settle_copies).
+    pub failed: Vec<(EntityKey, Error)>,
+    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests under
+    /// way.
+    pub retry_after: Option<Duration>,
+}
+
+/// The phases of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The references to sources of the type. Their holders follow the source, or are cleared without it.
+    References,
+    /// The entities of the type. Their references are recorded and their copies are set.
+    Entities,
+}
+
+/// The position of a pass: its phase, the range of keys, and the position in it.
+#[derive(Clone, Debug, PartialEq)]
+struct Place {
+    phase: Phase,
+    range: usize,
+    from: Option<Continuation>,
+}
+
+const START: Place = Place { phase: Phase::References, range: 0, from: None };
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase = if self.phase == Phase::References { "references" } else { "entities" };
+        let from = self.from.as_ref().map(ToString::to_string).unwrap_or_default();
+        write!(f, "{phase} {} {from}", self.range)
+    }
+}
+
+impl Place {
+    fn read(text: &str) -> Result<Self> {
+        let mut words = text.split(' ');
+        let phase = if words.next() == Some("entities") { Phase::Entities } else { Phase::References };
+        let range = words.next().and_then(|range| range.parse().ok()).unwrap_or_default();
+        let from = words.next().filter(|from| !from.is_empty()).map(str::parse).transpose()?;
+        Ok(Self { phase, range, from })
+    }
+
+    /// Returns the position after a page, or `None` at the end of the pass.
+    fn after(&self, page: &mut Page, ranges: usize) -> Option<Self> {
+        let Self { phase, range, .. } = *self;
+        match page.continuation.take() {
+            from @ Some(_) => Some(Self { phase, range, from }),
+            None if range + 1 < ranges => Some(Self { phase, range: range + 1, from: None }),
+            None if phase == Phase::References => Some(Self { phase: Phase::Entities, range: 0, from: None }),
+            None => None,
+        }
+    }
+}
+
+/// A builder of the backfill of the copies of one entity type, as a source and as a holder. Created by
+/// [`Entities::backfill_copies`](crate::Entities::backfill_copies).
+///
+/// Both types of a relation have a backfill of their own, in any order: that of the sources brings all known holders in line, that of the holders records
+/// their references and sets their copies. Once both are complete, no copy misses a write of an older program.
+///
+/// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
+/// - Rolling updates: like the backfill of an [index](crate::index::Backfill). A run before the fence returns at once, with
+///   [`retry_after`](CopiesReport::retry_after).
+/// - Resumable: the position is recorded next to the stored schema after each page.
+///
+/// ```
+/// use table_patterns::denormal::CopiesReport;
+/// use table_patterns::entities::StepRecorder;
+/// use table_patterns::{Entities, Entity, Result, TableStore};
+///
+/// /// Runs the backfill. Returns `true` once the copies are complete; a job calls it until then.
+/// async fn build<E, S, O>(entities: &Entities<E, S, O>) -> Result<bool>
+/// where
+///     E: Entity,
+///     S: TableStore + Clone + 'static,
+///     O: StepRecorder,
+/// {
+///     let CopiesReport { retry_after, failed, .. } = entities.backfill_copies().run().await?;
+///     Ok(retry_after.is_none() && failed.is_empty())
+/// }
+/// ```
+#[must_use = "a backfill does nothing until it is run"]
+pub struct CopiesBackfill<'a, E: 'static, S, O> {
+    handle: &'a Entities<E, S, O>,
+    page: Option<usize>,
+    has_older: bool,
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
+    /// Creates the backfill of the copies that the entities hold and of those that others hold of them. It does nothing if the copies are complete.
+    pub fn backfill_copies(&self) -> CopiesBackfill<'_, E, S, O> {
+        CopiesBackfill { handle: self, page: None, has_older: true }
+    }
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill<'_, E, S, O> {
+    /// Sets the number of rows per page, after which the position is recorded; by default 1,000.
+    pub const fn page(self, rows: usize) -> Self {
+        Self { page: Some(rows), ..self }
+    }
+
+    /// Declares that no program with an older schema is running or has requests under way. The backfill then begins at once, and older programs are
+    /// refused.
+    pub const fn without_older_programs(self) -> Self {
+        Self { has_older: false, ..self }
+    }
+
+    /// Completes the copies, or continues to complete them.
+    ///
+    /// # Errors
+    /// - `ResourceNotFound` if the table was never opened with `create_if_missing`.
+    /// - Any outage of the store: run the backfill again to continue.
+    pub async fn run(self) -> Result<CopiesReport> {
+        let (table, mut report) = (&self.handle.table, CopiesReport::default());
+        let layout = table.note_layout(|_| ()).await?;
+        let Some(copying) = Copying::of(self.handle) else { return Ok(report) };
+        if !layout.pending.iter().any(|pending| pending == NOTE) {
+            return Ok(report);
+        }
+        let begun = self.handle.pass_fence(&layout, (NOTE, &START.to_string()), self.has_older).await?;
+        let mut next = match begun {
+            Fence::Passed(position) => Some(Place::read(&position)?),
+            Fence::Waits(time) => return Ok(CopiesReport { retry_after: Some(time), ..report }),
+        };
+        while let Some(place) = next {
+            self.handle.admit(false).await?;
+            next = copying.complete_page(&place, self.page, &mut report).await?;
+            table
+                .note_layout(|layout| match &next {
+                    Some(next) => fence::advance(layout, NOTE, &next.to_string()),
+                    None => fence::complete(layout, NOTE),
+                })
+                .await?;
+        }
+        Ok(report)
+    }
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
+    /// Settles the copies of one page. Returns the position of the next one.
+    async fn complete_page(
+        &self,
+        place: &Place,
+        top: Option<usize>,
+        report: &mut CopiesReport,
+    ) -> Result<Option<Place>> {
+        let table = &self.handle.table;
+        let ranges = match place.phase {
+            Phase::References => {
+                vec![KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(REFERENCE_PREFIX) }]
+            }
+            Phase::Entities => {
+                Selection::<E, Scan>::scan("to complete the copies").own_rows().into_ranges()?
+            }
+        };
+        let Some(range) = ranges.get(place.range).cloned() else { return Ok(None) };
+        let keys = || Select::names(["PartitionKey", "RowKey"]);
+        let select = if place.phase == Phase::References { keys() } else { Select::All };
+        let query = Query { top, select, ..Query::new(range) };
+        let mut page = table.store().query(table.name()?, &query, place.from.as_ref()).await?;
+        let found = self.found(place.phase, &page)?;
+        let settled = found.into_iter().map(|key| async move {
+            let settled = match place.phase {
+                Phase::References => self.spread(&key, None).await,
+                Phase::Entities => self.hold_all(&key).await,
+            };
+            (key, settled)
+        });
+        for (key, settled) in requests::all(settled, CONCURRENCY).await {
+            report.looked_at += 1;
+            match settled {
+                Ok(written) => report.written += u64::try_from(written).unwrap_or(u64::MAX),
+                Err(error) if Failure::of(&error) == Failure::Lasting => {
+                    report.failed.extend((report.failed.len() < LISTED).then_some((key, error)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(place.after(&mut page, ranges.len()))
+    }
+
+    /// Returns the sources to which the references of a page belong, or its entities. Rows of other types are skipped.
+    fn found(&self, phase: Phase, page: &Page) -> Result<BTreeSet<EntityKey>> {
+        let (gives, holds) = (!self.relations.gives.is_empty(), !self.relations.holds.is_empty());
+        // A row that cannot be judged fails when it is settled.
+        let is_own =
+            |belonging: Result<Belonging>| belonging.map_or(true, |belonging| belonging == Belonging::Own);
+        let mut found = BTreeSet::new();
+        for row in page.rows.iter() {
+            let key = match phase {
+                Phase::References if gives => {
+                    source_in(row.row_key).filter(|source| is_own(judge_key::<E>(row.partition_key, source)))
+                }
+                Phase::Entities if holds && is_own(judge::<E>(row)) => Some(row.row_key),
+                _ => None,
+            };
+            found.extend(key.map(|row_key| EntityKey::new(row.partition_key, row_key)).transpose()?);
+        }
+        Ok(found)
+    }
+
+    /// Records the references of a holder and sets its copies. Returns the number of writes.
+    pub(super) async fn hold_all(&self, holder: &EntityKey) -> Result<usize> {
+        let mut written = 0;
+        for held in self.relations.holds {
+            written += self.align(held, (holder, &[]), None).await?;
+        }
+        Ok(written)
+    }
+}
+
+impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for CopiesBackfill<'_, E, S, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CopiesBackfill").field("handle", &self.handle).finish_non_exhaustive()
+    }
+}

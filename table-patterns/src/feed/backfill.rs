@@ -1,0 +1,89 @@
+//! Feeds that a later release declares: they are complete once no older program can write without them any more.
+
+use std::fmt;
+use std::time::Duration;
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::store::TableStore;
+use table_core::table::Table;
+
+use crate::entities::Entities;
+use crate::fence::{self, Fence};
+
+/// The word of a feed in a schema.
+const FEED: &str = "feed";
+/// The pending feed, among the notes next to the stored schema.
+const NOTE: &str = "keeps feed";
+/// The position of the backfill, which has no pass.
+const START: &str = "begun";
+
+/// A builder of the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
+///
+/// It writes no entries: a feed contains changes, and the state from before is in the entities. Once it is complete, the feed contains every later
+/// change, so a reader that first reads the entities misses nothing. [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) does so.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use table_patterns::{Entities, Entity, Result, TableStore};
+///
+/// /// Returns the time after which a job calls this function again; `None` once the feed is complete.
+/// async fn complete<E: Entity, S: TableStore, O>(entities: &Entities<E, S, O>) -> Result<Option<Duration>> {
+///     entities.backfill_feed().run().await
+/// }
+/// ```
+#[must_use = "a backfill does nothing until it is run"]
+pub struct FeedBackfill<'a, E: 'static, S, O> {
+    handle: &'a Entities<E, S, O>,
+    has_older: bool,
+}
+
+impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
+    /// Creates the backfill of the feed that the entity declares. It does nothing if the feed is complete.
+    pub fn backfill_feed(&self) -> FeedBackfill<'_, E, S, O> {
+        FeedBackfill { handle: self, has_older: true }
+    }
+}
+
+impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
+    /// Declares that no program with an older schema is running or has requests under way. The feed is then complete at once, and older programs
+    /// are refused.
+    pub const fn without_older_programs(self) -> Self {
+        Self { has_older: false, ..self }
+    }
+
+    /// Marks the feed as complete. Returns the time after which this can be tried again, if programs of an older release may have requests under way.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error of the store.
+    pub async fn run(self) -> Result<Option<Duration>> {
+        let table = &self.handle.table;
+        let layout = table.note_layout(|_| ()).await?;
+        if !layout.pending.iter().any(|pending| pending == NOTE) {
+            return Ok(None);
+        }
+        match self.handle.pass_fence(&layout, (NOTE, START), self.has_older).await? {
+            Fence::Waits(time) => Ok(Some(time)),
+            Fence::Passed(_) => {
+                table.note_layout(|layout| fence::complete(layout, NOTE)).await?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Returns `true` if the entities declare a feed that may lack changes of older programs.
+pub(crate) async fn is_announced<E: Entity, S: TableStore>(table: &Table<E, S>) -> Result<bool> {
+    if !E::SCHEMA.keeps.contains(&FEED) {
+        return Ok(false);
+    }
+    let layout = table.stored_layout().await?;
+    Ok(layout.is_some_and(|layout| layout.pending.iter().any(|pending| pending == NOTE)))
+}
+
+impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for FeedBackfill<'_, E, S, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FeedBackfill").field("handle", &self.handle).finish_non_exhaustive()
+    }
+}
