@@ -14,12 +14,14 @@
 //! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
 //!
 //! # Key layout
-//! In the partition of the numbers: the `RowKey` is `U+FFFC sequence_` followed by the name, the property is `Next`: Int64. All numbers
-//! below `Next` have been taken. Workers and readers of the partition skip the row; a [migration](crate::migrate) copies it.
+//! In the partition of the numbers: the `RowKey` is `U+FFFC sequence_` followed by the name, the properties are `Next`: Int64 and `Owner`:
+//! String, the entity type. All numbers below `Next` have been taken. Workers and readers of the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
 //! A number is given out at most once, regardless of failures and of the number of concurrent processes, because `Next` changes only under its
 //! `ETag`. Both types may take numbers from the same sequence, which then has gaps.
+//! A sequence belongs to the entity type that takes its first number. Another type with a sequence of the same name in the partition is refused; two types
+//! that are meant to share numbers take them through one handle.
 //!
 //! # Bounds
 //! Numbers begin with 1 and end at `i64::MAX`. If the response of a gapless unit is lost ([`Error::is_ambiguous`]), check that the entity

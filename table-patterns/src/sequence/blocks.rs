@@ -47,6 +47,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     /// # Errors
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`. No number is returned, and a block may be lost.
+    /// - `LayoutMismatch` if another entity type takes numbers from a sequence of this name in the partition.
     /// - Any error of the store.
     pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
         let partition_key = key_of(partition)?;
@@ -66,7 +67,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
         loop {
             let key = EntityKey { partition_key: partition_key.clone(), row_key: self.row_key.clone() };
             let found = store.get(table, &key, &Select::All).await?;
-            let (block, operation) = row::take(found, &self.row_key, self.size.into())
+            let (block, operation) = row::take(found, (&self.row_key, E::SCHEMA.entity), self.size.into())
                 .map_err(|error| self.entities.here(error, &key))?;
             let transaction = together(partition_key, [operation], store.capabilities().limits)?;
             match store.submit(table, transaction).await {

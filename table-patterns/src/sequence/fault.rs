@@ -15,6 +15,12 @@ pub(super) enum SequenceFault {
     Count { count: u64, next: i64 },
     #[error("the next number cannot be {0}; set one from 1 to {last}", last = i64::MAX)]
     Next(u64),
+    #[error(
+        "the sequence belongs to `{owner}`, not to `{entity}`; give each entity type its own sequence name, or take over the sequence with \
+         `GaplessSequence::set`"
+    )]
+    #[fault(LayoutMismatch, "PAT-INTER-3")]
+    OtherOwner { owner: String, entity: &'static str },
     #[error("the sequence has reached {number}, which exceeds {target}")]
     TooLarge { number: u64, target: &'static str },
 }

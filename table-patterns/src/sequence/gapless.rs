@@ -36,6 +36,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// - Any error of `uses` or of [committing](Unit::commit). The number is then free again.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`.
+    /// - `LayoutMismatch` if another entity type takes numbers from a sequence of this name in the partition.
     ///
     /// After an [ambiguous](table_core::Error::is_ambiguous) error, check whether the entity exists before trying again.
     pub async fn next<N: TryFrom<u64> + Copy>(
@@ -75,13 +76,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// `InvalidInput` if `count` is 0; any error of [`next_in`](Self::next_in).
     pub async fn take_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>, count: u64) -> Result<Range<N>> {
         let found = unit.read_row(&self.row_key).await?;
-        let (numbers, operation) = row::take(found, &self.row_key, count)
+        let (numbers, operation) = row::take(found, (&self.row_key, E::SCHEMA.entity), count)
             .map_err(|error| self.entities.in_table(unit.at_row(error, &self.row_key)))?;
         unit.add_rows("sequence", [operation])?;
         Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)
     }
 
-    /// Sets the next number of a partition, for example after an import. The smallest number is 1.
+    /// Sets the next number of a partition, for example after an import. The smallest number is 1. From then on, the sequence belongs to this entity type,
+    /// for example after the type was renamed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -105,7 +107,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// # Errors
     /// `InvalidInput` for 0 and for a number above `i64::MAX`; any error of the store.
     pub async fn set(&self, partition: Selection<E, Partition>, next: u64) -> Result<()> {
-        let set = self.entities.decide(partition_key(partition)?, Set { row_key: &self.row_key, next });
+        let set = self
+            .entities
+            .decide(partition_key(partition)?, Set { of: (&self.row_key, E::SCHEMA.entity), next });
         set.await.map(drop).map_err(|error| self.entities.in_table(error))
     }
 }
@@ -134,14 +138,14 @@ where
 
 /// Sets the next number.
 struct Set<'a> {
-    row_key: &'a RowKey,
+    of: (&'a RowKey, &'static str),
     next: u64,
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Decide<S, O, (), Error> for Set<'_> {
     async fn decide(&mut self, unit: &mut Unit<S, O>) -> Result<()> {
-        let found = unit.read_row(self.row_key).await?;
-        unit.add_rows("sequence", [row::set(found, self.row_key, self.next)?]).map(drop)
+        let found = unit.read_row(self.of.0).await?;
+        unit.add_rows("sequence", [row::set(found, self.of, self.next)?]).map(drop)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::sequence::fault::SequenceFault;
 /// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
+const OWNER: &str = "Owner";
 
 /// Returns the `RowKey` of a sequence.
 pub(super) fn row_key(name: &str) -> Result<RowKey> {
@@ -24,32 +25,40 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
     RowKey::new(format!("{PREFIX}{name}"))
 }
 
-/// Returns the next free numbers, and the operation that takes them from the stored row.
+/// Returns the next free numbers of an entity type's sequence, and the operation that takes them from the stored row.
 ///
 /// # Errors
-/// `Corrupted` if the row is not the row of a sequence; `InvalidInput` if `count` is 0, or for numbers above `i64::MAX`.
+/// `Corrupted` if the row is not the row of a sequence; `LayoutMismatch` if the sequence belongs to another entity type; `InvalidInput` if `count` is 0,
+/// or for numbers above `i64::MAX`.
 pub(super) fn take(
     found: Option<StoredRow>,
-    row_key: &RowKey,
+    (row_key, owner): (&RowKey, &'static str),
     count: u64,
 ) -> Result<(Range<u64>, Operation)> {
     let next = next(found.as_ref())?;
+    if let Some(other) = owner_of(found.as_ref())?.filter(|known| known != owner) {
+        return Err(Error::of(SequenceFault::OtherOwner { owner: other, entity: owner }));
+    }
     let Some(end) =
         i64::try_from(count).ok().filter(|count| *count > 0).and_then(|count| next.checked_add(count))
     else {
         return Err(Error::of(SequenceFault::Count { count, next }));
     };
-    Ok((next.cast_unsigned()..end.cast_unsigned(), write(found, row_key, end)))
+    Ok((next.cast_unsigned()..end.cast_unsigned(), write(found, (row_key, owner), end)))
 }
 
-/// Returns the operation that sets the next number.
+/// Returns the operation that sets the next number. From then on, the sequence belongs to the entity type.
 ///
 /// # Errors
 /// `InvalidInput` for 0 and for a number above `i64::MAX`.
-pub(super) fn set(found: Option<StoredRow>, row_key: &RowKey, number: u64) -> Result<Operation> {
+pub(super) fn set(
+    found: Option<StoredRow>,
+    (row_key, owner): (&RowKey, &'static str),
+    number: u64,
+) -> Result<Operation> {
     let next = i64::try_from(number).ok().filter(|next| *next > 0);
     let next = next.ok_or_else(|| Error::of(SequenceFault::Next(number)))?;
-    Ok(write(found, row_key, next))
+    Ok(write(found, (row_key, owner), next))
 }
 
 /// Returns the next number of the stored row.
@@ -61,10 +70,20 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
+/// Returns the entity type to which the stored sequence belongs. Earlier releases stored none.
+fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
+    let Some(found) = found else { return Ok(None) };
+    Ok(match found.row.view().find(OWNER, &mut 0)? {
+        Some(ValueRef::String(owner)) => Some(owner.to_owned()),
+        _ => None,
+    })
+}
+
 /// Writes the row if it has not changed since it was read.
-fn write(found: Option<StoredRow>, row_key: &RowKey, next: i64) -> Operation {
-    let mut row = RowWriter::with_capacity(1);
+fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64) -> Operation {
+    let mut row = RowWriter::with_capacity(2);
     row.property(NEXT, ValueRef::Int64(next));
+    row.property(OWNER, ValueRef::String(owner));
     let kind = match found {
         Some(found) => OperationKind::Replace(row.finish(), IfMatch::ETag(found.etag)),
         None => OperationKind::Insert(row.finish()),

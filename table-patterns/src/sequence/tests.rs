@@ -60,8 +60,61 @@ fn the_layout_of_a_sequence() {
     let row: TableEntity = page.unwrap().unwrap().into_value();
     assert_eq!(
         row.iter().map(|(name, value)| format!("{name}={value:?}")).collect::<Vec<_>>(),
-        ["Next=Int64(3)"]
+        ["Next=Int64(3)", "Owner=String(\"Ticket\")"]
     );
+}
+
+/// Another type in the table of tickets.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("visit_", number)]
+struct Visit {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+}
+
+#[test]
+fn pat_inter_3_a_second_type_with_the_name_of_a_sequence_is_refused_with_both_names() {
+    let (store, tickets) = tickets();
+    let visits = block_on(store.entities::<Visit>().create_if_missing()).unwrap();
+    insert(&tickets, "a").unwrap();
+    let visit = |numbers: &GaplessSequence<Visit, Store>| {
+        block_on(numbers.next(Visit::partition("contoso"), |number, unit| {
+            unit.insert(&Visit { tenant: "contoso".into(), number }).map(drop)
+        }))
+    };
+    let numbers = GaplessSequence::new(&visits, "ticket").unwrap();
+    let blocks = BlockSequence::new(&visits, "ticket", 10).unwrap();
+    let refused = [visit(&numbers), block_on(blocks.next::<u32>(Visit::partition("contoso")))];
+    for error in refused.map(Result::unwrap_err) {
+        assert_eq!((error.code(), error.key().is_some()), (ErrorCode::LayoutMismatch, true));
+        let text = error.to_string();
+        assert!(text.contains("`Ticket`") && text.contains("`Visit`"), "{text}");
+    }
+    // Both sequences go on by themselves, and a sequence can be taken over on purpose.
+    let own = GaplessSequence::new(&visits, "visit").unwrap();
+    assert_eq!((insert(&tickets, "b").unwrap(), visit(&own).unwrap()), (2, 1));
+    block_on(numbers.set(Visit::partition("contoso"), 7)).unwrap();
+    assert_eq!(visit(&numbers).unwrap(), 7);
+    assert_eq!(insert(&tickets, "c").unwrap_err().code(), ErrorCode::LayoutMismatch);
+}
+
+#[test]
+fn pat_inter_3_of_two_types_that_take_the_first_number_at_once_one_is_refused() {
+    for _ in 0..20 {
+        let (store, tickets) = tickets();
+        let visits = block_on(store.entities::<Visit>().create_if_missing()).unwrap();
+        let blocks = BlockSequence::new(&visits, "ticket", 10).unwrap();
+        let (ticket, visit) = std::thread::scope(|scope| {
+            let ticket = scope.spawn(|| insert(&tickets, "a").is_ok());
+            let visit = scope.spawn(|| block_on(blocks.next::<u32>(Visit::partition("contoso"))).is_ok());
+            (ticket.join().unwrap(), visit.join().unwrap())
+        });
+        assert!(ticket != visit);
+        assert_eq!(insert(&tickets, "b").is_ok(), ticket);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod announced;
 mod elsewhere;
+mod kept;
 mod wide;
 
 use pollster::block_on;
@@ -230,13 +231,18 @@ fn what_an_older_program_does_not_know_passes_through_or_it_is_refused() {
     });
 }
 
-/// Returns `true` if a program of `before` is refused after a program of `New` was opened.
-async fn is_refused_beside<New: Entity>() -> bool {
+/// Returns `true` if a program of `before` may write beside an opened program of `New`, and is refused once the feed and the copies are complete.
+async fn is_refused_after_the_backfill<New: Entity + Send + Sync>() -> bool {
     let time = Time::default();
     let store = time.engine();
     let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
     old.insert(&before::employee(1, "ada")).await.unwrap();
-    table_at::<New>(&time, &store).create_if_missing().await.unwrap();
+    let new = store.entities::<New>().with_runtime(time.runtime()).create_if_missing().await.unwrap();
+    time.pass(LEASE * 2);
+    old.insert(&before::employee(4, "tim")).await.unwrap();
+    table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
+    new.backfill_feed().without_older_programs().run().await.unwrap();
+    new.backfill_copies().without_older_programs().run().await.unwrap();
     time.pass(LEASE * 2);
     let mut refusals = vec![
         refused(old.insert(&before::employee(2, "grace")).await),
@@ -253,10 +259,10 @@ async fn is_refused_beside<New: Entity>() -> bool {
 }
 
 #[test]
-fn a_program_without_the_feed_or_the_copies_of_a_newer_one_does_not_write() {
+fn a_program_without_a_complete_feed_or_complete_copies_writes_no_more() {
     block_on(async {
-        assert!(is_refused_beside::<fed::Employee>().await);
-        assert!(is_refused_beside::<copied::Employee>().await);
+        assert!(is_refused_after_the_backfill::<fed::Employee>().await);
+        assert!(is_refused_after_the_backfill::<copied::Employee>().await);
         // An older program that was never seen is also refused.
         let store = Engine::in_memory();
         let new = store.entities::<fed::Employee>().create_if_missing().await.unwrap();
