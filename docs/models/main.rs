@@ -3,10 +3,11 @@
 //! Each protocol is run in its complete form, and once for each of its conditions with that condition removed. The complete protocol must never fail.
 //! Without a condition, it must fail in some run, which proves that the condition is needed.
 //!
-//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence`, `places`, `backfill` or `fairness`; `--seed N` prints one run of the complete protocol.
+//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence`, `places`, `backfill`, `copies` or `fairness`; `--seed N` prints one run of the complete protocol.
 
 mod backfill;
 mod convergence;
+mod copies;
 mod fairness;
 mod feed;
 mod interleave;
@@ -21,7 +22,8 @@ struct Model {
     run: fn(seed: u64, removed: Option<usize>) -> Result<(), String>,
 }
 
-const MODELS: [Model; 5] = [feed::MODEL, convergence::MODEL, places::MODEL, backfill::MODEL, fairness::MODEL];
+const MODELS: [Model; 6] =
+    [feed::MODEL, convergence::MODEL, places::MODEL, backfill::MODEL, copies::MODEL, fairness::MODEL];
 
 /// The number of runs of a protocol without a condition after which the condition is considered unnecessary.
 const WITHOUT: u64 = 200_000;

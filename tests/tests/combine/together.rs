@@ -1,5 +1,6 @@
 //! A ticket type that declares everything, with every pair of patterns, several triples and almost all at once, with blobs and an older program. Every
-//! process has a clock of its own, which may be wrong; tables and the queue are down for seconds to a day; and others write odd rows and messages.
+//! process has a clock of its own, which may be wrong; tables and the queue are down for seconds to a day; and others write odd rows and messages. A second
+//! type in the table is written by programs of two releases, and twenty workers share the queue.
 //!
 //! Entities that are sources of copies in addition to other patterns are tested with that pattern (`denormal/tests/combined.rs`).
 
@@ -7,6 +8,7 @@ mod desk;
 mod odd;
 mod patterns;
 mod run;
+mod visits;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

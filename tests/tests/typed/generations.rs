@@ -11,9 +11,10 @@ use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::retry::Retry;
 use table_core::table::LEASE;
-use table_core::{Entity, ErrorCode, IfMatch, Result, Table, TableStoreExt};
+use table_core::{Entity, ErrorCode, IfMatch, QueueName, Result, Table, TableStoreExt};
 use table_patterns::EntityStore;
 use table_patterns::index::IndexState;
+use table_patterns::outbox::Outbox;
 use table_patterns::series::{HOURS, Series, SeriesTable};
 use tests::time::Time;
 
@@ -237,7 +238,10 @@ async fn is_refused_after_the_backfill<New: Entity + Send + Sync>() -> bool {
     let store = time.engine();
     let old = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
     old.insert(&before::employee(1, "ada")).await.unwrap();
-    let new = store.entities::<New>().with_runtime(time.runtime()).create_if_missing().await.unwrap();
+    let queue = QueueName::new("work").unwrap();
+    let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
+    let new = store.entities_through::<New, _>(outbox).with_runtime(time.runtime());
+    let new = new.create_if_missing().await.unwrap();
     time.pass(LEASE * 2);
     old.insert(&before::employee(4, "tim")).await.unwrap();
     table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();

@@ -94,8 +94,45 @@ impl Denormal for Owner {
     }
 }
 
+/// A visit to a customer: a second entity type in the table.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
+)]
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("visit_", number)]
+#[index(ByPlace, row_key("place_", place, "_", number))]
+#[index(ByTag, row_key("tagged_", tag, "_", number))]
+#[index(Rounds, table = "Queues", partition_key("round_", tenant), row_key(place, "_", number))]
+pub struct Visit {
+    pub tenant: String,
+    #[digits(3)]
+    pub number: u32,
+    #[without('_')]
+    pub place: String,
+    #[without('_')]
+    pub tag: Option<String>,
+}
+
 /// The same entities as declared by an earlier program.
 pub mod before {
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Desk")]
+    #[partition_key(tenant)]
+    #[row_key("visit_", number)]
+    #[index(ByPlace, row_key("place_", place, "_", number))]
+    pub struct Visit {
+        pub tenant: String,
+        #[digits(3)]
+        pub number: u32,
+        #[without('_')]
+        pub place: String,
+        #[without('_')]
+        pub tag: Option<String>,
+    }
+
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Desk")]
     #[partition_key(tenant)]
@@ -137,6 +174,7 @@ pub enum Desk {
     Comment(Comment),
     Audit(Audit),
     Person(Person),
+    Visit(Visit),
     #[other]
     Other(TableEntity),
 }

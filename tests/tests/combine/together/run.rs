@@ -9,13 +9,15 @@ use rand::{RngExt, SeedableRng};
 use table_core::{ErrorCode, IfMatch, Result};
 use table_patterns::large::whole;
 use table_patterns::series::SeriesRow;
+use table_patterns::work::Worker;
 use tests::faults::{Control, Death};
 use tests::time::Skew;
 
 use crate::together::desk::{Comment, PEOPLE, Person, TENANT, Ticket, before, person};
 use crate::together::odd;
 use crate::together::patterns::{Parts, Pattern};
-use crate::together::world::{Known, Model, Process, World};
+use crate::together::visits::Visits;
+use crate::together::world::{Known, Model, Process, Store, WORKERS, World};
 
 pub const NUMBERS: u32 = 5;
 
@@ -49,6 +51,9 @@ pub struct Run {
     processes: Vec<Process>,
     /// The number of odd rows of outboxes.
     odd: u64,
+    visits: Visits,
+    /// The workers that run.
+    workers: Vec<(Process, Worker<Store, Store>)>,
 }
 
 impl Run {
@@ -219,15 +224,32 @@ impl Run {
             }
             self.processes.remove(at);
         }
-        let control = if self.rng.random_bool(0.4) {
-            Control::default()
-        } else {
-            let death = if self.rng.random_bool(0.5) { Death::Before } else { Death::After };
-            Control::dying(self.rng.random_range(1..20), death)
-        };
+        let control = self.control();
         let process = self.world.process(control, Skew::random(&mut self.rng));
         self.processes.push(process.clone());
         process
+    }
+
+    /// Returns the way in which a process dies, if it does.
+    fn control(&mut self) -> Control {
+        if self.rng.random_bool(0.4) {
+            return Control::default();
+        }
+        let death = if self.rng.random_bool(0.5) { Death::Before } else { Death::After };
+        Control::dying(self.rng.random_range(1..20), death)
+    }
+
+    /// Lets some of the workers work once. Workers that died are replaced.
+    fn work(&mut self) {
+        self.workers.retain(|(process, _)| !process.control.is_dead());
+        while self.workers.len() < WORKERS {
+            let control = self.control();
+            let process = self.world.process(control, Skew::random(&mut self.rng));
+            self.workers.push((process.clone(), self.world.worker(&process)));
+        }
+        for _ in 0..self.rng.random_range(1..4) {
+            let _ = block_on(self.workers[self.rng.random_range(0..WORKERS)].1.run_once());
+        }
     }
 
     fn step(&mut self) {
@@ -242,12 +264,22 @@ impl Run {
             }
             _ => {}
         }
-        match self.rng.random_range(0..10) {
+        match self.rng.random_range(0..12) {
             0..=5 => self.writes(),
             6..=7 => {
-                let process = self.process();
-                let _ = block_on(self.world.worker(&process).run_once());
+                self.work();
                 self.world.pass(self.rng.random_range(0..60));
+            }
+            10 => {
+                let process = self.process();
+                self.visits.step(&self.world, &process, &mut self.rng);
+            }
+            11 if self.has(Pattern::Versions) => {
+                // A clock that stands while requests are under way for an hour is beyond what the fence of a backfill assumes.
+                let skew = [Skew::None, Skew::Days(3), Skew::Days(-3)][self.rng.random_range(0..3)];
+                let control = self.control();
+                let process = self.world.process(control, skew);
+                self.visits.older_step(&self.world, &process, &mut self.rng);
             }
             8 if self.has(Pattern::View) => {
                 let process = self.process();
@@ -370,6 +402,7 @@ impl Run {
                 .run()
                 .await
                 .unwrap();
+            tickets.backfill_copies().without_older_programs().run().await.unwrap();
             // Patterns that were added later cover only new writes, so this program writes the tickets again.
             for number in [0, 1] {
                 let key = || Ticket::key(TENANT, number);
@@ -392,7 +425,17 @@ fn bare(model: &Model) -> Model {
 pub fn run(parts: &Parts, seed: u64, steps: usize) {
     let world = World::new(parts.clone());
     let (rng, model) = (StdRng::seed_from_u64(seed), Model::new());
-    let mut run = Run { world, rng, model, changes: BTreeMap::new(), processes: Vec::new(), odd: 0 };
+    let visits = Visits::open(&world, parts.contains(Pattern::Versions));
+    let mut run = Run {
+        world,
+        rng,
+        model,
+        changes: BTreeMap::new(),
+        processes: Vec::new(),
+        odd: 0,
+        visits,
+        workers: Vec::new(),
+    };
     let process = run.world.alive();
     if run.has(Pattern::Versions) {
         run.older_program();
@@ -413,4 +456,5 @@ pub fn run(parts: &Parts, seed: u64, steps: usize) {
         run.step();
     }
     run.world.check(&run.model, &run.changes, run.odd);
+    run.visits.check(&run.world);
 }

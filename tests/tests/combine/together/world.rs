@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use object_store::memory::InMemory;
@@ -26,7 +27,11 @@ use crate::together::desk::{
     Audit, Person, TENANT, Ticket, TicketWithComments, Totals, Trail, before, person,
 };
 use crate::together::patterns::{Parts, Pattern};
+use crate::together::visits;
 use tests::time::{Skew, Time};
+
+/// The number of workers.
+pub const WORKERS: usize = 20;
 
 pub type Store = Controlled<Engine>;
 pub type Work = Outbox<Store, Store>;
@@ -55,6 +60,14 @@ pub struct Process {
 }
 
 impl Process {
+    pub const fn outbox(&self) -> &Work {
+        &self.outbox
+    }
+
+    pub const fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
     fn clock(&self) -> Clock {
         let runtime = self.runtime.clone();
         Clock::new(move || runtime.now())
@@ -173,6 +186,17 @@ impl World {
         Worker::with_options(process.outbox.clone(), options)
             .with_index_handler(&self.tickets(process))
             .with_index_handler(&process.people())
+            .with_index_handler(&visits::handle(process))
+    }
+
+    /// Lets twenty workers work at the same time.
+    fn work(&self) {
+        let workers: Vec<_> = (0..WORKERS).map(|_| self.worker(&self.alive())).collect();
+        thread::scope(|scope| {
+            for worker in &workers {
+                scope.spawn(|| block_on(worker.run_until_idle()).unwrap());
+            }
+        });
     }
 
     /// Returns the stored data of a ticket, read without any pattern.
@@ -210,7 +234,7 @@ impl World {
         for _ in 0..8 {
             self.pass(800);
             process.sweep().unwrap();
-            block_on(self.worker(&process).run_until_idle()).unwrap();
+            self.work();
             pending = process.sweep().unwrap();
             if pending == 0 {
                 break;

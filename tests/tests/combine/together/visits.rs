@@ -1,0 +1,226 @@
+//! Visits: a second entity type in the table of tickets. A program of an older release, if there is one, writes visits without the later indexes until
+//! their backfill begins.
+
+use std::collections::BTreeMap;
+
+use pollster::block_on;
+use rand::RngExt;
+use rand::rngs::StdRng;
+use table_core::retry::Retry;
+use table_core::{ErrorCode, IfMatch, Result, Table, TableStoreExt};
+use table_patterns::Entities;
+use table_patterns::EntityStore;
+use table_patterns::index::IndexState;
+
+use crate::together::desk::{Audit, TENANT, Visit, VisitByTag, VisitRounds, before};
+use crate::together::world::{Desk, Process, Store, Work, World};
+
+/// The number of visits.
+const NUMBERS: u32 = 4;
+
+type Model = BTreeMap<u32, Visit>;
+
+/// A change of one visit.
+#[derive(Clone, Debug)]
+enum Verb {
+    Insert(Visit),
+    Put(Visit),
+    Update(Visit),
+    /// Writes the visit and a row of another type in one transaction.
+    Unit(Visit),
+    Delete,
+}
+
+/// The visits of a run.
+#[derive(Debug, Default)]
+pub struct Visits {
+    model: Model,
+    /// The number of rows that were written together with visits.
+    rows: u64,
+}
+
+/// Returns the handle of a process on the visits.
+pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
+    let outbox = process.outbox().clone();
+    Desk::from(outbox.store().clone())
+        .entities_through::<Visit, _>(outbox)
+        .with_runtime(process.runtime().clone())
+}
+
+/// Returns the table of a process of the older release.
+fn older(process: &Process) -> Table<before::Visit, Store> {
+    let retry = Retry::default().with_runtime(process.runtime().clone());
+    process.outbox().store().table::<before::Visit>().with_retry(retry)
+}
+
+fn stored(world: &World) -> Model {
+    let visits = world.engine.table::<Visit>();
+    let stored = |number| block_on(visits.get(Visit::key(TENANT, number))).unwrap();
+    (0..NUMBERS).filter_map(|number| Some((number, stored(number)?.into_value()))).collect()
+}
+
+/// Returns a random visit.
+fn visit(rng: &mut StdRng) -> Visit {
+    let mut text = |texts: [&str; 3]| texts[rng.random_range(0..3)].to_owned();
+    let (place, tag) = (text(["Rome", "Oslo", "Bern"]), text(["long", "short", ""]));
+    let number = rng.random_range(0..NUMBERS);
+    Visit { tenant: TENANT.to_owned(), number, place, tag: Some(tag).filter(|tag| !tag.is_empty()) }
+}
+
+impl Visits {
+    /// Opens the table, first by a program of the older release if there is one.
+    pub fn open(world: &World, has_older: bool) -> Self {
+        let process = world.alive();
+        if has_older {
+            let older = block_on(older(&process).create_if_missing()).unwrap();
+            let visit =
+                before::Visit { tenant: TENANT.to_owned(), number: 0, place: "Rome".to_owned(), tag: None };
+            block_on(older.insert(&visit)).unwrap();
+        }
+        let visits = block_on(handle(&process).create_if_missing()).unwrap();
+        let expected = if has_older { IndexState::Building } else { IndexState::Ready };
+        let states = block_on(visits.states()).unwrap();
+        assert!(states.iter().all(|(name, state)| *name == "ByPlace" || *state == expected), "{states:?}");
+        Self { model: stored(world), rows: 0 }
+    }
+
+    /// Lets a process change a visit, or run a backfill.
+    pub fn step(&mut self, world: &World, process: &Process, rng: &mut StdRng) {
+        let visit = visit(rng);
+        let number = visit.number;
+        let verb = match rng.random_range(0..9) {
+            0 => return self.backfill(process),
+            1 | 2 => Verb::Insert(visit),
+            3 => Verb::Put(visit),
+            4 | 5 => Verb::Update(visit),
+            6 => Verb::Unit(visit),
+            _ => Verb::Delete,
+        };
+        let outcome = block_on(self.write(process, number, &verb));
+        self.settle(world, process, (number, &verb), &outcome);
+    }
+
+    async fn write(&mut self, process: &Process, number: u32, verb: &Verb) -> Result<()> {
+        let (visits, key) = (handle(process), || Visit::key(TENANT, number));
+        match verb {
+            Verb::Insert(visit) => visits.insert(visit).await.map(drop),
+            Verb::Put(visit) => visits.insert_or_replace(visit).await.map(drop),
+            Verb::Update(visit) => visits.update(key(), |one| one.clone_from(visit)).await.map(drop),
+            Verb::Unit(visit) => {
+                self.rows += 1;
+                let id = format!("visit_{}", self.rows);
+                let mut unit = visits.unit(Visit::partition(TENANT))?;
+                unit.put(visits.get(key()).await?.as_ref(), visit)?;
+                unit.insert(&Audit { tenant: TENANT.to_owned(), id, ticket: -1, difference: 0 })?;
+                unit.commit().await.map(drop)
+            }
+            Verb::Delete => visits.delete(key(), IfMatch::Any).await,
+        }
+    }
+
+    /// Lets a program of the older release change a visit.
+    pub fn older_step(&mut self, world: &World, process: &Process, rng: &mut StdRng) {
+        let newer = visit(rng);
+        let (number, Visit { tenant, place, tag, .. }) = (newer.number, newer.clone());
+        let visit = before::Visit { tenant, number, place, tag };
+        let verb = match rng.random_range(0..4) {
+            0 => Verb::Insert(newer),
+            1 | 2 => Verb::Put(newer),
+            _ => Verb::Delete,
+        };
+        let outcome = block_on(async {
+            let table = older(process).create_if_missing().await?;
+            match &verb {
+                Verb::Insert(_) => table.insert(&visit).await.map(drop),
+                Verb::Delete => table.delete(before::Visit::key(TENANT, number), IfMatch::Any).await,
+                _ => table.insert_or_replace(&visit).await.map(drop),
+            }
+        });
+        if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::LayoutMismatch) {
+            let layout = block_on(world.engine.table::<Visit>().stored_layout()).unwrap().unwrap();
+            assert!(
+                !layout.is_announced("ByTag") || !layout.is_announced("Rounds"),
+                "refused beside announced indexes: {outcome:?}"
+            );
+            assert_eq!(stored(world), self.model);
+            return;
+        }
+        self.settle(world, process, (number, &verb), &outcome);
+    }
+
+    /// Runs the backfills of the later indexes once.
+    fn backfill(&self, process: &Process) {
+        let visits = handle(process);
+        block_on(async {
+            let _ = visits.backfill::<VisitByTag>().page(2).run().await;
+            let _ = visits.backfill::<VisitRounds>().page(2).run().await;
+        });
+    }
+
+    /// Compares the stored visits with the outcome of a change.
+    fn settle(
+        &mut self,
+        world: &World,
+        process: &Process,
+        (number, verb): (u32, &Verb),
+        outcome: &Result<()>,
+    ) {
+        let (is, after) = (stored(world), self.after(number, verb));
+        match outcome {
+            Ok(()) => assert_eq!(Some(&is), after.as_ref(), "{verb:?}"),
+            Err(error) if process.control.is_dead() || error.code() == ErrorCode::ServerBusy => {
+                assert!(is == self.model || Some(&is) == after.as_ref(), "{verb:?}: {is:?}");
+            }
+            Err(error) => {
+                let codes = [ErrorCode::EntityAlreadyExists, ErrorCode::ResourceNotFound];
+                assert!(codes.contains(&error.code()) && after.is_none(), "{verb:?}: {error}");
+                assert_eq!(is, self.model);
+            }
+        }
+        self.model = is;
+    }
+
+    /// Returns the visits after a change; `None` if it is impossible.
+    fn after(&self, number: u32, verb: &Verb) -> Option<Model> {
+        let mut model = self.model.clone();
+        let is_there = model.contains_key(&number);
+        match verb {
+            Verb::Insert(_) if is_there => return None,
+            Verb::Update(_) if !is_there => return None,
+            Verb::Insert(visit) | Verb::Put(visit) | Verb::Update(visit) | Verb::Unit(visit) => {
+                model.insert(number, visit.clone());
+            }
+            Verb::Delete => drop(model.remove(&number)?),
+        }
+        Some(model)
+    }
+
+    /// Completes the indexes and checks that they find every visit, and nothing else.
+    pub fn check(&self, world: &World) {
+        let visits = block_on(handle(&world.alive()).create_if_missing()).unwrap();
+        block_on(async {
+            loop {
+                let by_tag = visits.backfill::<VisitByTag>().run().await.unwrap();
+                let rounds = visits.backfill::<VisitRounds>().run().await.unwrap();
+                let Some(rest) = by_tag.retry_after.max(rounds.retry_after) else { break };
+                world.pass(rest.as_secs() + 1);
+            }
+            let report = visits.check().run().await.unwrap();
+            let wrong = report.findings.iter().filter(|found| found.at.row_key.as_str() != "odd");
+            assert_eq!(wrong.count(), 0, "{report:?}");
+            let all: Vec<_> = visits.query(Visit::rows(TENANT)).collect().await.unwrap();
+            assert_eq!(all, self.model.values().cloned().collect::<Vec<_>>());
+            for visit in &all {
+                let found = visits.query(Visit::by_place(TENANT, &visit.place)).collect().await.unwrap();
+                assert!(found.contains(visit), "{visit:?} by place");
+                let found =
+                    visits.query_eventual(Visit::rounds(TENANT, &visit.place)).collect().await.unwrap();
+                assert!(found.iter().any(|found| *found.possibly_stale() == *visit), "{visit:?} by round");
+                if let Some(tag) = &visit.tag {
+                    let found = visits.query(Visit::by_tag(TENANT, tag)).collect().await.unwrap();
+                    assert!(found.contains(visit), "{visit:?} by tag");
+                }
+            }
+        });
+    }
+}
