@@ -121,7 +121,7 @@ pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Re
     }
 }
 
-fn is_reserved(row_key: &str) -> bool {
+pub(crate) fn is_reserved(row_key: &str) -> bool {
     row_key.starts_with(RESERVED)
 }
 

@@ -1,5 +1,7 @@
 //! The entries of a remote index as rows derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
 
+mod verdict;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use table_core::entity::Entity;
@@ -24,6 +26,7 @@ use crate::index::remote::{Left, RemoteChange};
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
+use verdict::Verdict;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Settles a recorded change of the index, given the generation of the entity that it belongs to. Each generation is settled once.
@@ -90,17 +93,6 @@ struct Entries<'a, E: Entity, S, O> {
 struct Generation {
     origin: Origin,
     version: u64,
-}
-
-/// The decision about a key.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    /// The entry is written with its guard.
-    Write,
-    /// This change or a later one has been settled, or a later one will be.
-    Settled,
-    /// The read is stale.
-    Behind,
 }
 
 /// The stored rows at a key of a remote index.
@@ -203,26 +195,6 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Decides about one key.
-    ///
-    /// IMPORTANT: the entry of the current entity is written only if it equals the entry of the recorded change. Otherwise either the read
-    /// is stale, or a later change has replaced the entry. A later change is proven if the entity was written later, or if the guard or a
-    /// record contains a later change of this key. Each of these facts is permanent, so a stale read cannot falsify them.
-    async fn verdict(&self, target: &Target, now: &Left, written: Option<u64>) -> Result<Verdict> {
-        let Some(generation) = &self.generation else { return Ok(Verdict::Write) };
-        if target.guard.as_ref().is_some_and(|(guard, _)| guard.knows(&generation.origin)) {
-            return Ok(Verdict::Settled);
-        }
-        let change = self.change;
-        if change.left == Left::Unknown || change.left.agrees(now, &target.key) {
-            return Ok(Verdict::Write);
-        }
-        let is_later = written.is_some_and(|written| written > generation.version);
-        let is_known =
-            is_later || self.handle.is_recorded_later(change, &target.key, generation.version).await?;
-        Ok(if is_known { Verdict::Settled } else { Verdict::Behind })
-    }
-
     /// Reads the stored rows at a key of a remote index. The guard is read first: any later change of the entry changes the guard.
     async fn target(&self, key: &EntityKey) -> Result<Target> {
         let store = self.handle.table.store();

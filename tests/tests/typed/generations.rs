@@ -153,6 +153,44 @@ fn a_program_that_was_never_seen_and_knows_fewer_indexes_is_not_let_in() {
     });
 }
 
+/// A second type in the table of employees.
+mod visitors {
+    #[derive(table_core::Entity, Clone, Debug)]
+    #[entity(table = "Staff")]
+    #[partition_key(department)]
+    #[row_key("visitor_", id)]
+    #[index(ByHost, row_key("host_", host, "_", id))]
+    pub(super) struct Visitor {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        #[digits(6)]
+        pub host: u32,
+    }
+}
+
+#[test]
+fn the_indexes_of_a_type_that_is_new_in_a_table_of_others_are_ready() {
+    block_on(async {
+        let store = Engine::in_memory();
+        let staff = store.entities::<fed::Employee>().create_if_missing().await.unwrap();
+        let (department, email) = ("Sales".to_owned(), "ada".to_owned());
+        staff.insert(&fed::Employee { department, id: 1, email }).await.unwrap();
+        let visitors = store.entities::<visitors::Visitor>().create_if_missing().await.unwrap();
+        assert_eq!(visitors.states().await.unwrap(), [("ByHost", IndexState::Ready)]);
+        // A program that stored no schema has written rows of the type.
+        let (store, key) =
+            (Engine::in_memory(), table_core::EntityKey::new("Sales", "visitor_000001").unwrap());
+        let staff = store.untyped("Staff").unwrap().create_if_missing().await.unwrap();
+        staff
+            .insert(&table_core::TableEntity::new("Sales", "visitor_000001").unwrap().with("Host", 1))
+            .await
+            .unwrap();
+        let visitors = store.entities::<visitors::Visitor>().create_if_missing().await.unwrap();
+        assert_eq!(visitors.states().await.unwrap(), [("ByHost", IndexState::Building)]);
+    });
+}
+
 #[test]
 fn a_program_without_a_ready_index_writes_no_more() {
     block_on(async {

@@ -2,11 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::etag::IfMatch;
+use crate::mixed::is_reserved;
 use crate::name::TableName;
 use crate::operation::OperationKind;
-use crate::query::{KeyRange, Query, Select};
+use crate::query::{KeyRange, Query, Select, TextRange};
 use crate::retry::Retry;
-use crate::schema::{StoredSchema, evolve};
+use crate::schema::{StoredPiece, StoredSchema, evolve};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, StoredLayout};
@@ -72,7 +73,7 @@ async fn next<S: TableStore>(
 ) -> Result<Next> {
     let Some(stored) = stored else {
         let mut layout = StoredLayout::new(design.clone());
-        if !design.indexes.is_empty() && !is_new && !is_empty(store, table).await? {
+        if !design.indexes.is_empty() && !is_new && !is_empty(store, table, &own_rows(design)).await? {
             layout.pending = design.indexes.iter().map(|index| format!("index {}", index.name)).collect();
         }
         layout.accepted = accepted.map(|reason| reason.to_owned() + " (first schema stored)");
@@ -86,7 +87,7 @@ async fn next<S: TableStore>(
     if (is_older || !evolution.verdict().is_allowed()) && accepted.is_none() {
         return match is_older.then(|| standing::beside(&stored, design, table)) {
             Some(Ok(lacking)) => Ok(Next::Stored(lacking)),
-            _ if is_empty(store, table).await? => {
+            _ if is_empty(store, table, &TextRange::ALL).await? => {
                 Ok(Next::Follows(Box::new(StoredLayout::new(design.clone())), Box::new(stored)))
             }
             Some(Err(error)) => Err(error),
@@ -107,13 +108,23 @@ async fn next<S: TableStore>(
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
-async fn is_empty<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
-    let query = Query { top: Some(1), select: Select::names(["PartitionKey"]), ..Query::new(KeyRange::ALL) };
+/// Returns the range of the `RowKey`s of a schema's entities: other entity types of the table have other rows.
+fn own_rows(design: &StoredSchema) -> TextRange {
+    match design.row_key.as_slice() {
+        [StoredPiece::Literal(literal), ..] => TextRange::prefix(literal),
+        _ => TextRange::ALL,
+    }
+}
+
+/// Returns `true` if a table has no rows in a range of `RowKey`s, except for rows of patterns.
+async fn is_empty<S: TableStore>(store: &S, table: &TableName, row_key: &TextRange) -> Result<bool> {
+    let keys = KeyRange { partition_key: TextRange::ALL, row_key: row_key.clone() };
+    let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };
     let mut from = None;
     // An empty page need not be the last one (PAGE-3).
     loop {
         let page = request::page(store, table, &query, from.as_ref()).await?;
-        if !page.rows.is_empty() {
+        if page.rows.iter().any(|row| !is_reserved(row.row_key)) {
             return Ok(false);
         }
         from = page.continuation;

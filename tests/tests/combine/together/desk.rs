@@ -129,7 +129,6 @@ pub mod before {
         pub number: u32,
         #[without('_')]
         pub place: String,
-        #[without('_')]
         pub tag: Option<String>,
     }
 

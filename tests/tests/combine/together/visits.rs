@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use pollster::block_on;
 use rand::RngExt;
 use rand::rngs::StdRng;
-use table_core::retry::Retry;
-use table_core::{ErrorCode, IfMatch, Result, Table, TableStoreExt};
+use table_core::{ErrorCode, IfMatch, Result, TableStoreExt};
 use table_patterns::Entities;
 use table_patterns::EntityStore;
 use table_patterns::index::IndexState;
@@ -47,10 +46,9 @@ pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
         .with_runtime(process.runtime().clone())
 }
 
-/// Returns the table of a process of the older release.
-fn older(process: &Process) -> Table<before::Visit, Store> {
-    let retry = Retry::default().with_runtime(process.runtime().clone());
-    process.outbox().store().table::<before::Visit>().with_retry(retry)
+/// Returns the handle of a process of the older release.
+fn older(process: &Process) -> Entities<before::Visit, Store> {
+    process.outbox().store().entities::<before::Visit>().with_runtime(process.runtime().clone())
 }
 
 fn stored(world: &World) -> Model {

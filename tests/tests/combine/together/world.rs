@@ -20,7 +20,7 @@ use table_patterns::participant::WithParticipants;
 use table_patterns::relation::OwnerTable;
 use table_patterns::series::SeriesTable;
 use table_patterns::view::ViewTable;
-use table_patterns::work::{Runtime, Sweep, Worker, WorkerOptions};
+use table_patterns::work::{Runtime, Sweep, WorkMetrics, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Outages};
 
 use crate::together::desk::{
@@ -189,14 +189,15 @@ impl World {
             .with_index_handler(&visits::handle(process))
     }
 
-    /// Lets twenty workers work at the same time.
-    fn work(&self) {
+    /// Lets twenty workers work at the same time. Returns the metrics of each that had something to do.
+    fn work(&self) -> Vec<WorkMetrics> {
         let workers: Vec<_> = (0..WORKERS).map(|_| self.worker(&self.alive())).collect();
         thread::scope(|scope| {
             for worker in &workers {
                 scope.spawn(|| block_on(worker.run_until_idle()).unwrap());
             }
         });
+        workers.iter().map(Worker::metrics).filter(|metrics| metrics.received > 0).collect()
     }
 
     /// Returns the stored data of a ticket, read without any pattern.
@@ -230,17 +231,17 @@ impl World {
     /// Lets the surviving processes complete all remaining work.
     fn recover(&self, odd: u64) {
         let process = self.alive();
-        let mut pending = u64::MAX;
+        let (mut pending, mut work) = (u64::MAX, Vec::new());
         for _ in 0..8 {
             self.pass(800);
             process.sweep().unwrap();
-            self.work();
+            work = self.work();
             pending = process.sweep().unwrap();
             if pending == 0 {
                 break;
             }
         }
-        assert!(pending <= odd, "{pending} changes are not settled, and {odd} rows are odd");
+        assert!(pending <= odd, "{pending} changes are not settled, and {odd} rows are odd: {work:?}");
     }
 
     /// Returns the model with the names of owners.

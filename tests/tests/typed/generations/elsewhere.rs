@@ -7,7 +7,7 @@ use table_core::table::LEASE;
 use table_core::{IfMatch, QueueName};
 use table_patterns::EntityStore;
 use table_patterns::outbox::Outbox;
-use table_patterns::work::Worker;
+use table_patterns::work::{Sweep, Worker};
 use tests::time::Time;
 
 use super::refused;
@@ -77,6 +77,37 @@ fn workers_of_an_older_program_leave_what_a_newer_one_recorded() {
             worker.run_once().await.unwrap();
             time.pass(Duration::from_secs(1));
         }
+        let report = new.check().run().await.unwrap();
+        assert!(report.is_clean(), "{report:?}");
+    });
+}
+
+/// The older program records no change of the later index when it deletes an entity.
+#[test]
+fn a_change_whose_entity_an_older_program_deleted_is_settled() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let queue = QueueName::new("work").unwrap();
+        let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
+        outbox.create_queues().await.unwrap();
+        let old = store.entities_through::<mail::Employee, _>(outbox.clone()).with_runtime(time.runtime());
+        let old = old.create_if_missing().await.unwrap();
+        let new = store.entities_through::<mail_and_badges::Employee, _>(outbox.clone());
+        let new = new.with_runtime(time.runtime()).create_if_missing().await.unwrap();
+        let (id, badge) = (1, 7);
+        let ada = mail_and_badges::Employee { department: "Sales".into(), id, email: "ada".into(), badge };
+        new.insert(&ada).await.unwrap();
+        old.delete(mail::Employee::key("Sales", 1), IfMatch::Any).await.unwrap();
+        let worker = Worker::new(outbox.clone()).with_index_handler(&new);
+        let mut pending = 1;
+        for _ in 0..4 {
+            worker.run_until_idle().await.unwrap();
+            time.pass(Duration::from_secs(800));
+            pending = Sweep::new(outbox.clone()).registered().await.unwrap().pending;
+        }
+        assert_eq!((pending, worker.metrics().poisoned), (0, 0), "{:?}", worker.metrics());
+        new.backfill::<mail_and_badges::EmployeeBadges>().without_older_programs().run().await.unwrap();
         let report = new.check().run().await.unwrap();
         assert!(report.is_clean(), "{report:?}");
     });
