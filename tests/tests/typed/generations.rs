@@ -179,8 +179,7 @@ fn the_indexes_of_a_type_that_is_new_in_a_table_of_others_are_ready() {
         let visitors = store.entities::<visitors::Visitor>().create_if_missing().await.unwrap();
         assert_eq!(visitors.states().await.unwrap(), [("ByHost", IndexState::Ready)]);
         // A program that stored no schema has written rows of the type.
-        let (store, key) =
-            (Engine::in_memory(), table_core::EntityKey::new("Sales", "visitor_000001").unwrap());
+        let store = Engine::in_memory();
         let staff = store.untyped("Staff").unwrap().create_if_missing().await.unwrap();
         staff
             .insert(&table_core::TableEntity::new("Sales", "visitor_000001").unwrap().with("Host", 1))
