@@ -62,21 +62,21 @@ fn properties(company: &Company) -> BTreeMap<String, BTreeSet<String>> {
 /// Recounts London while Ada moves before each of these requests.
 fn recount_among(damage: Damage, starts_here: bool, moves: [usize; 3]) {
     let company = company(damage, starts_here);
-    let (mover, mut is_here) = (company.again(), starts_here);
+    let (other, mut is_here) = (company.again(), starts_here);
     company.store.script(move |_, at| {
         let times = moves.iter().filter(|wanted| **wanted == at).count();
         if times == 0 {
             return Fault::None;
         }
-        let (mover, mut cities) = (mover.clone(), Vec::new());
+        let (other, mut cities) = (other.clone(), Vec::new());
         for _ in 0..times {
             is_here = !is_here;
             cities.push(if is_here { "London" } else { "Paris" });
         }
         Fault::Meanwhile(Box::new(move || {
             for city in cities {
-                mover.change("Sales", 1, |ada| ada.city = city.into());
-                mover.catch_up();
+                other.change("Sales", 1, |ada| ada.city = city.into());
+                other.catch_up();
             }
         }))
     });
