@@ -51,6 +51,15 @@ fn older(process: &Process) -> Entities<before::Visit, Store> {
     process.outbox().store().entities::<before::Visit>().with_runtime(process.runtime().clone())
 }
 
+/// Runs the backfills of the later indexes once.
+fn backfill(process: &Process) {
+    let visits = handle(process);
+    block_on(async {
+        let _ = visits.backfill::<VisitByTag>().page(2).run().await;
+        let _ = visits.backfill::<VisitRounds>().page(2).run().await;
+    });
+}
+
 fn stored(world: &World) -> Model {
     let visits = world.engine.table::<Visit>();
     let stored = |number| block_on(visits.get(Visit::key(TENANT, number))).unwrap();
@@ -87,7 +96,7 @@ impl Visits {
         let visit = visit(rng);
         let number = visit.number;
         let verb = match rng.random_range(0..9) {
-            0 => return self.backfill(process),
+            0 => return backfill(process),
             1 | 2 => Verb::Insert(visit),
             3 => Verb::Put(visit),
             4 | 5 => Verb::Update(visit),
@@ -144,15 +153,6 @@ impl Visits {
             return;
         }
         self.settle(world, process, (number, &verb), &outcome);
-    }
-
-    /// Runs the backfills of the later indexes once.
-    fn backfill(&self, process: &Process) {
-        let visits = handle(process);
-        block_on(async {
-            let _ = visits.backfill::<VisitByTag>().page(2).run().await;
-            let _ = visits.backfill::<VisitRounds>().page(2).run().await;
-        });
     }
 
     /// Compares the stored visits with the outcome of a change.

@@ -343,7 +343,7 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() 
 
 /// Lets the backfills make some calls, then the write, then the backfills end, then the write. Returns `true` if the write was refused.
 fn interleave((at, verb): (usize, Verb), of_write: usize, of_backfill: usize) -> bool {
-    let (time, control, sources_first) = (Time::default(), Control::default(), of_backfill % 4 == 0);
+    let (time, control, sources_first) = (Time::default(), Control::default(), of_backfill.is_multiple_of(4));
     let store = time.engine();
     block_on(outbox(&time, &store).create_queues()).unwrap();
     let old = block_on(open_old(&time, &control.over(store.clone())));
