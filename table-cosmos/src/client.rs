@@ -19,7 +19,7 @@ use crate::failure;
 use crate::foreign::{Skipped, SkippedItems};
 use crate::options::Options;
 use crate::runtime::Runtime;
-use crate::usage::{self, Usage, Usages, Verb};
+use crate::usage::{self, Charges, Usage, Usages, Verb};
 
 /// The fixed part of an operation in a batch, in bytes: the names of an item and of an operation, the identifier of the write, and an ETag.
 const OPERATION_BYTES: usize = 220;
@@ -138,6 +138,16 @@ impl CosmosTables {
     #[must_use]
     pub fn usage(&self, table: &TableName) -> Usage {
         self.0.usages.of(table)
+    }
+
+    /// Adds the charge of the current operation to the queries of a form, which is their SQL text.
+    pub(crate) fn add_page(&self, table: &TableName, form: &str) {
+        self.0.usages.add_page(table, form, usage::units());
+    }
+
+    /// Returns the charges of pages of queries of a form.
+    pub(crate) fn measured(&self, table: &TableName, form: &str) -> Option<Charges> {
+        self.0.usages.of_form(table, form)
     }
 
     /// Returns the items of other programs that queries skipped, since this store was opened (WIRE-6).

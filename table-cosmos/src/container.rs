@@ -19,32 +19,42 @@ use table_core::{Error, Result, TableName};
 
 use crate::client::CosmosTables;
 use crate::containers::Container;
-use crate::item::NAMES;
+use crate::mapping::{Mapping, Path};
+use crate::expiry::TimeToLive;
+use crate::options::Options;
 use crate::throughput::Throughput;
 use crate::{failure, key};
 pub use difference::Difference;
 use fault::ContainerFault;
 
-/// Returns the partition key definition of a container with a number of levels.
-fn definition(depth: usize) -> PartitionKeyDefinition {
-    PartitionKeyDefinition::new(NAMES.iter().take(depth).map(|name| Cow::Owned(format!("/{name}"))).collect())
+/// Returns the partition key definition of a container.
+fn definition(mapping: &Mapping) -> PartitionKeyDefinition {
+    PartitionKeyDefinition::new(mapping.levels.iter().map(|path| Cow::Owned(path.to_string())).collect())
 }
 
 /// Returns the description of a new container.
-pub(crate) fn properties(table: &TableName, depth: usize) -> ContainerProperties {
-    ContainerProperties::new(table.as_str().to_owned(), definition(depth)).with_indexing_policy(policy::new())
+pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerProperties {
+    let mapping = options.mapping_in(table.as_str());
+    let mut properties = ContainerProperties::new(table.as_str().to_owned(), definition(&mapping))
+        .with_indexing_policy(policy::new(&mapping));
+    properties.default_ttl = options.time_to_live_in(table.as_str()).into();
+    properties
 }
 
 /// Compares a container with the levels of its table, and rejects a mismatch.
 ///
 /// # Errors
-/// `LayoutMismatch` for other levels, another hash, or a time to live (HPK-43).
-fn compare(table: &TableName, depth: usize, found: &ContainerProperties) -> Result<()> {
-    let expected = definition(depth);
+/// `LayoutMismatch` for other levels, another hash, or items that expire although the options request none (HPK-43).
+fn compare(table: &TableName, options: &Options, found: &ContainerProperties) -> Result<()> {
+    let mapping = options.mapping_in(table.as_str());
+    let (depth, expected) = (mapping.depth(), definition(&mapping));
     let key = &found.partition_key;
     let refuse = |fault| Err(Error::of(fault).with_table(table.as_str()));
     let paths = |definition: &PartitionKeyDefinition| definition.paths().join(", ");
-    if key.paths() != expected.paths() {
+    // A path may be quoted in several ways.
+    let is_same = |found: &str, path: &Path| Path::parse(found).is_some_and(|found| found.is_same(path));
+    let mut pairs = key.paths().iter().zip(&mapping.levels);
+    if key.paths().len() != depth || !pairs.all(|(found, path)| is_same(found, path)) {
         return refuse(ContainerFault::Paths { found: paths(key), expected: paths(&expected) });
     }
     // Several levels are hashed separately, and a single level has the kind `Hash`. Both use version 2 (EPK-9).
@@ -52,10 +62,19 @@ fn compare(table: &TableName, depth: usize, found: &ContainerProperties) -> Resu
     if key.kind() != kind || key.version() != PartitionKeyVersion::V2 {
         return refuse(ContainerFault::Hash { kind: key.kind(), version: key.version(), expected: kind });
     }
-    if !found.default_ttl.is_forever() {
+    if !found.default_ttl.is_forever() && options.time_to_live_in(table.as_str()) == TimeToLive::Off {
         return refuse(ContainerFault::TimeToLive);
     }
     Ok(())
+}
+
+/// Returns the differences in the description of a container that do not prevent its use.
+fn differences(table: &TableName, options: &Options, found: &ContainerProperties) -> Vec<Difference> {
+    let asked = options.time_to_live_in(table.as_str());
+    let is = TimeToLive::of(&found.default_ttl);
+    let expiry = (asked != is).then_some(Difference::TimeToLive { asked, found: is });
+    let mapping = options.mapping_in(table.as_str());
+    policy::differences(found, &mapping).into_iter().chain(expiry).collect()
 }
 
 impl CosmosTables {
@@ -63,7 +82,7 @@ impl CosmosTables {
     ///
     /// # Errors
     /// - `TableNotFound` if the container does not exist.
-    /// - `LayoutMismatch` if it has other levels, another hash, or a time to live (HPK-43).
+    /// - `LayoutMismatch` if it has other levels, another hash, or an unexpected time to live (HPK-43).
     pub(crate) async fn container(&self, table: &TableName) -> Result<Container> {
         if let Some(container) = self.containers().get(table) {
             return Ok(container);
@@ -76,12 +95,14 @@ impl CosmosTables {
         let Some((client, properties)) = name else {
             return Err(self.missing(ContainerFault::NoTable, table).await);
         };
-        let depth = self.options().levels_in(table.as_str());
-        compare(table, depth, &properties)?;
-        let container = Container { client: self.current(client, &properties.id, depth).await?, depth };
+        let options = self.options();
+        compare(table, options, &properties)?;
+        let mapping = options.mapping_in(table.as_str());
+        let client = self.current(client, &properties.id, mapping.depth()).await?;
+        let container = Container { client, mapping };
         // A token cannot read the throughput. The container is used even if it differs from the options.
         let throughput = self.compared_throughput(&container).await.unwrap_or_default();
-        for difference in policy::differences(&properties).into_iter().chain(throughput) {
+        for difference in differences(table, options, &properties).into_iter().chain(throughput) {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
         }
         self.containers().put(table, container.clone());
@@ -115,7 +136,7 @@ impl CosmosTables {
                 .map_err(|error| failure::error("read the container", error).with_table(table.as_str()))?;
             let throughput = store.compared_throughput(&container).await;
             let throughput = throughput.map_err(|error| error.with_table(table.as_str()))?;
-            Ok(policy::differences(&properties).into_iter().chain(throughput).collect())
+            Ok(differences(&table, store.options(), &properties).into_iter().chain(throughput).collect())
         })
         .await
     }
@@ -187,7 +208,6 @@ impl CosmosTables {
         if self.names().await?.contains(table) {
             return Err(exists());
         }
-        let depth = self.options().levels_in(table.as_str());
         let throughput = match self.options().throughput {
             Some(Throughput::Manual(units)) => Some(ThroughputProperties::manual(units)),
             Some(Throughput::Autoscale(most)) => Some(ThroughputProperties::autoscale(most, None)),
@@ -195,7 +215,7 @@ impl CosmosTables {
         };
         let options = throughput.map(|units| CreateContainerOptions::default().with_throughput(units));
         self.containers().forget(table);
-        match self.database().create_container(properties(table, depth), options).await {
+        match self.database().create_container(properties(table, self.options()), options).await {
             Ok(_) => Ok(()),
             Err(error) if failure::status(&error).0 == 404 => {
                 Err(self.no_database().with_table(table.as_str()))

@@ -1,20 +1,22 @@
 //! A cache of opened containers.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use azure_data_cosmos::clients::ContainerClient;
 use table_core::TableName;
+
+use crate::mapping::Mapping;
 
 /// The opened containers, by the folded name of their table.
 #[derive(Default)]
 pub(crate) struct Containers(RwLock<HashMap<String, Container>>);
 
-/// A container and its number of levels.
+/// A container and the mapping of its items.
 #[derive(Clone)]
 pub(crate) struct Container {
     pub(crate) client: ContainerClient,
-    pub(crate) depth: usize,
+    pub(crate) mapping: Arc<Mapping>,
 }
 
 impl Containers {

@@ -135,8 +135,24 @@ impl Emulator {
         partitions: u32,
         throughput: Option<u64>,
     ) -> Result<()> {
-        let paths = ["/l1", "/l2", "/l3"].into_iter().take(levels.clamp(1, 3));
-        let definition = PartitionKeyDefinition::new(paths.map(Into::into).collect());
+        let paths = ["/l1", "/l2", "/l3"];
+        let paths = paths.get(..levels.clamp(1, 3)).unwrap_or(&paths);
+        self.create_with_paths(table, paths, partitions, throughput)
+    }
+
+    /// Creates a container of another program, with the paths of its partition key, physical partitions, and request units per second.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the emulator rejects the numbers.
+    pub fn create_with_paths(
+        &self,
+        table: &TableName,
+        paths: &[&str],
+        partitions: u32,
+        throughput: Option<u64>,
+    ) -> Result<()> {
+        let paths = paths.iter().map(|path| (*path).to_owned().into());
+        let definition = PartitionKeyDefinition::new(paths.collect());
         let mut config = ContainerConfig::new().with_partition_count(partitions);
         if let Some(units) = throughput {
             config = config.with_throughput(units);

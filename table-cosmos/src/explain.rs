@@ -10,9 +10,11 @@ use table_hierarchy::{
 
 use crate::client::CosmosTables;
 use crate::failure;
+use crate::mapping::Mapping;
 use crate::options::FAN_OUT;
 use crate::scope::Scope;
 use crate::sql::Sql;
+use crate::usage::Charges;
 
 /// The plan of a query.
 #[derive(Clone, Debug)]
@@ -29,6 +31,9 @@ pub struct Explain {
     /// Minimum and maximum request units. For a query these are the units of its physical partitions; the items read are charged in
     /// addition.
     pub units: (f64, f64),
+    /// The request units that the service charged for pages of queries of this form since the store was opened, or `None` if there were none. Queries of
+    /// one form have the same SQL text, and other values as parameters.
+    pub measured: Option<Charges>,
     /// Warnings for the author of the query.
     pub warnings: Vec<String>,
 }
@@ -110,14 +115,17 @@ impl CosmosTables {
         .await
     }
 
-    /// Returns the plan of a query on the current physical partitions.
+    /// Returns the plan of a query on the current physical partitions, with the charges of its earlier runs.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn explain(&self, table: &TableName, query: &Query) -> Result<Explain> {
         let map = self.partitions(table).await?;
         let options = self.options();
-        Explain::with_fan_out(query, options.levels_in(table.as_str()), &map, options.fan_out)
+        let mapping = options.mapping_in(table.as_str());
+        let plan = Explain::with_fan_out(query, &mapping, &map, options.fan_out)?;
+        let measured = self.measured(table, &plan.text);
+        Ok(Explain { measured, ..plan })
     }
 }
 
@@ -139,10 +147,11 @@ impl Explain {
     /// # Errors
     /// `InvalidInput` if the map has a gap. No [`PartitionMap`] has one.
     pub fn new(query: &Query, depth: usize, map: &PartitionMap) -> Result<Self> {
-        Self::with_fan_out(query, depth, map, FAN_OUT)
+        Self::with_fan_out(query, &Mapping::standard(depth), map, FAN_OUT)
     }
 
-    fn with_fan_out(query: &Query, depth: usize, map: &PartitionMap, fan_out: u32) -> Result<Self> {
+    fn with_fan_out(query: &Query, mapping: &Mapping, map: &PartitionMap, fan_out: u32) -> Result<Self> {
+        let depth = mapping.depth();
         let scope = Scope::of(&query.keys.partition_key, depth);
         let mut fixed: Vec<Fixed<'_>> =
             scope.levels().iter().map(|level| Fixed::To(vec![Component::text(level.as_str())])).collect();
@@ -151,7 +160,7 @@ impl Explain {
             fixed = vec![Fixed::To(Vec::new()); depth];
         }
         let route = Route::new(&fixed, map)?;
-        let sql = Sql::of(query, &scope, depth, None);
+        let sql = Sql::of(query, &scope, mapping, None);
         let is_point = matches!(scope, Scope::Key(_)) && query.keys.row_key.single().is_some();
         let reads = if is_point { Reads::Item } else { Reads::of(&scope, &sql) };
         let mut warnings = Vec::new();
@@ -175,7 +184,7 @@ impl Explain {
         let units =
             if is_point { (read_units(1), read_units(usize::MAX)) } else { query_units(route.touched.len()) };
         let text = if is_point { String::new() } else { sql.text };
-        Ok(Self { class: route.class, route, text, reads, units, warnings })
+        Ok(Self { class: route.class, route, text, reads, units, measured: None, warnings })
     }
 }
 
@@ -188,6 +197,9 @@ impl fmt::Display for Explain {
             writeln!(f, "  {}", self.text)?;
         }
         write!(f, "  {} to {} request units; {}", self.units.0, self.units.1, self.reads)?;
+        if let Some(Charges { operations, units, most, .. }) = &self.measured {
+            write!(f, "\n  measured: {units:.2} request units for {operations} pages, at most {most:.2} for one")?;
+        }
         self.warnings.iter().try_for_each(|warning| write!(f, "\n  warning: {warning}"))
     }
 }

@@ -1,35 +1,25 @@
-//! The JSON form of an item. The levels have fixed names by which the service can route, and no property collides with `id` or `_etag`.
+//! The JSON form of an item. By default the levels have fixed names by which the service can route, and no property collides with `id` or `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! `p` contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11).
+//! `p` contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A
+//! [`Mapping`] names other paths.
 
+mod document;
 mod fault;
+mod value;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use chrono::{DateTime, SecondsFormat, Utc};
-use serde_json::{Map, Number, Value as Json};
-use table_core::limits::Limits;
-use table_core::row::{Row, RowView, RowWriter};
-use table_core::{ETag, Error, ErrorCode, PartitionKey, Result, RowKey, Value, ValueRef, ticks};
-use uuid::Uuid;
+use serde_json::Value as Json;
+use table_core::row::Row;
+use table_core::{ETag, Error, ErrorCode, Result};
 
 use crate::key;
+use crate::mapping::Mapping;
+pub(crate) use document::{ItemKey, read, write};
 use fault::{Foreign, ForeignItem};
-
-/// Types that JSON lacks, as named in `t`.
-pub(crate) const INT64: &str = "Int64";
-/// The limit below which JSON numbers of the service are exact integers: 2^53. Larger integers are stored as strings.
-pub(crate) const MOST_EXACT: u64 = 1 << 53;
-const DOUBLE: &str = "Double";
-/// A double that JSON cannot represent: NaN, an infinity, or negative zero.
-pub(crate) const SPECIAL: &str = "Special";
-pub(crate) const DATE_TIME: &str = "DateTime";
-pub(crate) const GUID: &str = "Guid";
-const BINARY: &str = "Binary";
+pub(crate) use value::{DATE_TIME, GUID, INT64, MOST_EXACT, SPECIAL, date_time, write_value};
 
 /// An item that contains an entity.
 #[derive(Debug)]
@@ -65,21 +55,33 @@ impl Found {
         self.json.get("id").and_then(Json::as_str).map(key::row_key).unwrap_or_default()
     }
 
+    /// Returns the document.
+    pub(crate) fn json(&self) -> &Json {
+        &self.json
+    }
+
     /// Returns the entity of the document.
     ///
     /// # Errors
     /// `Corrupted` if another program wrote it. `InternalError` if its key differs from the requested key (RT-5).
-    pub(crate) fn read(&self, levels: &[String], row_key: &str) -> Result<Item> {
-        let item = read(&self.json, levels.len())?;
-        if item.levels != levels || item.row_key != row_key {
+    pub(crate) fn read(&self, mapping: &Mapping, key: ItemKey<'_>) -> Result<Item> {
+        let item = read(&self.json, mapping)?;
+        if item.levels != key.levels || item.row_key != key.row_key {
             return Err(item.unexpected());
         }
         Ok(item)
     }
 
-    /// Returns the identifier of the write that stored the document.
-    pub(crate) fn written_by(&self) -> Option<&str> {
-        written_by(&self.json)
+    /// Returns `true` if a write with an identifier stored the document. If other programs write the items as well, they may keep the identifier, so the
+    /// document must also be the one that was sent.
+    pub(crate) fn is_written_by(&self, mapping: &Mapping, write: &str, body: &Json) -> bool {
+        written_by(&self.json, mapping) == Some(write)
+            && (mapping.is_standard || document::is_version_of(&self.json, body))
+    }
+
+    /// Returns `true` if a write with an identifier stored the document, or an earlier version of it.
+    pub(crate) fn descends_from(&self, mapping: &Mapping, write: &str) -> bool {
+        written_by(&self.json, mapping) == Some(write)
     }
 
     /// Returns the ETag in the form of requests.
@@ -98,150 +100,9 @@ impl Item {
     }
 }
 
-/// Returns the item of an entity.
-pub(crate) fn write(levels: &[String], row_key: &str, row: RowView<'_>, write: &str) -> Result<Json> {
-    let (mut properties, mut types) = (Map::new(), Map::new());
-    for property in row.properties() {
-        let property = property?;
-        let (json, edm) = write_value(property.value);
-        properties.insert(property.name.to_owned(), json);
-        if let Some(edm) = edm {
-            types.insert(property.name.to_owned(), edm.into());
-        }
-    }
-    let mut item = Map::new();
-    item.insert("id".into(), key::id(row_key).into());
-    for (name, level) in NAMES.iter().zip(levels) {
-        item.insert((*name).into(), level.as_str().into());
-    }
-    item.insert("p".into(), properties.into());
-    if !types.is_empty() {
-        item.insert("t".into(), types.into());
-    }
-    item.insert("o".into(), write.into());
-    Ok(item.into())
-}
-
-/// The property names of the levels.
-pub(crate) const NAMES: [&str; 3] = ["l1", "l2", "l3"];
-
-/// Returns a value as JSON, together with its type if JSON lacks it.
-pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
-    match value {
-        ValueRef::String(text) => (text.into(), None),
-        ValueRef::Int32(number) => (number.into(), None),
-        ValueRef::Boolean(value) => (value.into(), None),
-        ValueRef::Int64(number) if number.unsigned_abs() <= MOST_EXACT => (number.into(), Some(INT64)),
-        ValueRef::Int64(number) => (number.to_string().into(), Some(INT64)),
-        ValueRef::Double(number) => write_double(number),
-        // An instant in a checked row is never outside the range of the type (TYPE-6).
-        ValueRef::DateTime(at) => {
-            (ticks::to_datetime(at).map_or(Json::Null, |instant| date_time(instant).into()), Some(DATE_TIME))
-        }
-        ValueRef::Guid(guid) => (guid.hyphenated().to_string().into(), Some(GUID)),
-        ValueRef::Binary(bytes) => (STANDARD.encode(bytes).into(), Some(BINARY)),
-    }
-}
-
-/// Formats an instant with seven fractional digits. The resulting strings sort like the instants.
-pub(crate) fn date_time(instant: DateTime<Utc>) -> String {
-    let nanos = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
-    nanos.strip_suffix("00Z").map_or(nanos.clone(), |hundreds| format!("{hundreds}Z"))
-}
-
-fn write_double(number: f64) -> (Json, Option<&'static str>) {
-    let special = match number {
-        n if n.is_nan() => "NaN",
-        f64::INFINITY => "INF",
-        f64::NEG_INFINITY => "-INF",
-        n if n == 0.0 && n.is_sign_negative() => "-0",
-        // A number with a fraction is read back as a double without a type annotation.
-        n => return (Number::from_f64(n).into(), (n.fract() == 0.0).then_some(DOUBLE)),
-    };
-    (special.into(), Some(SPECIAL))
-}
-
-fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
-    Some(match (edm, json) {
-        (None, Json::String(text)) => Value::String(text.clone()),
-        (None, Json::Bool(value)) => Value::Boolean(*value),
-        (None, Json::Number(number)) => match number.as_i64() {
-            Some(number) => Value::Int32(i32::try_from(number).ok()?),
-            None => Value::Double(number.as_f64()?),
-        },
-        (Some(INT64), Json::Number(number)) => Value::Int64(number.as_i64()?),
-        (Some(DOUBLE), Json::Number(number)) => Value::Double(number.as_f64()?),
-        (Some(edm), Json::String(text)) => match edm {
-            INT64 => Value::Int64(text.parse().ok()?),
-            SPECIAL => Value::Double(match text.as_str() {
-                "NaN" => f64::NAN,
-                "INF" => f64::INFINITY,
-                "-INF" => f64::NEG_INFINITY,
-                "-0" => -0.0,
-                _ => return None,
-            }),
-            DATE_TIME => Value::DateTime(text.parse().ok()?),
-            GUID => Value::Guid(Uuid::try_parse(text).ok()?),
-            BINARY => Value::Binary(STANDARD.decode(text).ok()?),
-            _ => return None,
-        },
-        _ => return None,
-    })
-}
-
-/// Returns the entity of an item.
-///
-/// # Errors
-/// `Corrupted`, with the readable part of the key, if another program wrote the item. Such an item lacks a level or has an additional one (WIRE-6),
-/// has an invalid key, or has a value that does not match its type.
-pub(crate) fn read(json: &Json, depth: usize) -> Result<Item> {
-    parse(json, depth).map_err(|what| {
-        let text = |name: &str| json.get(name).and_then(Json::as_str);
-        let id = text("id").unwrap_or_default();
-        let levels: Vec<String> =
-            NAMES.iter().take(depth).map_while(|name| text(name).map(str::to_owned)).collect();
-        Error::of(ForeignItem { id: id.to_owned(), what }).with_key(key::join(&levels), key::row_key(id))
-    })
-}
-
-fn parse(json: &Json, depth: usize) -> Result<Item, Foreign> {
-    let id = json.get("id").and_then(Json::as_str).ok_or(Foreign::Id)?;
-    let row_key = key::row_key(id);
-    if key::id(row_key) != id || RowKey::new(row_key).is_err() || key::check_id(row_key).is_err() {
-        return Err(Foreign::Id);
-    }
-    let levels: Option<Vec<String>> =
-        NAMES.iter().take(depth).map(|name| json.get(name)?.as_str().map(str::to_owned)).collect();
-    let levels = levels
-        .filter(|_| NAMES.iter().skip(depth).all(|name| json.get(name).is_none()))
-        .ok_or(Foreign::Levels(depth))?;
-    let partition_key = key::join(&levels);
-    // A level that contains the terminator of levels would be read as two levels.
-    if key::levels(&partition_key, depth).as_ref() != Some(&levels)
-        || PartitionKey::new(&*partition_key).is_err()
-    {
-        return Err(Foreign::Levels(depth));
-    }
-    let properties = json.get("p").and_then(Json::as_object).ok_or(Foreign::Properties)?;
-    let types = json.get("t");
-    let mut writer = RowWriter::with_capacity(properties.len());
-    for (name, value) in properties {
-        let edm = types.and_then(|types| types.get(name)).map(|edm| edm.as_str().unwrap_or_default());
-        let value = read_value(value, edm).ok_or_else(|| Foreign::Value(name.clone()))?;
-        writer.property(name, value.as_ref());
-    }
-    let row = writer.finish();
-    Limits::PORTABLE.check_row(row.view()).map_err(|_| Foreign::Properties)?;
-    let ticks = |seconds: u64| ticks::UNIX_EPOCH.checked_add(seconds.checked_mul(10_000_000)?);
-    let timestamp = json.get("_ts").and_then(Json::as_u64).and_then(ticks).ok_or(Foreign::System)?;
-    let etag =
-        json.get("_etag").and_then(Json::as_str).and_then(|tag| etag(tag).ok()).ok_or(Foreign::System)?;
-    Ok(Item { partition_key, levels, row_key: row_key.to_owned(), row: row.with_timestamp(timestamp), etag })
-}
-
 /// Returns the identifier of the write that stored an item. Items of other programs have none.
-pub(crate) fn written_by(json: &Json) -> Option<&str> {
-    json.get("o").and_then(Json::as_str)
+pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a str> {
+    mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }
 
 /// Returns the weak ETag of a table entity for the service's ETag `"x"`.

@@ -56,11 +56,13 @@ mod container;
 mod containers;
 #[cfg(feature = "emulator")]
 pub mod emulator;
+mod expiry;
 mod explain;
 mod failure;
 mod foreign;
 mod item;
 mod key;
+mod mapping;
 mod options;
 mod patience;
 mod read;
@@ -75,8 +77,10 @@ mod write;
 
 pub use client::CosmosTables;
 pub use container::Difference;
+pub use expiry::TimeToLive;
 pub use explain::{Explain, Reads};
 pub use foreign::SkippedItems;
+pub use mapping::{Format, Mapping};
 pub use options::Options;
 pub use throughput::Throughput;
 pub use usage::{Charges, Usage};

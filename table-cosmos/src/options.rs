@@ -1,17 +1,18 @@
-//! Options of a store: levels of tables, throughput of new containers, limits and delays.
+//! Options of a store: levels, mappings and times to live of tables, throughput of new containers, limits and delays.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use table_core::Entity;
+use table_core::{Entity, Result};
 use table_core::retry::Retry;
 use table_core::runtime::{Backoff, Runtime};
 use table_hierarchy::level_names;
 
+use crate::expiry::TimeToLive;
+use crate::mapping::Mapping;
 use crate::throughput::Throughput;
 
-/// The maximum number of levels of a partition key (HPK-42).
-const MOST: usize = 3;
 /// The default maximum number of physical partitions of one query.
 pub(crate) const FAN_OUT: u32 = 100;
 
@@ -27,7 +28,8 @@ pub(crate) const FAN_OUT: u32 = 100;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    levels: HashMap<String, usize>,
+    mappings: HashMap<String, Arc<Mapping>>,
+    expiry: HashMap<String, TimeToLive>,
     pub(crate) throughput: Option<Throughput>,
     pub(crate) fan_out: u32,
     pub(crate) exact: bool,
@@ -40,7 +42,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            levels: HashMap::new(),
+            mappings: HashMap::new(),
+            expiry: HashMap::new(),
             throughput: None,
             fan_out: FAN_OUT,
             exact: true,
@@ -61,15 +64,51 @@ impl Options {
 
     /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42).
     #[must_use]
-    pub fn levels(mut self, table: &str, levels: usize) -> Self {
-        self.levels.insert(table.to_ascii_lowercase(), levels.clamp(1, MOST));
-        self
+    pub fn levels(self, table: &str, levels: usize) -> Self {
+        self.with_mapping(table, Mapping::standard(levels))
     }
 
     /// Sets the levels of an entity's table from its schema.
     #[must_use]
     pub fn levels_of<E: Entity>(self) -> Self {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
+    }
+
+    /// Sets the mapping of a table whose container has items of another form, such as those of other programs.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, paths that overlap, and an invalid or repeated name.
+    pub fn mapping(self, table: &str, mapping: Mapping) -> Result<Self> {
+        let mapping = mapping.checked()?;
+        Ok(self.with_mapping(table, mapping))
+    }
+
+    /// Sets the mapping of an entity's table, and compares it with the schema of the entity.
+    ///
+    /// # Errors
+    /// `InvalidInput` for another number of levels than the entity has, a property that it does not have, a property of another type, and the faults
+    /// of [`mapping`](Self::mapping).
+    pub fn mapping_of<E: Entity>(self, mapping: Mapping) -> Result<Self> {
+        let mapping = mapping.checked_for(E::SCHEMA)?;
+        Ok(self.with_mapping(E::SCHEMA.table, mapping))
+    }
+
+    fn with_mapping(mut self, table: &str, mapping: Mapping) -> Self {
+        self.mappings.insert(table.to_ascii_lowercase(), Arc::new(mapping));
+        self
+    }
+
+    /// Sets the time to live of a table's items. By default items never expire, and a container whose items expire is refused.
+    ///
+    /// It applies to new containers. An existing container with another time to live is used unchanged, and a warning is logged. A single item
+    /// expires earlier or later by a property: [`Mapping::time_to_live`].
+    ///
+    /// Every item of the table expires by its own last write, index rows, feeds and outbox rows included. Set a default only for tables without
+    /// patterns.
+    #[must_use]
+    pub fn time_to_live(mut self, table: &str, time: TimeToLive) -> Self {
+        self.expiry.insert(table.to_ascii_lowercase(), time.clamped());
+        self
     }
 
     /// Sets the request units per second of new containers. The default is the throughput of the database, or of the service.
@@ -130,7 +169,21 @@ impl Options {
     /// Returns the number of levels of a table.
     #[must_use]
     pub fn levels_in(&self, table: &str) -> usize {
-        self.levels.get(&table.to_ascii_lowercase()).copied().unwrap_or(1)
+        self.mappings.get(&table.to_ascii_lowercase()).map_or(1, |mapping| mapping.depth())
+    }
+
+    /// Returns the mapping of a table.
+    pub(crate) fn mapping_in(&self, table: &str) -> Arc<Mapping> {
+        let found = self.mappings.get(&table.to_ascii_lowercase()).cloned();
+        found.unwrap_or_else(|| Arc::new(Mapping::standard(1)))
+    }
+
+    /// Returns the time to live of a table. A mapped time to live of its items needs a container that allows it.
+    pub(crate) fn time_to_live_in(&self, table: &str) -> TimeToLive {
+        let table = table.to_ascii_lowercase();
+        let per_item = self.mappings.get(&table).is_some_and(|mapping| mapping.expires());
+        let default = if per_item { TimeToLive::PerItem } else { TimeToLive::Off };
+        self.expiry.get(&table).copied().unwrap_or(default)
     }
 
     pub(crate) fn runtime(&self) -> &Runtime {

@@ -19,7 +19,8 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName};
 
 use crate::client::CosmosTables;
 use crate::containers::Container;
-use crate::item::{self, Found, Item};
+use crate::item::{self, Found, Item, ItemKey};
+use crate::mapping::Mapping;
 use crate::scope::Scope;
 use crate::sql::Sql;
 use crate::{failure, key, usage};
@@ -63,7 +64,7 @@ impl CosmosTables {
             [] => Vec::new(),
             [only] => self.find_item(table, container, levels, only).await?.into_iter().collect(),
             several => {
-                let sql = Sql::of_rows(levels, several).into_query()?;
+                let sql = Sql::of_rows(&container.mapping, levels, several).into_query()?;
                 let scope = Scope::Key(levels.to_vec());
                 let feed = scope.feed()?;
                 let read = || async {
@@ -95,7 +96,7 @@ impl CosmosTables {
         row_key: &str,
     ) -> Result<Option<Item>> {
         let found = self.find_item(table, container, levels, row_key).await?;
-        found.map(|found| found.read(levels, row_key)).transpose()
+        found.map(|found| found.read(&container.mapping, ItemKey { levels, row_key })).transpose()
     }
 
     /// Removes a container that no longer exists from the cache, and returns the error.
@@ -114,7 +115,7 @@ impl CosmosTables {
         let container = self.container(table).await?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
         // No entity exists under a key that cannot be written (KEY-9).
-        let Ok(levels) = key::checked_levels(partition_key, container.depth) else { return Ok(None) };
+        let Ok(levels) = key::checked_levels(partition_key, container.mapping.depth()) else { return Ok(None) };
         if key::check_id(row_key).is_err() {
             return Ok(None);
         }
@@ -132,7 +133,7 @@ impl CosmosTables {
         query.check(self.known_capabilities().top)?;
         let position = from.map(|from| from.service_position(table, query)).transpose()?;
         let container = self.container(table).await?;
-        let scope = Scope::of(&query.keys.partition_key, container.depth);
+        let scope = Scope::of(&query.keys.partition_key, container.mapping.depth());
         let nothing = scope == Scope::Nothing || query.keys.row_key.is_empty() || query.top == Some(0);
         if nothing {
             return Ok(Page::default());
@@ -144,6 +145,7 @@ impl CosmosTables {
                 Ok(()) => self.read_item(table, &container, levels, row_key).await?,
                 Err(_) => None,
             };
+            self.add_page(table, "");
             return Ok(Page {
                 rows: wanted.rows(found.into_iter().collect())?,
                 continuation: None,
@@ -151,8 +153,10 @@ impl CosmosTables {
             });
         }
         let (items, next) = self.items(table, &container, query, &scope, position).await?;
+        // Later pages within a partition key have a further condition, and the form of the first one.
+        self.add_page(table, &Sql::of(query, &scope, &container.mapping, None).text);
         let read = items.len();
-        let rows = wanted.rows(self.entities(table, &items, container.depth)?)?;
+        let rows = wanted.rows(self.entities(table, &items, &container.mapping)?)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
         tracing::debug!(
             target: "table_cosmos",
@@ -167,14 +171,14 @@ impl CosmosTables {
     }
 
     /// Returns the entities of items. Items of other programs are skipped and reported, unless the options refuse them (WIRE-6).
-    fn entities(&self, table: &TableName, items: &[Json], depth: usize) -> Result<Vec<Item>> {
+    fn entities(&self, table: &TableName, items: &[Json], mapping: &Mapping) -> Result<Vec<Item>> {
         let mut entities = Vec::with_capacity(items.len());
         for json in items {
-            match item::read(json, depth) {
+            // If other programs write the items as well, they may damage one with an identifier of this library.
+            let is_own = || mapping.is_standard && item::written_by(json, mapping).is_some();
+            match item::read(json, mapping) {
                 Ok(item) => entities.push(item),
-                Err(error) if self.options().refuses_foreign || item::written_by(json).is_some() => {
-                    return Err(error);
-                }
+                Err(error) if self.options().refuses_foreign || is_own() => return Err(error),
                 Err(error) => self.skipped().add(error.with_table(table.as_str())),
             }
         }
@@ -191,7 +195,7 @@ impl CosmosTables {
         from: Option<&Position>,
     ) -> Result<(Vec<Json>, Option<Position>)> {
         let after = from.and_then(|from| from.row_key.as_deref());
-        let sql = Sql::of(query, scope, container.depth, after).into_query()?;
+        let sql = Sql::of(query, scope, &container.mapping, after).into_query()?;
         let feed = scope.feed()?;
         let most = query.top.unwrap_or(PAGE_ENTITIES).min(PAGE_ENTITIES);
         let most = u32::try_from(most).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);

@@ -7,6 +7,7 @@
 mod compare;
 mod condition;
 mod levels;
+mod mapped;
 
 use std::ops::Bound;
 
@@ -16,8 +17,8 @@ use table_core::filter::{Comparison, Filter, Term};
 use table_core::query::{Query, TextRange};
 use table_core::{Error, ErrorCode, Result, Value};
 
-use crate::item::NAMES;
 use crate::key;
+use crate::mapping::Mapping;
 use crate::scope::Scope;
 use condition::Condition;
 
@@ -33,22 +34,27 @@ pub(crate) struct Sql {
 }
 
 impl Sql {
-    /// Returns the superset query for a scope in a container with `depth` levels.
+    /// Returns the superset query for a scope.
     ///
     /// The levels are part of the SQL, because without them the service would read whole physical partitions (RT-13). A page within one partition key
     /// starts after the last id of the previous page, so concurrent writes do not shift pages.
-    pub(crate) fn of(query: &Query, scope: &Scope, depth: usize, after: Option<&str>) -> Self {
+    pub(crate) fn of(query: &Query, scope: &Scope, mapping: &Mapping, after: Option<&str>) -> Self {
         let mut sql = Self::default();
-        let mut conditions: Vec<String> = sql.levels(scope.levels());
+        let mut conditions: Vec<String> = sql.levels(mapping, scope.levels());
+        // Other items of the container are read by no query.
+        for (path, text) in &mapping.constants {
+            conditions.push(format!("{} = {}", path.sql(), sql.bind(text.as_str().into())));
+        }
+        let fixed = conditions.len();
         if !matches!(scope, Scope::Key(_)) {
-            conditions.extend(sql.next_level(&query.keys.partition_key, scope.levels(), depth));
+            conditions.extend(sql.next_level(mapping, &query.keys.partition_key, scope.levels()));
         }
         conditions.extend(after.map(|last| format!("c.id > {}", sql.bind(last.into()))));
         conditions.extend(sql.ids(&query.keys.row_key));
-        let filter = query.filter.as_ref().and_then(|filter| sql.filter(filter, depth).text());
+        let filter = query.filter.as_ref().and_then(|filter| sql.filter(filter, mapping).text());
         sql.filtered = filter.is_some();
         conditions.extend(filter);
-        sql.narrowed = conditions.len() > scope.levels().len();
+        sql.narrowed = conditions.len() > fixed;
         sql.text.push_str("SELECT * FROM c");
         if !conditions.is_empty() {
             sql.text.push_str(" WHERE ");
@@ -62,9 +68,9 @@ impl Sql {
     }
 
     /// Returns the query for the given rows in one partition key.
-    pub(crate) fn of_rows(levels: &[String], rows: &[&str]) -> Self {
+    pub(crate) fn of_rows(mapping: &Mapping, levels: &[String], rows: &[&str]) -> Self {
         let mut sql = Self::default();
-        let mut conditions = sql.levels(levels);
+        let mut conditions = sql.levels(mapping, levels);
         let ids: Vec<String> = rows.iter().map(|row| sql.bind(key::id(row).into())).collect();
         conditions.push(format!("c.id IN ({})", ids.join(", ")));
         sql.text = format!("SELECT * FROM c WHERE {}", conditions.join(" AND "));
@@ -93,9 +99,9 @@ impl Sql {
     }
 
     /// Returns the conditions for fixed first levels.
-    fn levels(&mut self, levels: &[String]) -> Vec<String> {
-        let levels = NAMES.iter().zip(levels);
-        levels.map(|(name, level)| format!("c.{name} = {}", self.bind(level.as_str().into()))).collect()
+    fn levels(&mut self, mapping: &Mapping, levels: &[String]) -> Vec<String> {
+        let levels = mapping.levels.iter().zip(levels);
+        levels.map(|(path, level)| format!("{} = {}", path.sql(), self.bind(level.as_str().into()))).collect()
     }
 
     fn ids(&mut self, range: &TextRange) -> Option<String> {
@@ -130,14 +136,14 @@ impl Sql {
     }
 
     /// Returns a condition that is true whenever the filter is true.
-    fn filter(&mut self, filter: &Filter, depth: usize) -> Condition {
+    fn filter(&mut self, filter: &Filter, mapping: &Mapping) -> Condition {
         // A stack of conditions, each with its negation, which `not` swaps.
         let mut stack: Vec<(Condition, Condition)> = Vec::new();
         let pop = |stack: &mut Vec<_>| stack.pop().unwrap_or((Condition::True, Condition::True));
         for term in filter.terms() {
             let made = match term {
-                Term::Compare { name, operator, value } => self.compare(name, *operator, value, depth),
-                Term::Flag(name) => self.compare(name, Comparison::Eq, &Value::Boolean(true), depth),
+                Term::Compare { name, operator, value } => self.compare(mapping, name, *operator, value),
+                Term::Flag(name) => self.compare(mapping, name, Comparison::Eq, &Value::Boolean(true)),
                 Term::Not => {
                     let (positive, negative) = pop(&mut stack);
                     (negative, positive)

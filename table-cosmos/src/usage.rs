@@ -24,9 +24,14 @@ pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
 pub(crate) async fn measured<T>(operation: impl Future<Output = T>) -> (T, f64) {
     let counted = async {
         let result = operation.await;
-        (result, UNITS.try_with(Cell::get).unwrap_or_default())
+        (result, units())
     };
     UNITS.scope(Cell::new(0.0), counted).await
+}
+
+/// Returns the request units of the current operation so far.
+pub(crate) fn units() -> f64 {
+    UNITS.try_with(Cell::get).unwrap_or_default()
 }
 
 /// A kind of operation of a store.
@@ -87,14 +92,25 @@ pub struct Usage {
     pub submits: Charges,
 }
 
+/// The maximum number of forms of queries whose charges are kept for a table. Further forms are only counted in the total.
+const FORMS: usize = 1_000;
+
+/// The usage of one table.
+#[derive(Debug, Default)]
+struct Counted {
+    usage: Usage,
+    /// The charges of pages by the SQL text of their query; the empty text is a point read.
+    forms: HashMap<String, Charges>,
+}
+
 /// The usage of each table, by folded name.
 #[derive(Debug, Default)]
-pub(crate) struct Usages(Mutex<HashMap<String, Usage>>);
+pub(crate) struct Usages(Mutex<HashMap<String, Counted>>);
 
 impl Usages {
     pub(crate) fn add(&self, table: &TableName, verb: Verb, units: f64) {
         let mut usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let usage = usages.entry(table.folded().to_owned()).or_default();
+        let usage = &mut usages.entry(table.folded().to_owned()).or_default().usage;
         match verb {
             Verb::Get => usage.gets.add(units),
             Verb::Query => usage.queries.add(units),
@@ -102,7 +118,25 @@ impl Usages {
         }
     }
 
+    /// Adds the charge of a page of a query with this SQL text.
+    pub(crate) fn add_page(&self, table: &TableName, form: &str, units: f64) {
+        let mut usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let forms = &mut usages.entry(table.folded().to_owned()).or_default().forms;
+        if let Some(charges) = forms.get_mut(form) {
+            charges.add(units);
+        } else if forms.len() < FORMS {
+            forms.entry(form.to_owned()).or_default().add(units);
+        }
+    }
+
     pub(crate) fn of(&self, table: &TableName) -> Usage {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).copied().unwrap_or_default()
+        let usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        usages.get(table.folded()).map(|counted| counted.usage).unwrap_or_default()
+    }
+
+    /// Returns the charges of pages of queries with this SQL text.
+    pub(crate) fn of_form(&self, table: &TableName, form: &str) -> Option<Charges> {
+        let usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        usages.get(table.folded())?.forms.get(form).copied()
     }
 }

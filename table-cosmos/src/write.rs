@@ -17,7 +17,7 @@ use crate::client::{CosmosTables, TRANSACTION_BYTES};
 use crate::containers::Container;
 use crate::{failure, key};
 use evidence::Evidence;
-use planned::Planned;
+use planned::{Context, Planned};
 use send::Refused;
 
 /// The maximum number of attempts for a request without a response. Each retry requires evidence that the earlier attempts had no effect.
@@ -54,7 +54,7 @@ impl CosmosTables {
         let container = self.container(table).await?;
         let partition_key = transaction.partition_key().as_str();
         let creates = transaction.operations().iter().any(|operation| planned::creates(&operation.kind));
-        let levels = match key::checked_levels(partition_key, container.depth) {
+        let levels = match key::checked_levels(partition_key, container.mapping.depth()) {
             Ok(levels) => levels,
             // No item can have such a PartitionKey, so the entity is not found, and an insert is rejected (KEY-9).
             Err(error) if creates => return Err(error),
@@ -146,10 +146,17 @@ impl CosmosTables {
 
     /// Returns the request for each operation, after reading the entities that it depends on.
     async fn plan(&self, target: &Target<'_>, operations: &[Operation]) -> Result<Vec<Planned>> {
-        let exact = self.options().exact;
+        let mapping = &*target.container.mapping;
+        let context = Context {
+            mapping,
+            levels: target.levels,
+            write: &target.write,
+            exact: self.options().exact || !mapping.is_standard,
+            limits: &self.known_capabilities().limits,
+        };
         let read: Vec<&str> = operations
             .iter()
-            .filter(|operation| planned::reads_first(&operation.kind, exact))
+            .filter(|operation| context.reads_first(&operation.kind))
             .map(|operation| operation.row_key.as_str())
             .collect();
         let found = self.find_items(target.table, target.container, target.levels, &read).await;
@@ -164,8 +171,7 @@ impl CosmosTables {
         for (at, operation) in operations.iter().enumerate() {
             let row_key = operation.row_key.as_str();
             let stored = found.remove(row_key);
-            let limits = self.known_capabilities().limits;
-            let plan = Planned::new(target.levels, operation, stored.as_ref(), &target.write, exact, &limits);
+            let plan = Planned::new(context, operation, stored.as_ref());
             let plan =
                 plan.map_err(|error| error.with_operation(at).with_key(key::join(target.levels), row_key))?;
             bytes += plan.sent_bytes(operations.len() > 1);

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use crate::expiry::TimeToLive;
 use crate::throughput::Throughput;
 
-/// A difference between a container and the [options](crate::Options). Other paths, kinds, versions and a time to live are errors instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A difference between a container and the [options](crate::Options). Other paths, kinds and versions, and items that expire
+/// although the options request none, are errors instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
     /// A different throughput. [`Options::throughput`](crate::Options::throughput) applies only to new containers.
@@ -18,10 +20,17 @@ pub enum Difference {
     /// A path that the indexing policy of new containers treats differently.
     Indexing {
         /// The path.
-        path: &'static str,
+        path: String,
         /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, which makes queries read every
         /// item of their levels.
         indexed: bool,
+    },
+    /// A different time to live. If the container has none, items never expire.
+    TimeToLive {
+        /// The time to live in the options.
+        asked: TimeToLive,
+        /// The time to live of the container.
+        found: TimeToLive,
     },
 }
 
@@ -31,6 +40,10 @@ impl fmt::Display for Difference {
             Self::Throughput { asked, found } => write!(
                 f,
                 "the container has {found}, but the options request {asked}; change the throughput of the container, or the option"
+            ),
+            Self::TimeToLive { asked, found } => write!(
+                f,
+                "in the container {found}, but the options request that {asked}; change the time to live of the container, or the option"
             ),
             Self::Indexing { path, indexed: true } => write!(
                 f,

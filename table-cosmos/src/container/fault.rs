@@ -17,7 +17,7 @@ pub(super) enum ContainerFault {
     )]
     #[fault(LayoutMismatch, "EPK-9")]
     Hash { kind: PartitionKeyKind, version: PartitionKeyVersion, expected: PartitionKeyKind },
-    #[error("items of the container expire, but entities must not; turn off its time to live")]
+    #[error("items of the container expire; request it by `Options::time_to_live`, or turn off the time to live of the container")]
     #[fault(LayoutMismatch, "HPK-43")]
     TimeToLive,
     #[error("no container has this name")]

@@ -22,6 +22,8 @@ pub(super) enum Foreign {
     Properties,
     #[error("the value of property `{0}` does not have its type")]
     Value(String),
+    #[error("{0}")]
+    Shape(String),
     #[error("`_ts` or `_etag` is missing or invalid")]
     System,
 }

@@ -9,6 +9,7 @@ use table_core::filter::Comparison;
 use table_core::query::TextRange;
 
 use crate::item::{DATE_TIME, GUID, INT64, MOST_EXACT, SPECIAL, date_time, write_value};
+use crate::mapping::Mapping;
 use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_ordered};
 
@@ -16,20 +17,24 @@ impl Sql {
     /// Returns a condition that is true whenever the comparison is true, and one that is true whenever it is false.
     pub(super) fn compare(
         &mut self,
+        mapping: &Mapping,
         name: &str,
         operator: Comparison,
         value: &Value,
-        depth: usize,
     ) -> (Condition, Condition) {
         let opposite = opposite(operator);
         match name {
-            "PartitionKey" => {
-                (self.by_partition_key(operator, value, depth), self.by_partition_key(opposite, value, depth))
-            }
+            "PartitionKey" => (
+                self.by_partition_key(mapping, operator, value),
+                self.by_partition_key(mapping, opposite, value),
+            ),
             "RowKey" => (self.by_row_key(operator, value), self.by_row_key(opposite, value)),
             "Timestamp" => (self.by_timestamp(operator, value), self.by_timestamp(opposite, value)),
             _ => {
-                let Some(property) = Property::new(name) else { return (Condition::True, Condition::True) };
+                if let Some(member) = mapping.member(name) {
+                    return (self.by_member(member, operator, value), self.by_member_or_none(member, opposite, value));
+                }
+                let Some(property) = Property::new(mapping, name) else { return (Condition::True, Condition::True) };
                 let positive = self.by_property(&property, operator, value);
                 let negative = self.by_property(&property, opposite, value);
                 let missing = Condition::One(format!("NOT IS_DEFINED({})", property.value));
@@ -38,7 +43,7 @@ impl Sql {
         }
     }
 
-    fn by_partition_key(&mut self, operator: Comparison, value: &Value, depth: usize) -> Condition {
+    fn by_partition_key(&mut self, mapping: &Mapping, operator: Comparison, value: &Value) -> Condition {
         let Value::String(text) = value else { return mismatched(operator) };
         let range = |lower: bool| {
             let bound = std::ops::Bound::Included(text.clone());
@@ -50,10 +55,10 @@ impl Sql {
             }
         };
         match operator {
-            Comparison::Eq => self.partition_key(text, depth).map_or(Condition::False, Condition::One),
+            Comparison::Eq => self.partition_key(mapping, text).map_or(Condition::False, Condition::One),
             Comparison::Ne => Condition::True,
-            Comparison::Gt | Comparison::Ge => Condition::of(self.next_level(&range(true), &[], depth)),
-            Comparison::Lt | Comparison::Le => Condition::of(self.next_level(&range(false), &[], depth)),
+            Comparison::Gt | Comparison::Ge => Condition::of(self.next_level(mapping, &range(true), &[])),
+            Comparison::Lt | Comparison::Le => Condition::of(self.next_level(mapping, &range(false), &[])),
         }
     }
 
@@ -156,16 +161,17 @@ struct Property {
 
 impl Property {
     /// Creates the paths, or returns `None` for a name that cannot be part of the SQL.
-    fn new(name: &str) -> Option<Self> {
+    fn new(mapping: &Mapping, name: &str) -> Option<Self> {
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        is_plain.then(|| Self { value: format!("c.p['{name}']"), edm: format!("c.t['{name}']") })
+        let (values, types) = (mapping.own.properties.sql(), mapping.own.types.sql());
+        is_plain.then(|| Self { value: format!("{values}['{name}']"), edm: format!("{types}['{name}']") })
     }
 }
 
 /// Returns the operator and bound for a comparison with a number, or `None` if the service has no such number.
 ///
 /// Doubles represent integers up to 2^53. A bound beyond that is rounded, and the comparison is widened.
-fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
+pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
     match value {
         Value::Int32(number) => Some((sign(operator), (*number).into())),
         Value::Int64(number) if number.unsigned_abs() <= MOST_EXACT => {
@@ -199,14 +205,14 @@ const fn opposite(operator: Comparison) -> Comparison {
 }
 
 /// Returns the outcome of a comparison with a constant of another type (FIL-16).
-const fn mismatched(operator: Comparison) -> Condition {
+pub(super) const fn mismatched(operator: Comparison) -> Condition {
     match operator {
         Comparison::Lt | Comparison::Le | Comparison::Ne => Condition::True,
         Comparison::Eq | Comparison::Gt | Comparison::Ge => Condition::False,
     }
 }
 
-const fn sign(operator: Comparison) -> &'static str {
+pub(super) const fn sign(operator: Comparison) -> &'static str {
     match operator {
         Comparison::Eq => "=",
         Comparison::Ne => "!=",

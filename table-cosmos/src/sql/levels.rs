@@ -7,24 +7,28 @@ use std::ops::Bound;
 
 use table_core::query::TextRange;
 
-use crate::item::NAMES;
 use crate::key::{self, END};
+use crate::mapping::Mapping;
 use crate::sql::{Sql, both, is_ordered};
 
 impl Sql {
     /// Returns the bounds of the first level that a range of `PartitionKey`s does not fix.
-    pub(super) fn next_level(&mut self, range: &TextRange, fixed: &[String], depth: usize) -> Option<String> {
-        let name = NAMES.get(fixed.len()).filter(|_| fixed.len() < depth)?;
-        let place = format!("c.{name}");
-        if depth == 1 {
+    pub(super) fn next_level(
+        &mut self,
+        mapping: &Mapping,
+        range: &TextRange,
+        fixed: &[String],
+    ) -> Option<String> {
+        let place = mapping.levels.get(fixed.len())?.sql();
+        if mapping.depth() == 1 {
             let lower = match &range.lower {
-                Bound::Included(text) => self.ordered(&place, ">=", text),
-                Bound::Excluded(text) => self.ordered(&place, ">", text),
+                Bound::Included(text) => self.ordered(place, ">=", text),
+                Bound::Excluded(text) => self.ordered(place, ">", text),
                 Bound::Unbounded => None,
             };
             let upper = match &range.upper {
-                Bound::Included(text) => self.ordered(&place, "<=", text),
-                Bound::Excluded(text) => self.ordered(&place, "<", text),
+                Bound::Included(text) => self.ordered(place, "<=", text),
+                Bound::Excluded(text) => self.ordered(place, "<", text),
                 Bound::Unbounded => None,
             };
             return both(lower, upper);
@@ -36,19 +40,19 @@ impl Sql {
         };
         let lower = rest(&range.lower).and_then(|rest| {
             let level = rest.split([END, ' ']).next().unwrap_or_default();
-            (!level.is_empty()).then(|| self.ordered(&place, ">=", level)).flatten()
+            (!level.is_empty()).then(|| self.ordered(place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {
             // A level that continues the bound with a space is less than the bound followed by the terminator.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
-            is_ordered(bound).then(|| self.ordered(&place, "<", bound)).flatten()
+            is_ordered(bound).then(|| self.ordered(place, "<", bound)).flatten()
         });
         both(lower, upper)
     }
 
     /// Returns the conditions for one PartitionKey, or `None` if no item can have it.
-    pub(super) fn partition_key(&mut self, text: &str, depth: usize) -> Option<String> {
-        let levels = key::levels(text, depth)?;
-        Some(format!("({})", self.levels(&levels).join(" AND ")))
+    pub(super) fn partition_key(&mut self, mapping: &Mapping, text: &str) -> Option<String> {
+        let levels = key::levels(text, mapping.depth())?;
+        Some(format!("({})", self.levels(mapping, &levels).join(" AND ")))
     }
 }

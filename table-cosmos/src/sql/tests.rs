@@ -8,18 +8,18 @@ use super::*;
 fn sql(scope: &Scope, rows: TextRange, filter: &str) -> String {
     let mut query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: rows });
     query.filter = Filter::parse(filter).unwrap();
-    Sql::of(&query, scope, 2, None).text
+    Sql::of(&query, scope, &Mapping::standard(2), None).text
 }
 
 #[test]
 fn rt_13_levels_stay_in_the_text_as_bound_parameters() {
     let scope = Scope::Prefix(vec!["a'b".to_owned(), "u".to_owned()]);
     let query = Query::new(KeyRange::ALL);
-    let sql = Sql::of(&query, &scope, 3, None);
+    let sql = Sql::of(&query, &scope, &Mapping::standard(3), None);
     assert_eq!(sql.text, "SELECT * FROM c WHERE c.l1 = @p0 AND c.l2 = @p1");
     assert_eq!(sql.parameters, ["a'b", "u"].map(Json::from));
     let key = Scope::Key(vec!["a".to_owned()]);
-    assert!(Sql::of(&query, &key, 1, Some("r")).text.ends_with("ORDER BY c.id"));
+    assert!(Sql::of(&query, &key, &Mapping::standard(1), Some("r")).text.ends_with("ORDER BY c.id"));
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn rt_11_a_range_over_the_next_level_is_sent() {
         let sql = Sql::of(
             &Query::new(KeyRange { partition_key: range, row_key: TextRange::ALL }),
             &scope,
-            depth,
+            &Mapping::standard(depth),
             None,
         );
         let text = sql.text.split_once(" WHERE ").map_or(String::new(), |(_, text)| text.to_owned());
@@ -106,7 +106,7 @@ proptest! {
         let levels = if depth == 1 { vec![key.clone()] } else { vec![first, second] };
         let at = scope.levels().len();
         let mut sql = Sql::default();
-        let Some(text) = sql.next_level(&range, scope.levels(), depth) else { return Ok(()) };
+        let Some(text) = sql.next_level(&Mapping::standard(depth), &range, scope.levels()) else { return Ok(()) };
         for condition in text.split(" AND ") {
             let mut words = condition.split(' ').skip(1);
             let operator = words.next().unwrap();

@@ -22,20 +22,20 @@ pub(super) enum Evidence {
 }
 
 impl Evidence {
-    fn of(planned: &[Planned], found: &HashMap<String, Found>, write: &str) -> Self {
+    fn of(planned: &[Planned], found: &HashMap<String, Found>, target: &Target<'_>) -> Self {
+        let (mapping, write) = (&target.container.mapping, target.write.as_str());
         let found = |plan: &Planned| found.get(&plan.row_key);
         let mut committed = Vec::with_capacity(planned.len());
-        let (mut ours, mut others) = (0, 0);
+        let (mut ours, mut others) = (0_usize, 0_usize);
         for plan in planned {
-            if plan.body.is_none() {
+            let Some(body) = &plan.body else {
                 committed.push(None);
                 continue;
-            }
-            match found(plan).filter(|found| found.written_by() == Some(write)) {
-                Some(found) => {
-                    ours += 1;
-                    committed.push(Some(found.etag.clone()));
-                }
+            };
+            let found = found(plan).filter(|found| found.descends_from(mapping, write));
+            ours += usize::from(found.is_some());
+            match found.filter(|found| found.is_written_by(mapping, write, body)) {
+                Some(found) => committed.push(Some(found.etag.clone())),
                 None => others += 1,
             }
         }
@@ -54,6 +54,6 @@ impl CosmosTables {
     pub(super) async fn evidence(&self, target: &Target<'_>, planned: &[Planned]) -> Result<Evidence> {
         let rows: Vec<&str> = planned.iter().map(|plan| plan.row_key.as_str()).collect();
         let found = self.find_items(target.table, target.container, target.levels, &rows).await?;
-        Ok(Evidence::of(planned, &found, &target.write))
+        Ok(Evidence::of(planned, &found, target))
     }
 }

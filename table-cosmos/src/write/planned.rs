@@ -5,8 +5,9 @@ use table_core::limits::Limits;
 use table_core::row::{Row, entity_bytes, merge};
 use table_core::{ETag, IfMatch, Operation, OperationKind, Result};
 
-use crate::item::{self, Found};
+use crate::item::{self, Found, ItemKey};
 use crate::key;
+use crate::mapping::Mapping;
 
 /// An ETag that no item has. A write with this condition is rejected with 404 if the item does not exist, and with 412 otherwise.
 const NEVER: &str = "\"never\"";
@@ -36,16 +37,32 @@ pub(crate) struct Planned {
     races: &'static [u16],
 }
 
-/// Returns `true` if the request of an operation depends on the stored entity.
-///
-/// A merge needs the stored properties. If `exact` is `true`, every unconditional change needs the stored ETag, which makes a second delivery fail.
-pub(crate) const fn reads_first(kind: &OperationKind, exact: bool) -> bool {
-    match kind {
-        OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => true,
-        OperationKind::Replace(_, IfMatch::Any)
-        | OperationKind::Delete(IfMatch::Any)
-        | OperationKind::InsertOrReplace(_) => exact,
-        _ => false,
+/// The stored document and the rules for its change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) mapping: &'a Mapping,
+    pub(crate) levels: &'a [String],
+    /// The identifier of the write.
+    pub(crate) write: &'a str,
+    /// `true` if every change is conditional on the version that was read.
+    pub(crate) exact: bool,
+    pub(crate) limits: &'a Limits,
+}
+
+impl Context<'_> {
+    /// Returns `true` if the request of an operation depends on the stored entity.
+    ///
+    /// A merge needs the stored properties, and so does a replace that keeps members of other programs. If the context is exact, every unconditional
+    /// change needs the stored ETag, which makes a second delivery fail.
+    pub(crate) const fn reads_first(&self, kind: &OperationKind) -> bool {
+        match kind {
+            OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => true,
+            OperationKind::Replace(_, IfMatch::ETag(_)) => !self.mapping.is_standard,
+            OperationKind::Replace(_, IfMatch::Any)
+            | OperationKind::Delete(IfMatch::Any)
+            | OperationKind::InsertOrReplace(_) => self.exact,
+            _ => false,
+        }
     }
 }
 
@@ -62,52 +79,58 @@ type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
 
 impl Planned {
     /// Returns the request of an operation, given the item that was read for it.
-    pub(crate) fn new(
-        levels: &[String],
-        operation: &Operation,
-        stored: Option<&Found>,
-        write: &str,
-        exact: bool,
-        limits: &Limits,
-    ) -> Result<Self> {
+    pub(crate) fn new(context: Context<'_>, operation: &Operation, stored: Option<&Found>) -> Result<Self> {
+        let Context { mapping, levels, write, exact, limits } = context;
         let row_key = operation.row_key.as_str();
-        let body = |row: &Row| item::write(levels, row_key, row.view(), write).map(Some);
+        let item_key = ItemKey { levels, row_key };
+        // An item that is not an entity of the mapping belongs to another program.
+        if let Some(stored) = stored.filter(|_| !mapping.is_standard) {
+            stored.read(mapping, item_key)?;
+        }
+        let document = |row: &Row, stored: Option<&Found>| {
+            item::write(mapping, item_key, row.view(), write, stored.map(Found::json)).map(Some)
+        };
         // The limits of a merge apply to its result (SIZE-6).
         let merged = |stored: &Found, row: &Row| -> Result<Option<Json>> {
-            let stored = stored.read(levels, row_key)?;
-            let row = merge(stored.row.view(), row.view())?;
+            let entity = stored.read(mapping, item_key)?;
+            let row = merge(entity.row.view(), row.view())?;
             limits.check_row(row.view())?;
             limits.check_entity_bytes(entity_bytes(&key::join(levels), row_key, Some(&row)))?;
-            body(&row)
+            document(&row, Some(stored))
         };
         let (verb, body, if_match, races): Parts = match &operation.kind {
-            OperationKind::Insert(row) => (Verb::Create, body(row)?, None, &[]),
-            OperationKind::InsertOrReplace(row) if !exact => (Verb::Upsert, body(row)?, None, &[]),
+            OperationKind::Insert(row) => (Verb::Create, document(row, None)?, None, &[]),
+            OperationKind::InsertOrReplace(row) if !exact => (Verb::Upsert, document(row, None)?, None, &[]),
             OperationKind::InsertOrReplace(row) | OperationKind::InsertOrMerge(row) => match stored {
-                None => (Verb::Create, body(row)?, None, &[409]),
+                None => (Verb::Create, document(row, None)?, None, &[409]),
                 Some(stored) => {
                     let is_merge = matches!(operation.kind, OperationKind::InsertOrMerge(_));
-                    let body = if is_merge { merged(stored, row)? } else { body(row)? };
+                    let body = if is_merge { merged(stored, row)? } else { document(row, Some(stored))? };
                     (Verb::Replace, body, Some(stored.sent_etag()), &[404, 412])
                 }
             },
-            OperationKind::Replace(row, condition) => {
-                let (if_match, races) = conditioned(condition, stored, exact);
-                (Verb::Replace, body(row)?, if_match, races)
-            }
             OperationKind::Delete(condition) => {
                 let (if_match, races) = conditioned(condition, stored, exact);
                 (Verb::Delete, None, if_match, races)
             }
-            OperationKind::Merge(row, condition) => {
-                let (if_match, races) = conditioned(condition, stored, true);
-                let body = match stored {
-                    Some(stored) if condition.accepts(&stored.etag) => merged(stored, row)?,
-                    // The service rejects the operation, which determines its position among the operations (EGT-10).
-                    _ => body(row)?,
-                };
-                (Verb::Replace, body, if_match, races)
+            OperationKind::Replace(row, condition) if !context.reads_first(&operation.kind) => {
+                let (if_match, races) = conditioned(condition, stored, exact);
+                (Verb::Replace, document(row, None)?, if_match, races)
             }
+            OperationKind::Replace(row, condition) | OperationKind::Merge(row, condition) => match stored {
+                Some(stored) if condition.accepts(&stored.etag) => {
+                    let (if_match, races) = conditioned(condition, Some(stored), true);
+                    let is_merge = matches!(operation.kind, OperationKind::Merge(..));
+                    let body = if is_merge { merged(stored, row)? } else { document(row, Some(stored))? };
+                    (Verb::Replace, body, if_match, races)
+                }
+                // The service rejects the operation, which determines its position among the operations (EGT-10). The condition of the program is not
+                // sent: if the read was stale, the service would accept it, and the members that were not read would be lost.
+                _ => {
+                    let races: &[u16] = if matches!(condition, IfMatch::Any) { &[412] } else { &[] };
+                    (Verb::Replace, document(row, None)?, Some(NEVER.to_owned()), races)
+                }
+            },
         };
         Ok(Self { verb, row_key: row_key.to_owned(), body, if_match, races })
     }

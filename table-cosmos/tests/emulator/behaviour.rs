@@ -1,4 +1,5 @@
-//! All scenarios of the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, and throttled.
+//! All scenarios of the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, throttled,
+//! and on containers of another program.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,6 +19,8 @@ enum On {
     Restless,
     /// A container that first answers requests with 429.
     Throttled,
+    /// Containers of another program, with a mapping.
+    Mapped,
 }
 
 impl On {
@@ -26,6 +29,7 @@ impl On {
             Self::Partitions(partitions) => crate::store(partitions, Options::new()).await,
             Self::Restless => crate::restless().await,
             Self::Throttled => crate::throttled().await,
+            Self::Mapped => crate::mapped().await,
         }
     }
 }
@@ -85,6 +89,14 @@ macro_rules! throttled { ($family:ident, [$($scenario:ident,)*]) => { mod $famil
     }
 )* } } }
 
+macro_rules! mapped { ($family:ident, [$($scenario:ident,)*]) => { mod $family { $(
+    #[test]
+    fn $scenario() {
+        use super::super::{On, run, suite};
+        run(concat!(stringify!($family), "::", stringify!($scenario)), On::Mapped, suite::$family::$scenario);
+    }
+)* } } }
+
 mod one_partition {
     tests::for_each_scenario!(one);
 }
@@ -103,6 +115,10 @@ mod splits_and_merges {
 
 mod throttled {
     tests::for_each_scenario!(throttled);
+}
+
+mod mapped_containers {
+    tests::for_each_scenario!(mapped);
 }
 
 /// Checks that the disturbances of the suite affect its requests.

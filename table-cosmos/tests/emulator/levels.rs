@@ -226,7 +226,7 @@ fn a_container_of_another_throughput_is_used_with_a_warning() {
                 Difference::Throughput { asked: Throughput::Manual(400), found: Throughput::Manual(4_000) };
             let found = store.differences(&table).await.unwrap();
             // A container of another program has the service's own indexing policy.
-            let indexing = Difference::Indexing { path: "/o/?", indexed: true };
+            let indexing = Difference::Indexing { path: "/o/?".to_owned(), indexed: true };
             assert_eq!(found, if differs { vec![indexing, expected] } else { vec![indexing] });
             assert!(found[0].to_string().contains("exclude it"), "{}", found[0]);
             if let [_, difference] = found.as_slice() {

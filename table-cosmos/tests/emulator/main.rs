@@ -8,13 +8,17 @@ mod catalogue;
 mod deviations;
 mod differential;
 mod doubts;
+mod expiry;
 mod foreign;
 mod histories;
 mod levels;
+mod lossy;
+mod mapped;
 mod moving;
 mod operation;
 mod order;
 mod partitioned;
+mod pattern_histories;
 mod patterns;
 mod placement;
 mod recorded;
@@ -44,7 +48,7 @@ fn runtime() -> tokio::runtime::Runtime {
 async fn store(partitions: u32, options: Options) -> Partitioned {
     let emulator = Emulator::new(false).unwrap();
     let store = emulator.open(options).await.unwrap();
-    Partitioned { emulator, store, partitions, unrest: None }
+    Partitioned { emulator, store, partitions, unrest: None, mapped: None }
 }
 
 /// Returns options with so many attempts that they would last for minutes, so a slow machine does not exhaust them.
@@ -58,11 +62,16 @@ async fn restless() -> Partitioned {
     Partitioned { unrest: Some(Arc::new(Unrest::moves())), ..store(1, patient()).await }
 }
 
+/// Opens a store whose tables are containers of another program.
+async fn mapped() -> Partitioned {
+    Partitioned { mapped: Some(Arc::default()), ..store(4, Options::new()).await }
+}
+
 /// Opens a store whose requests are throttled.
 async fn throttled() -> Partitioned {
     let emulator = Emulator::new(false).unwrap();
     let rules = unrest::throttling();
     let store = emulator.open_with_faults(Options::new(), rules.clone()).await.unwrap();
     let unrest = Some(Arc::new(Unrest::Throttles { calls: AtomicU32::new(0), rules }));
-    Partitioned { emulator, store, partitions: 1, unrest }
+    Partitioned { emulator, store, partitions: 1, unrest, mapped: None }
 }

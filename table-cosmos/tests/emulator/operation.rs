@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use table_core::query::{KeyRange, Query, Select};
+use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::{Row, RowWriter};
 use table_core::{
     EntityKey, ErrorCode, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore,
@@ -114,6 +114,43 @@ fn each_operation_counts_the_request_units_that_the_service_charged() {
         close(usage.gets.units - before.gets.units, read);
         close(usage.queries.units - before.queries.units, asked);
         assert_eq!(store.usage(&TableName::new("Other").unwrap()), table_cosmos::Usage::default());
+    });
+}
+
+#[test]
+fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
+    runtime().block_on(async {
+        let account = Emulator::new(false).unwrap();
+        let table = TableName::new("Things").unwrap();
+        account.create(&table, 1, 4, None).unwrap();
+        let network = Watching::new(&account);
+        let store = account.open_over(Options::new(), network.clone()).await.unwrap();
+        let rows = (0..30).map(|at| (format!("{at:02}"), OperationKind::Insert(row("x"))));
+        store.submit(&table, transaction(&store, rows)).await.unwrap();
+        let of = |key: &str| Query { top: Some(20), ..Query::new(KeyRange::partition(key)) };
+        assert!(store.explain(&table, &of("p")).await.unwrap().measured.is_none());
+        network.take();
+        // Two pages of one key, and one page of another key: three pages of one form.
+        let first = store.query(&table, &of("p"), None).await.unwrap();
+        let mut pages = vec![network.take()];
+        store.query(&table, &of("p"), first.continuation.as_ref()).await.unwrap();
+        pages.push(network.take());
+        store.query(&table, &of("q"), None).await.unwrap();
+        pages.push(network.take());
+        let plan = store.explain(&table, &of("p")).await.unwrap();
+        let measured = plan.measured.unwrap();
+        assert_eq!(measured.operations, 3);
+        assert!((measured.units - pages.iter().sum::<f64>()).abs() < 1e-6, "{measured:?} {pages:?}");
+        assert!((measured.most - pages.iter().copied().fold(0.0, f64::max)).abs() < 1e-6, "{measured:?} {pages:?}");
+        let text = plan.to_string();
+        assert!(text.contains(" to ") && text.contains("measured: ") && text.contains("for 3 pages"), "{text}");
+        assert!(store.explain(&table, &Query::new(KeyRange::ALL)).await.unwrap().measured.is_none());
+        // A point read has no SQL text, and a form of its own.
+        let point = KeyRange { row_key: TextRange::exactly("07"), ..KeyRange::partition("p") };
+        store.query(&table, &Query::new(point.clone()), None).await.unwrap();
+        let read = network.take();
+        let measured = store.explain(&table, &Query::new(point)).await.unwrap().measured.unwrap();
+        assert!(measured.operations == 1 && (measured.units - read).abs() < 1e-6, "{measured:?} {read}");
     });
 }
 

@@ -1,12 +1,13 @@
 //! A store that creates tables with a given number of physical partitions, which no client can request.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{EntityKey, Error, ErrorCode, Result, TableName, TableStore, Transaction};
-use table_cosmos::CosmosTables;
+use table_cosmos::{CosmosTables, Format, Mapping, Options};
 use table_cosmos::emulator::Emulator;
 
 use crate::unrest::Unrest;
@@ -17,6 +18,15 @@ pub(crate) struct Partitioned {
     pub(crate) store: CosmosTables,
     pub(crate) partitions: u32,
     pub(crate) unrest: Option<Arc<Unrest>>,
+    /// The stores of tables whose containers have a mapping, by table.
+    pub(crate) mapped: Option<Arc<Mutex<HashMap<String, CosmosTables>>>>,
+}
+
+/// Returns the mapping of a container of another program, for tables of any entities.
+pub(crate) fn any_mapping() -> Mapping {
+    Mapping::new(["/owner/tenant"])
+        .property("Age", "/person/age", Format::Int32)
+        .constant("/kind", "entity")
 }
 
 impl Partitioned {
@@ -25,6 +35,18 @@ impl Partitioned {
         let table = TableName::new(table).unwrap();
         self.emulator.create(&table, levels, self.partitions, None).unwrap();
         table
+    }
+
+    /// Returns the store of a table.
+    async fn of(&self, table: &TableName) -> Result<CosmosTables> {
+        let Some(mapped) = &self.mapped else { return Ok(self.store.clone()) };
+        let known = mapped.lock().unwrap().get(table.folded()).cloned();
+        if let Some(store) = known {
+            return Ok(store);
+        }
+        let store = self.emulator.open(Options::new().mapping(table.as_str(), any_mapping())?).await?;
+        mapped.lock().unwrap().insert(table.folded().to_owned(), store.clone());
+        Ok(store)
     }
 
     async fn disturb(&self, table: &TableName) -> Result<()> {
@@ -50,7 +72,7 @@ impl TableStore for Partitioned {
         table.require_creatable()?;
         // A container created by the client has four partitions here.
         if self.partitions == 4 {
-            return self.store.create_table(table).await;
+            return self.of(table).await?.create_table(table).await;
         }
         if self.store.list_tables(table.as_str(), None, 1000).await?.names.contains(table) {
             return Err(Error::new(ErrorCode::TableAlreadyExists, "it is there").with_rule("OPT-2"));
@@ -75,16 +97,16 @@ impl TableStore for Partitioned {
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         self.disturb(table).await?;
-        self.store.get(table, key, select).await
+        self.of(table).await?.get(table, key, select).await
     }
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.disturb(table).await?;
-        self.store.query(table, query, from).await
+        self.of(table).await?.query(table, query, from).await
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         self.disturb(table).await?;
-        self.store.submit(table, transaction).await
+        self.of(table).await?.submit(table, transaction).await
     }
 }

@@ -1,0 +1,61 @@
+//! Time to live of containers.
+
+use std::fmt;
+
+use azure_data_cosmos::models;
+
+/// The longest time to live of the service, in seconds.
+const LONGEST: u32 = i32::MAX.unsigned_abs();
+
+/// The time to live of the items of a container. Items expire a number of seconds after their last write.
+///
+/// See [`Options::time_to_live`](crate::Options::time_to_live).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeToLive {
+    /// Items never expire, even if they have a time to live.
+    #[default]
+    Off,
+    /// Items expire if they have a time to live.
+    PerItem,
+    /// Items without a time to live expire after this number of seconds.
+    Seconds(u32),
+}
+
+impl TimeToLive {
+    pub(crate) const fn of(found: &models::TimeToLive) -> Self {
+        match found {
+            models::TimeToLive::NoDefault => Self::PerItem,
+            models::TimeToLive::Seconds(seconds) => Self::Seconds(*seconds),
+            _ => Self::Off,
+        }
+    }
+
+    /// Returns the time to live with a number of seconds that the service accepts.
+    pub(crate) fn clamped(self) -> Self {
+        match self {
+            Self::Seconds(seconds) => Self::Seconds(seconds.clamp(1, LONGEST)),
+            other => other,
+        }
+    }
+}
+
+impl From<TimeToLive> for models::TimeToLive {
+    fn from(time: TimeToLive) -> Self {
+        match time {
+            TimeToLive::Off => Self::Forever,
+            TimeToLive::PerItem => Self::NoDefault,
+            TimeToLive::Seconds(seconds) => Self::Seconds(seconds),
+        }
+    }
+}
+
+impl fmt::Display for TimeToLive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("items never expire"),
+            Self::PerItem => f.write_str("items with a time to live expire"),
+            Self::Seconds(seconds) => write!(f, "items expire after {seconds} seconds"),
+        }
+    }
+}

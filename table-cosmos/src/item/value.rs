@@ -1,0 +1,83 @@
+//! Values of the standard form: JSON, and the types that JSON lacks.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Number, Value as Json};
+use table_core::{Value, ValueRef, ticks};
+use uuid::Uuid;
+
+/// Types that JSON lacks, as named in `t`.
+pub(crate) const INT64: &str = "Int64";
+/// The limit below which JSON numbers of the service are exact integers: 2^53. Larger integers are stored as strings.
+pub(crate) const MOST_EXACT: u64 = 1 << 53;
+const DOUBLE: &str = "Double";
+/// A double that JSON cannot represent: NaN, an infinity, or negative zero.
+pub(crate) const SPECIAL: &str = "Special";
+pub(crate) const DATE_TIME: &str = "DateTime";
+pub(crate) const GUID: &str = "Guid";
+const BINARY: &str = "Binary";
+
+/// Returns a value as JSON, together with its type if JSON lacks it.
+pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
+    match value {
+        ValueRef::String(text) => (text.into(), None),
+        ValueRef::Int32(number) => (number.into(), None),
+        ValueRef::Boolean(value) => (value.into(), None),
+        ValueRef::Int64(number) if number.unsigned_abs() <= MOST_EXACT => (number.into(), Some(INT64)),
+        ValueRef::Int64(number) => (number.to_string().into(), Some(INT64)),
+        ValueRef::Double(number) => write_double(number),
+        // An instant in a checked row is never outside the range of the type (TYPE-6).
+        ValueRef::DateTime(at) => {
+            (ticks::to_datetime(at).map_or(Json::Null, |instant| date_time(instant).into()), Some(DATE_TIME))
+        }
+        ValueRef::Guid(guid) => (guid.hyphenated().to_string().into(), Some(GUID)),
+        ValueRef::Binary(bytes) => (STANDARD.encode(bytes).into(), Some(BINARY)),
+    }
+}
+
+/// Formats an instant with seven fractional digits. The resulting strings sort like the instants.
+pub(crate) fn date_time(instant: DateTime<Utc>) -> String {
+    let nanos = instant.to_rfc3339_opts(SecondsFormat::Nanos, true);
+    nanos.strip_suffix("00Z").map_or(nanos.clone(), |hundreds| format!("{hundreds}Z"))
+}
+
+fn write_double(number: f64) -> (Json, Option<&'static str>) {
+    let special = match number {
+        n if n.is_nan() => "NaN",
+        f64::INFINITY => "INF",
+        f64::NEG_INFINITY => "-INF",
+        n if n == 0.0 && n.is_sign_negative() => "-0",
+        // A number with a fraction is read back as a double without a type annotation.
+        n => return (Number::from_f64(n).into(), (n.fract() == 0.0).then_some(DOUBLE)),
+    };
+    (special.into(), Some(SPECIAL))
+}
+
+pub(super) fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
+    Some(match (edm, json) {
+        (None, Json::String(text)) => Value::String(text.clone()),
+        (None, Json::Bool(value)) => Value::Boolean(*value),
+        (None, Json::Number(number)) => match number.as_i64() {
+            Some(number) => Value::Int32(i32::try_from(number).ok()?),
+            None => Value::Double(number.as_f64()?),
+        },
+        (Some(INT64), Json::Number(number)) => Value::Int64(number.as_i64()?),
+        (Some(DOUBLE), Json::Number(number)) => Value::Double(number.as_f64()?),
+        (Some(edm), Json::String(text)) => match edm {
+            INT64 => Value::Int64(text.parse().ok()?),
+            SPECIAL => Value::Double(match text.as_str() {
+                "NaN" => f64::NAN,
+                "INF" => f64::INFINITY,
+                "-INF" => f64::NEG_INFINITY,
+                "-0" => -0.0,
+                _ => return None,
+            }),
+            DATE_TIME => Value::DateTime(text.parse().ok()?),
+            GUID => Value::Guid(Uuid::try_parse(text).ok()?),
+            BINARY => Value::Binary(STANDARD.decode(text).ok()?),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}

@@ -1,0 +1,259 @@
+//! Mappings of the JSON of containers that other programs created to entities.
+
+mod fault;
+mod format;
+mod path;
+
+use table_core::name::check_property_name;
+use table_core::schema::EntitySchema;
+use table_core::{Error, Result};
+use table_hierarchy::level_names;
+
+pub(crate) use fault::MappingFault;
+pub use format::Format;
+pub(crate) use path::{NotAnObject, Path};
+
+/// The maximum number of levels of a partition key (HPK-42).
+const MOST: usize = 3;
+/// The names of the levels in the standard form.
+const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
+/// Members of the service.
+const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
+/// The member of a mapped item that contains everything without a path of its own.
+const OWN: &str = "_tables";
+/// The member that contains the time to live of an item.
+const TTL: &str = "ttl";
+
+/// A mapping between the JSON of a container's items and the entities of a table.
+///
+/// It names the paths of the partition key, and the path and [format](Format) of properties. The RowKey is the `id`.
+///
+/// ```
+/// use table_core::Entity;
+/// use table_cosmos::{Format, Mapping, Options};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Orders")]
+/// #[partition_key(tenant, customer)]
+/// #[row_key(number)]
+/// struct Order { tenant: String, customer: String, number: String, total: f64, placed_at: chrono::DateTime<chrono::Utc> }
+///
+/// // {"id": "o-7", "type": "order", "tenantId": "contoso", "customer": {"id": "ada"}, "total": {"amount": 12.5}, "placedAt": 1700000000, …}
+/// let mapping = Mapping::new(["/tenantId", "/customer/id"])
+///     .property("Total", "/total/amount", Format::Double)
+///     .property("PlacedAt", "/placedAt", Format::UnixSeconds)
+///     .constant("/type", "order");
+/// let options = Options::new().mapping_of::<Order>(mapping)?;
+/// assert_eq!(options.levels_in("Orders"), 2);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
+/// # Guarantees
+/// - A replace or a merge keeps all members of an item that the mapping does not name, and the text of each value that it does not change.
+/// - An item without the constants, a level or a required property of the entity, or with a value of another format, is not an entity. Queries skip and report it
+///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); a write of its key fails with `Corrupted` and changes nothing.
+/// - Writes are conditional on the version that was read, so they are [exact](crate::Options::exact) and undo no change of another program.
+///
+/// # Limits
+/// Levels are texts. Properties without a path, such as those of index rows, are stored in the member `_tables` with the identifier of the write.
+#[derive(Clone, Debug)]
+pub struct Mapping {
+    pub(crate) levels: Vec<Path>,
+    pub(crate) members: Vec<Member>,
+    pub(crate) constants: Vec<(Path, String)>,
+    pub(crate) own: Own,
+    /// `true` if the items belong to this library, so a replace may discard other members.
+    pub(crate) is_standard: bool,
+    fault: Option<MappingFault>,
+}
+
+/// A mapped property.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) path: Path,
+    pub(crate) format: Format,
+    /// `true` if an item of another program without the property is not an entity.
+    pub(crate) is_required: bool,
+}
+
+/// The paths of members that belong to this library.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    /// The properties without a path of their own.
+    pub(crate) properties: Path,
+    /// The types of these properties that JSON lacks.
+    pub(crate) types: Path,
+    /// The identifier of the last write.
+    pub(crate) write: Path,
+}
+
+impl Mapping {
+    /// Creates the mapping of a container with these paths of the partition key, from the first level to the last.
+    #[must_use]
+    pub fn new<'a>(levels: impl IntoIterator<Item = &'a str>) -> Self {
+        let root = Path::own(OWN);
+        let own = Own { properties: root.member("p"), types: root.member("t"), write: root.member("o") };
+        let mut mapping = Self {
+            levels: Vec::new(),
+            members: Vec::new(),
+            constants: Vec::new(),
+            own,
+            is_standard: false,
+            fault: None,
+        };
+        for level in levels {
+            let path = mapping.path(level);
+            mapping.levels.extend(path);
+        }
+        let count = mapping.levels.len();
+        if !(1..=MOST).contains(&count) {
+            mapping.fail(MappingFault::Levels(count));
+        }
+        mapping
+    }
+
+    /// Returns the standard form of items, with 1 to 3 levels. Other values are clamped (HPK-42).
+    #[must_use]
+    pub fn standard(levels: usize) -> Self {
+        let own = Own { properties: Path::own("p"), types: Path::own("t"), write: Path::own("o") };
+        let levels = LEVELS.iter().take(levels.clamp(1, MOST)).map(|name| Path::own(name)).collect();
+        Self { levels, members: Vec::new(), constants: Vec::new(), own, is_standard: true, fault: None }
+    }
+
+    /// Maps a property, by the name in the store, to a path: `Total` to `/total/amount`.
+    ///
+    /// A missing member and a null are an absent property.
+    #[must_use]
+    pub fn property(mut self, name: &str, path: &str, format: Format) -> Self {
+        if format == Format::TimeToLive {
+            self.fail(MappingFault::TimeToLive);
+        }
+        let Some(path) = self.path(path) else { return self };
+        if path.root() == TTL {
+            self.fail(MappingFault::TimeToLive);
+        }
+        self.add(name, path, format);
+        self
+    }
+
+    /// Maps a property of type `Edm.Int32` to the time to live of an item: the seconds from its last write to its expiry, or -1 for never.
+    /// Without the property, an item has the [default of its container](crate::Options::time_to_live).
+    #[must_use]
+    pub fn time_to_live(mut self, name: &str) -> Self {
+        self.add(name, Path::own(TTL), Format::TimeToLive);
+        self
+    }
+
+    /// Declares that every item of the table has a text at a path, such as the type of the item: `/type` is `order`.
+    ///
+    /// Queries ask only for items with the text, and inserted items contain it.
+    #[must_use]
+    pub fn constant(mut self, path: &str, text: &str) -> Self {
+        if let Some(path) = self.path(path) {
+            self.constants.push((path, text.to_owned()));
+        }
+        self
+    }
+
+    /// Returns the number of levels.
+    pub(crate) fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Returns the mapped property with a name.
+    pub(crate) fn member(&self, name: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.name == name)
+    }
+
+    /// Returns `true` if an item may have a time to live.
+    pub(crate) fn expires(&self) -> bool {
+        self.members.iter().any(|member| member.format == Format::TimeToLive)
+    }
+
+    /// Returns the paths that an item of the standard form must not have.
+    pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
+        LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
+    }
+
+    /// Returns `true` if a member at the root of an item belongs to the service.
+    pub(crate) fn is_system(name: &str) -> bool {
+        SYSTEM.contains(&name)
+    }
+
+    /// Checks the mapping.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, overlapping paths, and an invalid or repeated name.
+    pub(crate) fn checked(self) -> Result<Self> {
+        match &self.fault {
+            Some(fault) => Err(Error::of(fault.clone())),
+            None => self.overlap().map_or(Ok(()), |fault| Err(Error::of(fault))).map(|()| self),
+        }
+    }
+
+    /// Checks the mapping against an entity.
+    ///
+    /// # Errors
+    /// `InvalidInput` for another number of levels, an unknown property, and a property of another type.
+    pub(crate) fn checked_for(mut self, schema: &EntitySchema) -> Result<Self> {
+        let (found, expected) = (self.depth(), level_names(schema).len().max(1));
+        if found != expected {
+            return Err(Error::of(MappingFault::EntityLevels { found, expected }));
+        }
+        for Member { name, format, is_required, .. } in &mut self.members {
+            let Some(property) = schema.properties.iter().find(|property| property.name == name) else {
+                return Err(Error::of(MappingFault::NoProperty(name.clone())));
+            };
+            let (found, expected) = (format.edm_type(), property.edm);
+            if found != expected {
+                return Err(Error::of(MappingFault::Type { name: name.clone(), found, expected }));
+            }
+            *is_required = !property.optional;
+        }
+        self.checked()
+    }
+
+    fn add(&mut self, name: &str, path: Path, format: Format) {
+        if check_property_name(name).is_err() {
+            self.fail(MappingFault::Name(name.to_owned()));
+        }
+        if self.member(name).is_some() {
+            self.fail(MappingFault::Twice(name.to_owned()));
+        }
+        self.members.push(Member { name: name.to_owned(), path, format, is_required: false });
+    }
+
+    /// Parses the path of a member of another program.
+    fn path(&mut self, text: &str) -> Option<Path> {
+        let Some(path) = Path::parse(text) else {
+            self.fail(MappingFault::Path(text.to_owned()));
+            return None;
+        };
+        let is_reserved = SYSTEM.contains(&path.root()) || path.root() == OWN;
+        if is_reserved {
+            self.fail(MappingFault::Reserved(text.to_owned()));
+        }
+        Some(path)
+    }
+
+    /// Keeps the first fault.
+    fn fail(&mut self, fault: MappingFault) {
+        self.fault.get_or_insert(fault);
+    }
+
+    /// Returns two paths that overlap.
+    fn overlap(&self) -> Option<MappingFault> {
+        let members = self.members.iter().map(|member| &member.path);
+        let constants = self.constants.iter().map(|(path, _)| path);
+        let own = [&self.own.properties, &self.own.types, &self.own.write];
+        let paths: Vec<&Path> = self.levels.iter().chain(members).chain(constants).chain(own).collect();
+        paths.iter().enumerate().find_map(|(at, path)| {
+            let other = paths.iter().take(at).find(|other| path.overlaps(other))?;
+            Some(MappingFault::Overlap(other.to_string(), path.to_string()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! A network between a client and the emulator that loses, delays and duplicates requests, and answers with gateway statuses.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
+use tests::histories::Steps;
+use tokio::time::sleep;
+
+/// The maximum delay of a request.
+pub(crate) const LATEST: Duration = Duration::from_secs(3);
+
+/// The treatment of one request.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Serve,
+    NoConnection,
+    DropBefore,
+    DropAfter,
+    /// The connection breaks, and the request arrives later.
+    Late(Duration),
+    Slow(Duration),
+    SilenceBefore,
+    SilenceAfter,
+    /// Delivered twice, if the request has a condition. The second delivery arrives later.
+    Double(Duration),
+    Busy,
+    /// Another status, before or after the effect of the request.
+    Before(u16),
+    After(u16),
+}
+
+/// The network of one client.
+pub(crate) struct Lossy {
+    account: Emulator,
+    random: Mutex<StdRng>,
+    calm: bool,
+    log: Mutex<Vec<String>>,
+}
+
+impl Lossy {
+    /// Creates the network of a seed, which disturbs nothing if `calm` is `true`.
+    pub(crate) fn new(account: Emulator, seed: u64, calm: bool) -> Arc<Self> {
+        let random = Mutex::new(StdRng::seed_from_u64(seed));
+        Arc::new(Self { account, random, calm, log: Mutex::default() })
+    }
+
+    /// Returns the requests and their treatment, one a line.
+    pub(crate) fn lines(&self) -> String {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).join("\n  ")
+    }
+
+    fn act(&self, request: &Request) -> Act {
+        // The description of the account and of containers is read once. Only requests for items are disturbed.
+        if self.calm || !request.target.contains("/docs") {
+            return Act::Serve;
+        }
+        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut some = || Duration::from_millis(random.random_range(1..3_000));
+        let time = some();
+        match random.random_range(0..64_u32) {
+            0 => Act::NoConnection,
+            1 | 2 => Act::DropBefore,
+            3..8 => Act::DropAfter,
+            8..10 => Act::Late(time),
+            10 | 11 => Act::Slow(time),
+            12 => Act::SilenceBefore,
+            13 => Act::SilenceAfter,
+            14 | 15 => Act::Double(time),
+            16 => Act::Busy,
+            17 => Act::Before(502),
+            18 => Act::Before(503),
+            19 => Act::After(503),
+            20 => Act::After(504),
+            21 => Act::After(500),
+            22 => Act::After(408),
+            _ => Act::Serve,
+        }
+    }
+}
+
+/// Returns `true` if a second delivery of a request that got this status cannot take effect.
+///
+/// A duplicate insert after a deletion of its entity would insert it again. So would a batch that was refused because of an insert, if its
+/// conditions still hold. HTTP/1.1 never delivers a request twice; the test duplicates only requests with a condition that is used up or
+/// can no longer hold, which any network may do.
+fn is_harmless_twice(request: &Request, status: u16) -> bool {
+    let body = String::from_utf8_lossy(&request.body);
+    let was_refused_insert = status != 200 && body.contains("\"operationType\":\"Create\"");
+    (request.header("if-match").is_some() || body.contains("\"ifMatch\"")) && !was_refused_insert
+}
+
+impl Network for Lossy {
+    fn deliver(&self, request: Request) -> Delivery {
+        let act = self.act(&request);
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        let line = format!(
+            "{} {} if {:?} {body} -> {act:?}",
+            request.method,
+            request.target,
+            request.header("if-match")
+        );
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        let account = self.account.clone();
+        Box::pin(async move {
+            sleep(Duration::from_millis(1)).await;
+            match act {
+                Act::Serve => {
+                    let answer = account.receive(&request).await;
+                    sleep(Duration::from_millis(1)).await;
+                    answer
+                }
+                Act::Slow(time) => {
+                    sleep(time).await;
+                    account.receive(&request).await
+                }
+                Act::NoConnection => Err(Broken::BeforeSending),
+                Act::DropBefore => Err(Broken::AfterSending),
+                Act::DropAfter => {
+                    let _ = account.receive(&request).await;
+                    Err(Broken::AfterSending)
+                }
+                Act::Late(time) => {
+                    again(account, request, time);
+                    Err(Broken::AfterSending)
+                }
+                Act::SilenceBefore => std::future::pending().await,
+                Act::SilenceAfter => {
+                    let _ = account.receive(&request).await;
+                    std::future::pending().await
+                }
+                Act::Double(time) => {
+                    let answer = account.receive(&request).await;
+                    if answer.as_ref().is_ok_and(|answer| is_harmless_twice(&request, answer.status)) {
+                        again(account, request, time);
+                    }
+                    answer
+                }
+                Act::Busy => Ok(answer(429)),
+                Act::Before(status) => Ok(answer(status)),
+                Act::After(status) => {
+                    let _ = account.receive(&request).await;
+                    Ok(answer(status))
+                }
+            }
+        })
+    }
+}
+
+/// Delivers a request with a delay.
+fn again(account: Emulator, request: Request, time: Duration) {
+    tokio::spawn(async move {
+        sleep(time).await;
+        let _ = account.receive(&request).await;
+    });
+}
+
+fn answer(status: u16) -> Answer {
+    Answer::new(status, "<html>Bad Gateway</html>")
+}
+
+impl Steps for Lossy {
+    fn begin(&self, _: usize) {}
+
+    /// No request may be applied again, however often it arrives.
+    fn arrivals(&self, _: usize) -> usize {
+        1
+    }
+}
+
+impl fmt::Debug for Lossy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lossy")
+    }
+}
