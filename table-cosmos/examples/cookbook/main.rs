@@ -11,6 +11,7 @@ mod design;
 mod devices;
 mod documents;
 mod ledger;
+mod orders;
 mod split;
 mod tenants;
 
@@ -34,6 +35,7 @@ pub(crate) async fn recipes() -> Result<Vec<Shown>> {
         devices::run().await?,
         documents::run().await?,
         split::run().await?,
+        orders::run().await?,
         design::run()?,
     ])
 }

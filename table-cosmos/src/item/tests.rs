@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use table_core::row::RowWriter;
-use table_core::{ErrorCode, PartitionKey, RowKey, Value, ValueRef, ticks};
+use table_core::{ErrorCode, PartitionKey, RowKey, Value, ticks};
 use uuid::Uuid;
 
 use super::document::parse;
@@ -70,7 +70,7 @@ proptest! {
             }
         }
         for depth in (1..4).filter(|depth| *depth != levels.len()) {
-            prop_assert!(read(&json, depth).is_err());
+            prop_assert!(self::read(&json, depth).is_err());
         }
     }
 }

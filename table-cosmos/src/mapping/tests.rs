@@ -45,7 +45,6 @@ fn hpk_42_and_wire_6_a_mapping_with_a_fault_is_refused_with_the_reason() {
 #[entity(table = "Orders")]
 #[partition_key(tenant, customer)]
 #[row_key(number)]
-#[expect(dead_code, reason = "only the schema is used")]
 struct Order {
     tenant: String,
     customer: String,
