@@ -18,6 +18,7 @@ mod moving;
 mod operation;
 mod order;
 mod partitioned;
+mod partitions;
 mod pattern_histories;
 mod patterns;
 mod placement;

@@ -2,7 +2,7 @@
 //!
 //! Writers, a worker and a follower of the view have a client each. The networks of all of them lose, delay and duplicate requests. After
 //! recovery over a network without faults, indexes, feed and view must follow from the entities, each acknowledged increment must have been
-//! applied once, and each refused one not at all.
+//! applied once, and each refused one not at all. In half of the histories, the deals are items of another program's container.
 
 mod check;
 
@@ -17,7 +17,7 @@ use table_core::embedded::EngineOptions;
 use table_core::retry::Retry;
 use table_core::{Clock, Engine, Entity, Error, IfMatch, QueueName, Result};
 use table_cosmos::emulator::Emulator;
-use table_cosmos::{CosmosTables, Options};
+use table_cosmos::{CosmosTables, Format, Mapping, Options};
 use table_patterns::feed::Feed;
 use table_patterns::outbox::Outbox;
 use table_patterns::view::{Projection, View, ViewTable};
@@ -182,6 +182,14 @@ fn dropped() -> Error {
     Error::new(table_core::ErrorCode::OperationTimedOut, "the call was dropped").into_ambiguous()
 }
 
+/// Returns the options of a container of another program.
+fn mapped() -> Options {
+    let mapping = Mapping::new(["/team/name"])
+        .property("State", "/state", Format::Text)
+        .property("Cents", "/amount/cents", Format::Int64);
+    Options::new().mapping_of::<Deal>(mapping).unwrap()
+}
+
 /// Runs the history with a seed.
 fn run(seed: u64) -> std::result::Result<usize, String> {
     let runtime =
@@ -192,13 +200,14 @@ fn run(seed: u64) -> std::result::Result<usize, String> {
 async fn history(seed: u64) -> std::result::Result<usize, String> {
     let mut random = StdRng::seed_from_u64(seed);
     let account = Emulator::new(false).unwrap();
+    let options = if seed % 2 == 0 { Options::new() } else { mapped() };
     let (start, now) = (Instant::now(), Runtime::new().now());
     let clock = Clock::new(move || {
         let passed = u64::try_from(start.elapsed().as_nanos() / 100).unwrap_or(u64::MAX);
         now.saturating_add(passed)
     });
     let queue = EngineOptions::new().clock(clock.clone()).in_memory();
-    let calm = account.open_over(Options::new(), Lossy::new(account.clone(), 0, true)).await.unwrap();
+    let calm = account.open_over(options.clone(), Lossy::new(account.clone(), 0, true)).await.unwrap();
     let owner = Process::new(&calm, queue.clone(), clock.clone(), seed);
     prepare(&owner).await.unwrap();
     let mut networks = Vec::new();
@@ -206,7 +215,7 @@ async fn history(seed: u64) -> std::result::Result<usize, String> {
         let own = random.random();
         let network = Lossy::new(account.clone(), own, false);
         networks.push(network.clone());
-        let store = account.open_over(Options::new(), network).await.unwrap();
+        let store = account.open_over(options.clone(), network).await.unwrap();
         (Process::new(&store, queue.clone(), clock.clone(), own), own)
     };
     let (bits, mut writers) = (Arc::new(AtomicU32::new(0)), Vec::new());
