@@ -33,7 +33,8 @@
 //! | `ETag` | another format |
 //! | writes | at most once: unconditional changes and merges read the entity first and are conditional on its `ETag` ([`Options::exact`]) |
 //! | transactions | a request of 2 MiB of JSON |
-//! | items of other programs | queries skip and report them ([`CosmosTables::skipped_items`]) |
+//! | items of other programs | queries skip and report them ([`CosmosTables::skipped_items`]); a [`Mapping`] makes them entities |
+//! | expiry | of a container and of an item ([`Options::time_to_live`], [`Mapping::time_to_live`]) |
 //! | `RowKey` | not `.` or `..`, no trailing white space, at most 1,023 bytes |
 //! | levels | at most 2,048 bytes each |
 //! | scans | rejected above [`Options::fan_out`] physical partitions |

@@ -5,6 +5,7 @@
 
 mod behaviour;
 mod catalogue;
+mod charges;
 mod deviations;
 mod differential;
 mod doubts;

@@ -1,12 +1,12 @@
-//! Operation of a store: charges, missing databases, throughput and indexing of new containers, sizes of requests.
+//! Operation of a store: missing databases, throughput and indexing of new containers, sizes of requests.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use table_core::query::{KeyRange, Query, Select, TextRange};
+use table_core::query::{KeyRange, Query, Select};
 use table_core::row::{Row, RowWriter};
 use table_core::{
-    EntityKey, ErrorCode, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore,
+    EntityKey, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore,
     Transaction, ValueRef,
 };
 use table_cosmos::emulator::{Delivery, Emulator, Network, Request};
@@ -17,13 +17,13 @@ use crate::runtime;
 /// The maximum size of a request of the service.
 const MOST: usize = 2 << 20;
 
-fn row(text: &str) -> Row {
+pub(crate) fn row(text: &str) -> Row {
     let mut row = RowWriter::new();
     row.property("Text", ValueRef::String(text));
     row.finish()
 }
 
-fn transaction(
+pub(crate) fn transaction(
     store: &impl TableStore,
     operations: impl IntoIterator<Item = (String, OperationKind)>,
 ) -> Transaction {
@@ -35,123 +35,32 @@ fn transaction(
     transaction
 }
 
-/// A network that adds up the charges of the requests for items, and keeps the settings of automatic scaling.
-struct Watching {
+/// A network that keeps the settings of automatic scaling.
+struct Scaling {
     account: Emulator,
-    charged: Arc<Mutex<f64>>,
-    autoscale: Mutex<Vec<String>>,
+    settings: Mutex<Vec<String>>,
 }
 
-impl Watching {
+impl Scaling {
     fn new(account: &Emulator) -> Arc<Self> {
-        Arc::new(Self { account: account.clone(), charged: Arc::default(), autoscale: Mutex::default() })
-    }
-
-    fn take(&self) -> f64 {
-        std::mem::take(&mut *self.charged.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::new(Self { account: account.clone(), settings: Mutex::default() })
     }
 }
 
-impl fmt::Debug for Watching {
+impl fmt::Debug for Scaling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watching")
+        f.write_str("Scaling")
     }
 }
 
-impl Network for Watching {
+impl Network for Scaling {
     fn deliver(&self, request: Request) -> Delivery {
-        let (account, charged) = (self.account.clone(), self.charged.clone());
+        let account = self.account.clone();
         if let Some(settings) = request.header("x-ms-cosmos-offer-autopilot-settings") {
-            self.autoscale.lock().unwrap_or_else(PoisonError::into_inner).push(settings.to_owned());
+            self.settings.lock().unwrap_or_else(PoisonError::into_inner).push(settings.to_owned());
         }
-        Box::pin(async move {
-            let answer = account.receive(&request).await?;
-            let mut headers = answer.headers.iter();
-            let charge = headers.find(|(name, _)| name == "x-ms-request-charge");
-            if let Some((_, units)) = charge.filter(|_| request.target.contains("/docs")) {
-                *charged.lock().unwrap_or_else(PoisonError::into_inner) += units.parse::<f64>().unwrap();
-            }
-            Ok(answer)
-        })
+        Box::pin(async move { account.receive(&request).await })
     }
-}
-
-#[test]
-fn each_operation_counts_the_request_units_that_the_service_charged() {
-    runtime().block_on(async {
-        let account = Emulator::new(false).unwrap();
-        let table = TableName::new("Things").unwrap();
-        account.create(&table, 1, 4, None).unwrap();
-        let network = Watching::new(&account);
-        let store = account.open_over(Options::new(), network.clone()).await.unwrap();
-        let key = EntityKey::new("p", "a").unwrap();
-        store.get(&table, &key, &Select::All).await.unwrap();
-        network.take();
-        let before = store.usage(&table);
-
-        let insert = transaction(&store, [("a".to_owned(), OperationKind::Insert(row("x")))]);
-        store.submit(&table, insert).await.unwrap();
-        let inserted = network.take();
-        // A merge is a read and a replace, in one operation.
-        let merge = transaction(&store, [("a".to_owned(), OperationKind::Merge(row("y"), IfMatch::Any))]);
-        store.submit(&table, merge).await.unwrap();
-        let merged = network.take();
-        let batch = ["b", "c"].map(|row_key| (row_key.to_owned(), OperationKind::InsertOrReplace(row("z"))));
-        store.submit(&table, transaction(&store, batch)).await.unwrap();
-        let batched = network.take();
-        store.get(&table, &key, &Select::All).await.unwrap();
-        let read = network.take();
-        store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap();
-        let asked = network.take();
-
-        let usage = store.usage(&table);
-        let all = [inserted, merged, batched, read, asked];
-        assert!(all.iter().all(|units| *units > 0.0) && merged > inserted, "{all:?}");
-        assert_eq!((usage.submits.operations, usage.gets.operations - before.gets.operations), (3, 1));
-        let close = |left: f64, right: f64| assert!((left - right).abs() < 1e-6, "{left} {right}");
-        close(usage.submits.units, inserted + merged + batched);
-        close(usage.submits.most, merged);
-        close(usage.gets.units - before.gets.units, read);
-        close(usage.queries.units - before.queries.units, asked);
-        assert_eq!(store.usage(&TableName::new("Other").unwrap()), table_cosmos::Usage::default());
-    });
-}
-
-#[test]
-fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
-    runtime().block_on(async {
-        let account = Emulator::new(false).unwrap();
-        let table = TableName::new("Things").unwrap();
-        account.create(&table, 1, 4, None).unwrap();
-        let network = Watching::new(&account);
-        let store = account.open_over(Options::new(), network.clone()).await.unwrap();
-        let rows = (0..30).map(|at| (format!("{at:02}"), OperationKind::Insert(row("x"))));
-        store.submit(&table, transaction(&store, rows)).await.unwrap();
-        let of = |key: &str| Query { top: Some(20), ..Query::new(KeyRange::partition(key)) };
-        assert!(store.explain(&table, &of("p")).await.unwrap().measured.is_none());
-        network.take();
-        // Two pages of one key, and one page of another key: three pages of one form.
-        let first = store.query(&table, &of("p"), None).await.unwrap();
-        let mut pages = vec![network.take()];
-        store.query(&table, &of("p"), first.continuation.as_ref()).await.unwrap();
-        pages.push(network.take());
-        store.query(&table, &of("q"), None).await.unwrap();
-        pages.push(network.take());
-        let plan = store.explain(&table, &of("p")).await.unwrap();
-        let measured = plan.measured.unwrap();
-        assert_eq!(measured.operations, 3);
-        assert!((measured.units - pages.iter().sum::<f64>()).abs() < 1e-6, "{measured:?} {pages:?}");
-        assert!((measured.most - pages.iter().copied().fold(0.0, f64::max)).abs() < 1e-6, "{measured:?} {pages:?}");
-        let text = plan.to_string();
-        assert!(text.contains(" to ") && text.contains("measured: ") && text.contains("for 3 pages"), "{text}");
-        assert!(store.explain(&table, &Query::new(KeyRange::ALL)).await.unwrap().measured.is_none());
-        // A point read has no SQL text, and a form of its own.
-        let point = KeyRange { row_key: TextRange::exactly("07"), ..KeyRange::partition("p") };
-        store.query(&table, &Query::new(point.clone()), None).await.unwrap();
-        let read = network.take();
-        let measured = store.explain(&table, &Query::new(point)).await.unwrap().measured.unwrap();
-        assert!(measured.operations == 1 && (measured.units - read).abs() < 1e-6, "{measured:?} {read}");
-    });
 }
 
 #[test]
@@ -187,11 +96,11 @@ fn a_new_container_indexes_no_identifiers_of_writes_and_has_the_throughput_of_th
     runtime().block_on(async {
         let account = Emulator::new(false).unwrap();
         let table = TableName::new("Things").unwrap();
-        let network = Watching::new(&account);
+        let network = Scaling::new(&account);
         // The emulator ignores the settings of automatic scaling, so the request is checked.
         let store = account.open_over(Options::new().autoscale(4_000), network.clone()).await.unwrap();
         store.create_table(&table).await.unwrap();
-        let sent = network.autoscale.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let sent = network.settings.lock().unwrap_or_else(PoisonError::into_inner).clone();
         assert_eq!(sent, [r#"{"maxThroughput":4000}"#]);
         store.delete_table(&table).await.unwrap();
 

@@ -69,7 +69,10 @@ fn wire_6_orders_of_another_program_are_entities_and_all_else_is_left_alone() {
     runtime().block_on(async {
         let (account, store, table) = world().await;
         let orders = store.table::<Order>();
+        orders.exists(Order::key("contoso", "ada", "o-1")).await.unwrap();
+        let _ = account.sent();
         let found = orders.query(Order::within("contoso")).collect().await.unwrap();
+        assert_eq!(account.sent().len(), 1, "the tenant is in one of the four physical partitions");
         assert_eq!(found.iter().map(|order| order.number.as_str()).collect::<Vec<_>>(), ["o-1", "o-2", "o-3"]);
         assert!((found[0].total - 12.5).abs() < f64::EPSILON && found[0].paid.is_none());
         let skipped = store.skipped_items();
