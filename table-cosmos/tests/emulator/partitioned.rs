@@ -88,7 +88,7 @@ impl TableStore for Partitioned {
         if let Some(unrest) = &self.unrest {
             unrest.deleting(&self.emulator, table).await;
         }
-        self.store.delete_table(table).await
+        self.of(table).await?.delete_table(table).await
     }
 
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
