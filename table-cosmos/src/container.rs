@@ -19,8 +19,8 @@ use table_core::{Error, Result, TableName};
 
 use crate::client::CosmosTables;
 use crate::containers::Container;
-use crate::mapping::{Mapping, Path};
 use crate::expiry::TimeToLive;
+use crate::mapping::{Mapping, Path};
 use crate::options::Options;
 use crate::throughput::Throughput;
 use crate::{failure, key};

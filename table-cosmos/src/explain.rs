@@ -199,7 +199,10 @@ impl fmt::Display for Explain {
         write!(f, "  {} to {} request units; {}", self.units.0, self.units.1, self.reads)?;
         if let Some(Charges { operations, units, most, .. }) = &self.measured {
             let pages = if *operations == 1 { "page" } else { "pages" };
-            write!(f, "\n  measured: {units:.2} request units for {operations} {pages}, at most {most:.2} for one")?;
+            write!(
+                f,
+                "\n  measured: {units:.2} request units for {operations} {pages}, at most {most:.2} for one"
+            )?;
         }
         self.warnings.iter().try_for_each(|warning| write!(f, "\n  warning: {warning}"))
     }

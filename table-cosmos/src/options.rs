@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use table_core::{Entity, Result};
 use table_core::retry::Retry;
 use table_core::runtime::{Backoff, Runtime};
+use table_core::{Entity, Result};
 use table_hierarchy::level_names;
 
 use crate::expiry::TimeToLive;
@@ -62,7 +62,7 @@ impl Options {
         Self::default()
     }
 
-    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42).
+    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42). It replaces a mapping of the table.
     #[must_use]
     pub fn levels(self, table: &str, levels: usize) -> Self {
         self.with_mapping(table, Mapping::standard(levels))
@@ -74,7 +74,7 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose container has items of another form, such as those of other programs.
+    /// Sets the mapping of a table whose container has items of another form, such as those of other programs. It replaces the levels of the table.
     ///
     /// # Errors
     /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, paths that overlap, and an invalid or repeated name.

@@ -115,7 +115,9 @@ impl CosmosTables {
         let container = self.container(table).await?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
         // No entity exists under a key that cannot be written (KEY-9).
-        let Ok(levels) = key::checked_levels(partition_key, container.mapping.depth()) else { return Ok(None) };
+        let Ok(levels) = key::checked_levels(partition_key, container.mapping.depth()) else {
+            return Ok(None);
+        };
         if key::check_id(row_key).is_err() {
             return Ok(None);
         }

@@ -17,7 +17,9 @@ pub(super) enum ContainerFault {
     )]
     #[fault(LayoutMismatch, "EPK-9")]
     Hash { kind: PartitionKeyKind, version: PartitionKeyVersion, expected: PartitionKeyKind },
-    #[error("items of the container expire; request it by `Options::time_to_live`, or turn off the time to live of the container")]
+    #[error(
+        "items of the container expire; request it by `Options::time_to_live`, or turn off the time to live of the container"
+    )]
     #[fault(LayoutMismatch, "HPK-43")]
     TimeToLive,
     #[error("no container has this name")]

@@ -90,7 +90,8 @@ mod tests {
             Difference::Indexing { path, indexed } => (path, indexed),
             other => panic!("{other}"),
         });
-        let expected = ["/_tables/p/*", "/_tables/t/*", "/total/amount/?"].map(|path| (path.to_owned(), false));
+        let expected =
+            ["/_tables/p/*", "/_tables/t/*", "/total/amount/?"].map(|path| (path.to_owned(), false));
         assert_eq!(paths.collect::<Vec<_>>(), expected);
         let container = container.with_indexing_policy(new(&mapping));
         assert_eq!(differences(&container, &mapping), []);

@@ -36,7 +36,8 @@ pub(crate) fn write(
     let mut item: Map<String, Json> = stored.and_then(Json::as_object).cloned().unwrap_or_default();
     item.retain(|name, _| !Mapping::is_system(name));
     let blocked = |_: NotAnObject| {
-        let what = Foreign::Shape("a path of the mapping leads through a value that is not an object".to_owned());
+        let what =
+            Foreign::Shape("a path of the mapping leads through a value that is not an object".to_owned());
         foreign(key.row_key, what).with_key(key::join(key.levels), key.row_key)
     };
     item.insert("id".into(), key::id(key.row_key).into());
@@ -50,7 +51,8 @@ pub(crate) fn write(
     let mut written = vec![false; mapping.members.len()];
     for property in row.properties() {
         let property = property?;
-        let mapped = mapping.members.iter().zip(&mut written).find(|(member, _)| member.name == property.name);
+        let mapped =
+            mapping.members.iter().zip(&mut written).find(|(member, _)| member.name == property.name);
         if let Some((member, written)) = mapped {
             *written = true;
             let json = member.format.write(property.value);
@@ -75,7 +77,9 @@ pub(crate) fn write(
         }
     }
     let own = &mapping.own;
-    for (path, members, is_kept) in [(&own.properties, properties, mapping.is_standard), (&own.types, types, false)] {
+    for (path, members, is_kept) in
+        [(&own.properties, properties, mapping.is_standard), (&own.types, types, false)]
+    {
         if is_kept || !members.is_empty() {
             path.set(&mut item, members.into()).map_err(blocked)?;
         } else {
@@ -191,7 +195,8 @@ fn timestamp(json: &Json) -> Result<u64, Foreign> {
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();
-    count == written.len() && written.iter().all(|(name, value)| found.get(name).is_some_and(|other| equals(other, value)))
+    count == written.len()
+        && written.iter().all(|(name, value)| found.get(name).is_some_and(|other| equals(other, value)))
 }
 
 /// Compares JSON. Numbers of the service are doubles, whose texts may differ.

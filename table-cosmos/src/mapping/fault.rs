@@ -26,7 +26,9 @@ pub(crate) enum MappingFault {
     NoProperty(String),
     #[error("property `{name}` of the entity is {expected}, but the mapping makes it {found}")]
     Type { name: String, found: EdmType, expected: EdmType },
-    #[error("property `{0}` has a type or a value that its format in the mapping cannot represent; change the value or the format")]
+    #[error(
+        "property `{0}` has a type or a value that its format in the mapping cannot represent; change the value or the format"
+    )]
     Value(String),
 }
 

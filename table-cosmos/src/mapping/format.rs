@@ -133,7 +133,9 @@ fn instant(ticks: u64) -> Option<Value> {
 fn read_utc(text: &str) -> Option<u64> {
     let fraction = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?.get(19..)?;
     let is_fraction = fraction.is_empty()
-        || fraction.strip_prefix('.').is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
+        || fraction
+            .strip_prefix('.')
+            .is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
     is_fraction.then(|| ticks::read(text)).flatten()
 }
 
@@ -146,11 +148,29 @@ mod tests {
         let cases: [(Format, &str, &[&str]); 9] = [
             (Format::Int32, "34", &["\"34\"", "34.5", "2147483648", "null"]),
             (Format::Int64, "9007199254740992", &["9007199254740993", "\"1\"", "1.5"]),
-            (Format::Int64Text, "\"-9007199254740993\"", &["\"+1\"", "\"01\"", "1", "\"9223372036854775808\""]),
+            (
+                Format::Int64Text,
+                "\"-9007199254740993\"",
+                &["\"+1\"", "\"01\"", "1", "\"9223372036854775808\""],
+            ),
             (Format::Boolean, "true", &["1", "\"true\""]),
-            (Format::DateTime, "\"2026-11-26T08:00:00.5Z\"", &["\"2026-11-26\"", "\"2026-11-26T08:00Z\"", "\"2026-11-26T08:00:00+01:00\"", "\"0001-01-01T00:00:00Z\"", "1"]),
+            (
+                Format::DateTime,
+                "\"2026-11-26T08:00:00.5Z\"",
+                &[
+                    "\"2026-11-26\"",
+                    "\"2026-11-26T08:00Z\"",
+                    "\"2026-11-26T08:00:00+01:00\"",
+                    "\"0001-01-01T00:00:00Z\"",
+                    "1",
+                ],
+            ),
             (Format::UnixSeconds, "-1", &["1.5", "\"1\"", "99999999999999"]),
-            (Format::Guid, "\"6f2a9c1e-7a7e-4a1c-9d6c-0123456789ab\"", &["\"6F2A9C1E-7A7E-4A1C-9D6C-0123456789AB\"", "\"{6f2a9c1e-7a7e-4a1c-9d6c-0123456789ab}\""]),
+            (
+                Format::Guid,
+                "\"6f2a9c1e-7a7e-4a1c-9d6c-0123456789ab\"",
+                &["\"6F2A9C1E-7A7E-4A1C-9D6C-0123456789AB\"", "\"{6f2a9c1e-7a7e-4a1c-9d6c-0123456789ab}\""],
+            ),
             (Format::Base64, "\"YQ==\"", &["\"YQ\"", "\"YR==\"", "\"!\""]),
             (Format::TimeToLive, "60", &["0", "-2", "\"60\""]),
         ];

@@ -31,7 +31,8 @@ impl Path {
             };
             let (name, after) = rest.split_at_checked(end)?;
             let name = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
-            let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | '\'' | '\\' | '*' | '?' | '[' | ']');
+            let is_plain =
+                |c: char| !c.is_control() && !matches!(c, '"' | '\'' | '\\' | '*' | '?' | '[' | ']');
             if name.is_empty() || !name.chars().all(is_plain) {
                 return None;
             }
@@ -142,13 +143,16 @@ mod tests {
         assert_eq!(names("/customer/id").unwrap(), ["customer", "id"]);
         assert_eq!(names("/\"a/b\"/c").unwrap(), ["a/b", "c"]);
         assert_eq!(Path::parse("/tenant-id/x").unwrap().sql(), "c['tenant-id']['x']");
-        for text in ["", "a", "/", "//", "/a/", "/a//b", "/\"a", "/\"a\"b", "/it's", "/a[0]", "/a/*", "/a/?", "/\"\""] {
+        for text in
+            ["", "a", "/", "//", "/a/", "/a//b", "/\"a", "/\"a\"b", "/it's", "/a[0]", "/a/*", "/a/?", "/\"\""]
+        {
             assert_eq!(names(text), None, "{text}");
         }
         assert_eq!(Path::parse("/tenant-id/x").unwrap().in_policy("?"), "/\"tenant-id\"/x/?");
         let quoted = Path::parse("/\"customer\"/id").unwrap();
         assert!(quoted.is_same(&Path::parse("/customer/id").unwrap()));
-        let overlaps = |left: &str, right: &str| Path::parse(left).unwrap().overlaps(&Path::parse(right).unwrap());
+        let overlaps =
+            |left: &str, right: &str| Path::parse(left).unwrap().overlaps(&Path::parse(right).unwrap());
         assert!(overlaps("/a", "/a/b") && overlaps("/a/b", "/a") && overlaps("/a", "/a"));
         assert!(!overlaps("/a/b", "/a/c") && !overlaps("/a", "/ab"));
     }

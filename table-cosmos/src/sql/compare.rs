@@ -32,9 +32,14 @@ impl Sql {
             "Timestamp" => (self.by_timestamp(operator, value), self.by_timestamp(opposite, value)),
             _ => {
                 if let Some(member) = mapping.member(name) {
-                    return (self.by_member(member, operator, value), self.by_member_or_none(member, opposite, value));
+                    return (
+                        self.by_member(member, operator, value),
+                        self.by_member_or_none(member, opposite, value),
+                    );
                 }
-                let Some(property) = Property::new(mapping, name) else { return (Condition::True, Condition::True) };
+                let Some(property) = Property::new(mapping, name) else {
+                    return (Condition::True, Condition::True);
+                };
                 let positive = self.by_property(&property, operator, value);
                 let negative = self.by_property(&property, opposite, value);
                 let missing = Condition::One(format!("NOT IS_DEFINED({})", property.value));

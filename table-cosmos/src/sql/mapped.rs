@@ -24,7 +24,9 @@ impl Sql {
                 number(operator, number_value)
             }
             (Format::UnixSeconds, Value::DateTime(instant)) => whole(operator, instant.timestamp()),
-            (Format::UnixMilliseconds, Value::DateTime(instant)) => whole(operator, instant.timestamp_millis()),
+            (Format::UnixMilliseconds, Value::DateTime(instant)) => {
+                whole(operator, instant.timestamp_millis())
+            }
             (Format::DateTime, Value::DateTime(instant)) => {
                 return self.by_seconds(place, operator, instant.timestamp());
             }

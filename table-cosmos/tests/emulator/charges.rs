@@ -116,9 +116,15 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
         let measured = plan.measured.unwrap();
         assert_eq!(measured.operations, 3);
         assert!((measured.units - pages.iter().sum::<f64>()).abs() < 1e-6, "{measured:?} {pages:?}");
-        assert!((measured.most - pages.iter().copied().fold(0.0, f64::max)).abs() < 1e-6, "{measured:?} {pages:?}");
+        assert!(
+            (measured.most - pages.iter().copied().fold(0.0, f64::max)).abs() < 1e-6,
+            "{measured:?} {pages:?}"
+        );
         let text = plan.to_string();
-        assert!(text.contains(" to ") && text.contains("measured: ") && text.contains("for 3 pages"), "{text}");
+        assert!(
+            text.contains(" to ") && text.contains("measured: ") && text.contains("for 3 pages"),
+            "{text}"
+        );
         assert!(store.explain(&table, &Query::new(KeyRange::ALL)).await.unwrap().measured.is_none());
         // A point read has no SQL text, and a form of its own.
         let point = KeyRange { row_key: TextRange::exactly("07"), ..KeyRange::partition("p") };
@@ -129,9 +135,12 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
     });
 }
 
+/// The verb of a span, and its request units.
+type Charged = (String, Option<f64>);
+
 /// A subscriber that keeps the request units of spans with their verbs.
 #[derive(Clone, Default)]
-struct Spans(Arc<Mutex<Vec<(String, Option<f64>)>>>);
+struct Spans(Arc<Mutex<Vec<Charged>>>);
 
 impl Visit for Spans {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {

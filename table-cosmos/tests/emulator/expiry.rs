@@ -88,7 +88,12 @@ fn hpk_43_a_new_container_has_the_time_to_live_of_the_options() {
         ];
         for (options, expected) in cases {
             let network = Expiring::new(None);
-            network.open(options.clone()).await.create_table(&TableName::new("Sessions").unwrap()).await.unwrap();
+            network
+                .open(options.clone())
+                .await
+                .create_table(&TableName::new("Sessions").unwrap())
+                .await
+                .unwrap();
             let created = network.created.lock().unwrap_or_else(PoisonError::into_inner);
             assert_eq!(created[0]["defaultTtl"], expected, "{options:?}");
         }
@@ -121,7 +126,11 @@ fn hpk_43_a_container_that_expires_is_opened_if_the_options_say_so() {
             let opened = store.query(&table, &Query::new(KeyRange::ALL), None).await;
             let Some(expected) = expected else {
                 let error = opened.unwrap_err();
-                assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("HPK-43")), "{error}");
+                assert_eq!(
+                    (error.code(), error.rule()),
+                    (ErrorCode::LayoutMismatch, Some("HPK-43")),
+                    "{error}"
+                );
                 assert!(error.to_string().contains("Options::time_to_live"), "{error}");
                 continue;
             };

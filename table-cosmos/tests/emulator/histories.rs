@@ -8,8 +8,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::query::{KeyRange, Query};
 use table_core::{TableName, TableStore};
-use table_cosmos::{Format, Mapping, Options};
 use table_cosmos::emulator::Emulator;
+use table_cosmos::{Format, Mapping, Options};
 use tests::histories::{Actor, Recorder, Tally, check, prepare};
 use tokio::time::sleep;
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use table_core::query::{KeyRange, Query, Select};
 use table_core::row::{Row, RowWriter};
 use table_core::{
-    EntityKey, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore,
-    Transaction, ValueRef,
+    EntityKey, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction,
+    ValueRef,
 };
 use table_cosmos::emulator::{Delivery, Emulator, Network, Request};
 use table_cosmos::{CosmosTables, Difference, Options, Throughput};

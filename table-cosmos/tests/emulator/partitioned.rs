@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{EntityKey, Error, ErrorCode, Result, TableName, TableStore, Transaction};
-use table_cosmos::{CosmosTables, Format, Mapping, Options};
 use table_cosmos::emulator::Emulator;
+use table_cosmos::{CosmosTables, Format, Mapping, Options};
 
 use crate::unrest::Unrest;
 
@@ -24,9 +24,7 @@ pub(crate) struct Partitioned {
 
 /// Returns the mapping of a container of another program, for tables of any entities.
 pub(crate) fn any_mapping() -> Mapping {
-    Mapping::new(["/owner/tenant"])
-        .property("Age", "/person/age", Format::Int32)
-        .constant("/kind", "entity")
+    Mapping::new(["/owner/tenant"]).property("Age", "/person/age", Format::Int32).constant("/kind", "entity")
 }
 
 impl Partitioned {

@@ -127,7 +127,8 @@ fn a_tenant_of_several_levels_is_copied_and_erased() {
         let open = copied.query(Ticket::by_status("contoso", "it", "open")).collect().await.unwrap();
         assert_eq!(open.len(), 3);
         let key = table_core::PartitionKey::new("contoso!it!").unwrap();
-        let feed = copied.feed().read(copied.table().name().unwrap(), &key, &Cursor::default(), 10).await.unwrap();
+        let feed =
+            copied.feed().read(copied.table().name().unwrap(), &key, &Cursor::default(), 10).await.unwrap();
         assert_eq!(feed.len(), 3, "the feed continues");
 
         assert!(contoso.erase().await.unwrap().rows > 0);

@@ -90,8 +90,7 @@ struct Process {
 
 impl Process {
     fn new(store: &CosmosTables, queue: Engine, clock: Clock, seed: u64) -> Self {
-        let runtime =
-            Runtime::new().clock(clock).sleep_by(|time| Box::pin(sleep(time))).seed(seed);
+        let runtime = Runtime::new().clock(clock).sleep_by(|time| Box::pin(sleep(time))).seed(seed);
         let retry = Retry::new(16, Duration::from_millis(5), Duration::from_millis(200));
         let retry = retry.with_runtime(runtime.clone());
         let name = QueueName::new("work").unwrap();
@@ -184,9 +183,11 @@ fn dropped() -> Error {
 
 /// Returns the options of a container of another program.
 fn mapped() -> Options {
-    let mapping = Mapping::new(["/team/name"])
-        .property("State", "/state", Format::Text)
-        .property("Cents", "/amount/cents", Format::Int64);
+    let mapping = Mapping::new(["/team/name"]).property("State", "/state", Format::Text).property(
+        "Cents",
+        "/amount/cents",
+        Format::Int64,
+    );
     Options::new().mapping_of::<Deal>(mapping).unwrap()
 }
 
@@ -200,7 +201,7 @@ fn run(seed: u64) -> std::result::Result<usize, String> {
 async fn history(seed: u64) -> std::result::Result<usize, String> {
     let mut random = StdRng::seed_from_u64(seed);
     let account = Emulator::new(false).unwrap();
-    let options = if seed % 2 == 0 { Options::new() } else { mapped() };
+    let options = if seed.is_multiple_of(2) { Options::new() } else { mapped() };
     let (start, now) = (Instant::now(), Runtime::new().now());
     let clock = Clock::new(move || {
         let passed = u64::try_from(start.elapsed().as_nanos() / 100).unwrap_or(u64::MAX);
@@ -222,15 +223,15 @@ async fn history(seed: u64) -> std::result::Result<usize, String> {
     for _ in 0..random.random_range(2..4_usize) {
         let (process, own) = process(&mut random).await;
         let random_of_writer = StdRng::seed_from_u64(own);
-        let writer =
-            Writer { process, random: random_of_writer, bits: bits.clone(), increments: Vec::new() };
+        let writer = Writer { process, random: random_of_writer, bits: bits.clone(), increments: Vec::new() };
         writers.push(tokio::spawn(writer.work(random.random_range(3..7))));
     }
     let (follower, own) = process(&mut random).await;
     let others = tokio::spawn(follow(follower, StdRng::seed_from_u64(own)));
     let mut increments = Vec::new();
     for writer in writers {
-        increments.extend(writer.await.map_err(|error| format!("seed {seed}: a writer ended early: {error}"))?);
+        increments
+            .extend(writer.await.map_err(|error| format!("seed {seed}: a writer ended early: {error}"))?);
     }
     others.await.map_err(|error| format!("seed {seed}: the follower ended early: {error}"))?;
     sleep(LATEST * 2).await;

@@ -30,7 +30,18 @@ fn mapping() -> Mapping {
 }
 
 const MAPPED: [&str; 12] = [
-    "Name", "Count", "Large", "Digits", "Ratio", "Paid", "At", "Seconds", "Milliseconds", "Guid", "Bytes", "ExpiresIn",
+    "Name",
+    "Count",
+    "Large",
+    "Digits",
+    "Ratio",
+    "Paid",
+    "At",
+    "Seconds",
+    "Milliseconds",
+    "Guid",
+    "Bytes",
+    "ExpiresIn",
 ];
 
 type Properties = BTreeMap<String, Value>;
@@ -46,7 +57,9 @@ fn value_of(name: &str) -> BoxedStrategy<Value> {
         "ExpiresIn" => prop_oneof![Just(-1), 1..i32::MAX].prop_map(Value::Int32).boxed(),
         "Large" => (-(1_i64 << 53)..=1 << 53).prop_map(Value::Int64).boxed(),
         "Digits" => any::<i64>().prop_map(Value::Int64).boxed(),
-        "Ratio" => any::<f64>().prop_filter("finite", |number| number.is_finite()).prop_map(Value::Double).boxed(),
+        "Ratio" => {
+            any::<f64>().prop_filter("finite", |number| number.is_finite()).prop_map(Value::Double).boxed()
+        }
         "Paid" => any::<bool>().prop_map(Value::Boolean).boxed(),
         "At" => instant(1),
         "Seconds" => instant(10_000_000),
@@ -66,7 +79,8 @@ fn properties() -> impl Strategy<Value = Properties> {
 
 /// Members of another program, at places that the mapping leaves free, next to mapped members as well.
 fn others() -> impl Strategy<Value = Vec<(&'static str, Json)>> {
-    let places = vec!["/lines", "/customer/address", "/numbers/other", "/times/deep/other", "/times/zone", "/notes"];
+    let places =
+        vec!["/lines", "/customer/address", "/numbers/other", "/times/deep/other", "/times/zone", "/notes"];
     prop::collection::vec((prop::sample::select(places), json()), 0..6)
 }
 
@@ -91,7 +105,8 @@ fn row(properties: &Properties) -> Row {
 
 /// Adds the members of the service.
 fn stored(mut item: Json) -> Json {
-    let system = json!({"_rid": "r", "_self": "s", "_attachments": "a", "_ts": 1_600_000_000, "_etag": "\"7\""});
+    let system =
+        json!({"_rid": "r", "_self": "s", "_attachments": "a", "_ts": 1_600_000_000, "_etag": "\"7\""});
     for (name, value) in system.as_object().unwrap() {
         item[name] = value.clone();
     }
@@ -105,7 +120,8 @@ fn rest(item: &Json) -> Json {
     members.retain(|name, _| !Mapping::is_system(name));
     let own = [&mapping.own.properties, &mapping.own.types, &mapping.own.write];
     let mapped = mapping.members.iter().map(|member| &member.path);
-    for path in mapped.chain(&mapping.levels).chain(mapping.constants.iter().map(|(path, _)| path)).chain(own) {
+    for path in mapped.chain(&mapping.levels).chain(mapping.constants.iter().map(|(path, _)| path)).chain(own)
+    {
         path.remove(&mut members);
     }
     without_empty(members.into())
@@ -116,7 +132,10 @@ fn without_empty(json: Json) -> Json {
     match json {
         Json::Object(members) => {
             let kept = members.into_iter().map(|(name, value)| (name, without_empty(value)));
-            Json::Object(kept.filter(|(_, value)| value.as_object().is_none_or(|members| !members.is_empty())).collect())
+            Json::Object(
+                kept.filter(|(_, value)| value.as_object().is_none_or(|members| !members.is_empty()))
+                    .collect(),
+            )
         }
         other => other,
     }
@@ -126,7 +145,9 @@ fn entity(item: &Json) -> Properties {
     let item = super::super::read(item, &mapping()).unwrap();
     assert_eq!((item.levels.as_slice(), item.row_key.as_str()), (&LEVELS.map(str::to_owned)[..], "o-7"));
     let properties = item.row.view().properties();
-    properties.map(|property| property.map(|found| (found.name.to_owned(), found.value.to_owned())).unwrap()).collect()
+    properties
+        .map(|property| property.map(|found| (found.name.to_owned(), found.value.to_owned())).unwrap())
+        .collect()
 }
 
 fn is_equal(left: &Properties, right: &Properties) -> bool {

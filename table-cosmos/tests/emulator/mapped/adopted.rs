@@ -35,7 +35,9 @@ fn mapping() -> Mapping {
 }
 
 fn item(id: &str, more: &str) -> String {
-    format!(r#"{{"id": "{id}", "tenantId": "contoso", "customer": {{"id": "ada", "city": "Paris"}}, {more}}}"#)
+    format!(
+        r#"{{"id": "{id}", "tenantId": "contoso", "customer": {{"id": "ada", "city": "Paris"}}, {more}}}"#
+    )
 }
 
 const ORDER: &str = r#""type": "order", "total": {"amount": 12.5, "currency": "EUR"}, "lines": [{"sku": 7}]"#;
@@ -73,12 +75,18 @@ fn wire_6_orders_of_another_program_are_entities_and_all_else_is_left_alone() {
         let _ = account.sent();
         let found = orders.query(Order::within("contoso")).collect().await.unwrap();
         assert_eq!(account.sent().len(), 1, "the tenant is in one of the four physical partitions");
-        assert_eq!(found.iter().map(|order| order.number.as_str()).collect::<Vec<_>>(), ["o-1", "o-2", "o-3"]);
+        assert_eq!(
+            found.iter().map(|order| order.number.as_str()).collect::<Vec<_>>(),
+            ["o-1", "o-2", "o-3"]
+        );
         assert!((found[0].total - 12.5).abs() < f64::EPSILON && found[0].paid.is_none());
         let skipped = store.skipped_items();
         let reasons: Vec<String> = skipped.latest.iter().map(Error::to_string).collect();
         assert_eq!(skipped.count, 2, "{reasons:?}");
-        assert!(reasons[0].contains("`Total`") && reasons[1].contains("it has no `/total/amount`"), "{reasons:?}");
+        assert!(
+            reasons[0].contains("`Total`") && reasons[1].contains("it has no `/total/amount`"),
+            "{reasons:?}"
+        );
         let everything = store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap();
         assert_eq!((everything.rows.len(), everything.rows_read), (3, Some(5)), "no invoice is read");
         let plan = store.explain(&table, &Query::new(KeyRange::partition("contoso!ada!"))).await.unwrap();
@@ -92,7 +100,10 @@ fn wire_6_orders_of_another_program_are_entities_and_all_else_is_left_alone() {
         assert_eq!((order.paid, order.note.as_deref()), (Some(true), Some("by hand")));
         let stored = document(&account, &table, "o-1").await.unwrap();
         assert_eq!(stored["lines"][0]["sku"], 7);
-        assert_eq!((&stored["customer"]["city"], &stored["total"]["currency"]), (&"Paris".into(), &"EUR".into()));
+        assert_eq!(
+            (&stored["customer"]["city"], &stored["total"]["currency"]),
+            (&"Paris".into(), &"EUR".into())
+        );
         assert_eq!((&stored["paid"], &stored["_tables"]["p"]["Note"]), (&true.into(), &"by hand".into()));
 
         // A replace keeps the members of the other program, with an ETag and without one.
@@ -110,7 +121,10 @@ fn wire_6_orders_of_another_program_are_entities_and_all_else_is_left_alone() {
         let new = Order { number: "o-9".to_owned(), total: 1.0, paid: Some(false), note: None, ..order };
         orders.insert(&new).await.unwrap();
         let stored = document(&account, &table, "o-9").await.unwrap();
-        assert_eq!((&stored["type"], &stored["customer"]), (&"order".into(), &serde_json::json!({"id": "ada"})));
+        assert_eq!(
+            (&stored["type"], &stored["customer"]),
+            (&"order".into(), &serde_json::json!({"id": "ada"}))
+        );
         orders.delete(Order::key("contoso", "ada", "o-9"), IfMatch::Any).await.unwrap();
         assert_eq!(document(&account, &table, "o-9").await, None);
     });
@@ -138,7 +152,10 @@ fn wire_6_a_write_over_an_item_of_another_kind_is_refused_and_changes_nothing() 
                 write.push(Operation { row_key: RowKey::new(id).unwrap(), kind }).unwrap();
                 let error = store.submit(&table, write).await.unwrap_err();
                 assert_eq!(error.code(), ErrorCode::Corrupted, "{text}: {error}");
-                assert!(!error.is_ambiguous() && error.key() == Some(("contoso!ada!", id)), "{text}: {error}");
+                assert!(
+                    !error.is_ambiguous() && error.key() == Some(("contoso!ada!", id)),
+                    "{text}: {error}"
+                );
             }
             assert_eq!(document(&account, &table, id).await.unwrap(), before);
             let key = EntityKey::new("contoso!ada!", id).unwrap();

@@ -21,8 +21,20 @@ const QUERIES: usize = 150;
 const DAY: u64 = 638_397_504_000_000_000;
 const SECOND: u64 = 10_000_000;
 
-const NAMES: [&str; 12] =
-    ["Text", "Int32", "Int64", "Digits", "Double", "Flag", "At", "Seconds", "Milliseconds", "Guid", "Bytes", "Own"];
+const NAMES: [&str; 12] = [
+    "Text",
+    "Int32",
+    "Int64",
+    "Digits",
+    "Double",
+    "Flag",
+    "At",
+    "Seconds",
+    "Milliseconds",
+    "Guid",
+    "Bytes",
+    "Own",
+];
 const LITERALS: [&str; 20] = [
     "0",
     "1",
@@ -65,15 +77,19 @@ fn property(row: &mut RowWriter, name: &str, random: &mut StdRng) {
     let small = random.random_range(-2..3_i32);
     let part = random.random_range(0..3_u64);
     match name {
-        "Text" | "Own" => row.property(name, ValueRef::String(["", "a", "b", "é"][random.random_range(0..4_usize)])),
+        "Text" | "Own" => {
+            row.property(name, ValueRef::String(["", "a", "b", "é"][random.random_range(0..4_usize)]));
+        }
         "Int32" => row.property(name, ValueRef::Int32(small)),
-        "Int64" => row.property(name, ValueRef::Int64([small.into(), 1 << 53][random.random_range(0..2_usize)])),
-        "Digits" => row.property(name, ValueRef::Int64([small.into(), (1 << 53) + 1][random.random_range(0..2_usize)])),
+        "Int64" => {
+            row.property(name, ValueRef::Int64([small.into(), 1 << 53][random.random_range(0..2_usize)]));
+        }
+        "Digits" => row
+            .property(name, ValueRef::Int64([small.into(), (1 << 53) + 1][random.random_range(0..2_usize)])),
         "Double" => row.property(name, ValueRef::Double(f64::from(small) / 2.0)),
         "Flag" => row.property(name, ValueRef::Boolean(random.random())),
-        "At" => row.property(name, ValueRef::DateTime(DAY + part * SECOND / 2)),
+        "At" | "Milliseconds" => row.property(name, ValueRef::DateTime(DAY + part * SECOND / 2)),
         "Seconds" => row.property(name, ValueRef::DateTime(DAY + part * SECOND - SECOND)),
-        "Milliseconds" => row.property(name, ValueRef::DateTime(DAY + part * SECOND / 2)),
         "Guid" => row.property(name, ValueRef::Guid(Uuid::from_u128(random.random_range(6..9)))),
         _ => row.property(name, ValueRef::Binary(&[7, random.random_range(7..10)])),
     }
@@ -137,7 +153,9 @@ fn fil_10_to_18_and_wire_6_filters_of_mapped_properties_have_the_engines_answers
                 let key = PartitionKey::new(["a", "b"][number % 2]).unwrap();
                 let mut insert = Transaction::new(key, limits).unwrap();
                 let kind = OperationKind::Insert(row);
-                insert.push(Operation { row_key: RowKey::new(format!("{number:03}")).unwrap(), kind }).unwrap();
+                insert
+                    .push(Operation { row_key: RowKey::new(format!("{number:03}")).unwrap(), kind })
+                    .unwrap();
                 engine.submit(&table, insert.clone()).await.unwrap();
                 store.submit(&table, insert).await.unwrap();
             }

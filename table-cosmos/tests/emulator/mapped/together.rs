@@ -92,27 +92,33 @@ async fn history(seed: u64) {
         }));
     }
     let other = account.clone();
-    let seen = tokio::spawn(async move {
-        let mut seen = 0;
+    let others = tokio::spawn(async move {
+        let mut increments = 0;
         for _ in 0..20 {
             sleep(Duration::from_millis(random.random_range(0..20))).await;
-            seen += i64::from(see(&other).await);
+            increments += i64::from(see(&other).await);
         }
-        seen
+        increments
     });
     let (mut done, mut possible) = (0, 0);
     for task in tasks {
         let outcome = task.await.unwrap();
         (done, possible) = (done | outcome.0, possible | outcome.1);
     }
-    let seen = seen.await.unwrap();
+    let others = others.await.unwrap();
     sleep(LATEST * 2).await;
     let item = document(&account).await;
-    assert_eq!(item["progress"]["seen"], seen, "seed {seed}: a change of the other program was lost: {item}");
+    assert_eq!(
+        item["progress"]["seen"], others,
+        "seed {seed}: a change of the other program was lost: {item}"
+    );
     let stored = item["progress"]["done"].as_i64().unwrap();
-    assert!(stored & done == done && stored & !(done | possible) == 0, "seed {seed}: {item}, {done:b}, {possible:b}");
+    assert!(
+        stored & done == done && stored & !(done | possible) == 0,
+        "seed {seed}: {item}, {done:b}, {possible:b}"
+    );
     assert_eq!(item["notes"][0], "keep", "seed {seed}");
-    assert!(seen > 0);
+    assert!(others > 0);
 }
 
 #[test]
@@ -128,14 +134,14 @@ fn con_11_and_wire_6_no_change_of_either_program_is_lost_over_a_lossy_network() 
 struct Behind {
     account: Emulator,
     first: Arc<Mutex<Option<Answer>>>,
-    is_behind: AtomicBool,
+    armed: AtomicBool,
 }
 
 impl Network for Behind {
     fn deliver(&self, request: Request) -> Delivery {
         let (account, first) = (self.account.clone(), self.first.clone());
         let is_read = request.method == "GET" && request.target.contains("/docs/job");
-        if is_read && self.is_behind.load(Ordering::SeqCst) {
+        if is_read && self.armed.load(Ordering::SeqCst) {
             let answer = first.lock().unwrap_or_else(PoisonError::into_inner).clone();
             return Box::pin(async move { Ok(answer.unwrap()) });
         }
@@ -182,14 +188,15 @@ fn con_2_a_stale_read_of_a_merge_loses_no_property() {
                 (table, Options::new())
             };
             let network =
-                Arc::new(Behind { account: account.clone(), first: Arc::default(), is_behind: false.into() });
+                Arc::new(Behind { account: account.clone(), first: Arc::default(), armed: false.into() });
             let store = account.open_over(options.clone(), network.clone()).await.unwrap();
             let other = account.open(options).await.unwrap();
             submit(&other, &table, OperationKind::Insert(row("Done", 1))).await.unwrap();
             let key = EntityKey::new("p", "job").unwrap();
             store.get(&table, &key, &Select::All).await.unwrap();
-            let newer = submit(&other, &table, OperationKind::Merge(row("Added", 2), IfMatch::Any)).await.unwrap();
-            network.is_behind.store(true, Ordering::SeqCst);
+            let newer =
+                submit(&other, &table, OperationKind::Merge(row("Added", 2), IfMatch::Any)).await.unwrap();
+            network.armed.store(true, Ordering::SeqCst);
             let mut changes = vec![OperationKind::Merge(row("Done", 3), IfMatch::ETag(newer.clone()))];
             if is_mapped {
                 changes.push(OperationKind::Replace(row("Added", 2), IfMatch::ETag(newer)));
@@ -220,9 +227,16 @@ fn con_11_an_insert_that_is_delivered_again_after_a_deletion_inserts_again() {
         let key = EntityKey::new("p", "job").unwrap();
         submit(&store, &table, OperationKind::Insert(row("Done", 1))).await.unwrap();
         let insert = recorded.writes.lock().unwrap_or_else(PoisonError::into_inner).remove(0);
-        for change in [OperationKind::Replace(row("Done", 2), IfMatch::Any), OperationKind::Merge(row("More", 2), IfMatch::Any)] {
+        for change in [
+            OperationKind::Replace(row("Done", 2), IfMatch::Any),
+            OperationKind::Merge(row("More", 2), IfMatch::Any),
+        ] {
             submit(&store, &table, change).await.unwrap();
-            assert_eq!(account.receive(&insert).await.unwrap().status, 409, "while the entity exists, nothing happens");
+            assert_eq!(
+                account.receive(&insert).await.unwrap().status,
+                409,
+                "while the entity exists, nothing happens"
+            );
         }
         let limits = store.capabilities().limits;
         let mut delete = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();
@@ -231,7 +245,10 @@ fn con_11_an_insert_that_is_delivered_again_after_a_deletion_inserts_again() {
         store.submit(&table, delete).await.unwrap();
         let changes = recorded.writes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for change in &changes {
-            assert!(account.receive(change).await.unwrap().status >= 400, "a condition is used up: {change:?}");
+            assert!(
+                account.receive(change).await.unwrap().status >= 400,
+                "a condition is used up: {change:?}"
+            );
         }
         assert_eq!(store.get(&table, &key, &Select::All).await.unwrap(), None);
         assert_eq!(account.receive(&insert).await.unwrap().status, 201, "an insert has no condition");

@@ -113,7 +113,8 @@ async fn check_view(owner: &Process, deals: &[Deal]) -> Result<(), String> {
             of_state.iter().map(|deal| (format!("deal_{:02}", deal.id), 1, deal.cents)).collect();
         let sums = (of_state.len(), of_state.iter().map(|deal| deal.cents).sum::<i64>());
         expected.insert(0, ("all".to_owned(), i64::try_from(sums.0).unwrap(), sums.1));
-        let found = rows.query(Total::partition(state)).collect().await.map_err(|error| format!("view: {error}"))?;
+        let found =
+            rows.query(Total::partition(state)).collect().await.map_err(|error| format!("view: {error}"))?;
         let mut found: Vec<_> = found.into_iter().map(|row| (row.row, row.deals, row.cents)).collect();
         // A sum of nothing may have a row or none.
         if found.first().is_none_or(|row| row.0 != "all") {
