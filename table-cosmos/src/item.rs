@@ -19,7 +19,7 @@ use crate::key;
 use crate::mapping::Mapping;
 pub(crate) use document::{ItemKey, read, write};
 use fault::{Foreign, ForeignItem};
-pub(crate) use value::{DATE_TIME, GUID, INT64, MOST_EXACT, SPECIAL, date_time, write_value};
+pub(crate) use value::{DATE_TIME, GUID, INT64, SPECIAL, date_time, write_value};
 
 /// An item that contains an entity.
 #[derive(Debug)]

@@ -57,6 +57,7 @@ mod container;
 mod containers;
 #[cfg(feature = "emulator")]
 pub mod emulator;
+mod exact;
 mod expiry;
 mod explain;
 mod failure;

@@ -19,7 +19,7 @@ const MOST: usize = 3;
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
 /// Members of the service.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
-/// The member of a mapped item that contains everything without a path of its own.
+/// The member of a mapped item that contains all properties without a path, and the identifier of the write.
 const OWN: &str = "_tables";
 /// The member that contains the time to live of an item.
 const TTL: &str = "ttl";
@@ -80,7 +80,7 @@ pub(crate) struct Member {
 /// The paths of members that belong to this library.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
-    /// The properties without a path of their own.
+    /// The properties without a path.
     pub(crate) properties: Path,
     /// The types of these properties that JSON lacks.
     pub(crate) types: Path,

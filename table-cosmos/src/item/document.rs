@@ -167,7 +167,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
     Ok((levels, partition_key, row_key.to_owned()))
 }
 
-/// Reads the properties without a path of their own. Items of other programs have none, if the mapping is not the standard form.
+/// Reads the properties without a path. Items of other programs have none, if the mapping is not the standard form.
 fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Result<(), Foreign> {
     let own = &mapping.own;
     let properties = match own.properties.find(json) {

@@ -7,10 +7,10 @@ use serde_json::{Number, Value as Json};
 use table_core::{Value, ValueRef, ticks};
 use uuid::Uuid;
 
+use crate::exact::MOST_EXACT;
+
 /// Types that JSON lacks, as named in `t`.
 pub(crate) const INT64: &str = "Int64";
-/// The limit below which JSON numbers of the service are exact integers: 2^53. Larger integers are stored as strings.
-pub(crate) const MOST_EXACT: u64 = 1 << 53;
 const DOUBLE: &str = "Double";
 /// A double that JSON cannot represent: NaN, an infinity, or negative zero.
 pub(crate) const SPECIAL: &str = "Special";

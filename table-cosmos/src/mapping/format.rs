@@ -6,7 +6,7 @@ use serde_json::{Number, Value as Json};
 use table_core::{EdmType, Value, ValueRef, ticks};
 use uuid::Uuid;
 
-use crate::item::MOST_EXACT;
+use crate::exact::MOST_EXACT;
 
 /// The ticks of a second and of a millisecond.
 const SECOND: u64 = 10_000_000;

@@ -8,7 +8,8 @@ use table_core::Value;
 use table_core::filter::Comparison;
 use table_core::query::TextRange;
 
-use crate::item::{DATE_TIME, GUID, INT64, MOST_EXACT, SPECIAL, date_time, write_value};
+use crate::exact::MOST_EXACT;
+use crate::item::{DATE_TIME, GUID, INT64, SPECIAL, date_time, write_value};
 use crate::mapping::Mapping;
 use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_ordered};

@@ -168,7 +168,7 @@ fn write_over(row: &Row, write_id: &str, over: Option<&Json>) -> Json {
 }
 
 proptest! {
-    /// Programs take turns: this library replaces and merges, and another program sets members of its own.
+    /// Programs take turns: this library replaces and merges, and another program sets other members.
     #[test]
     fn wire_6_a_mapped_item_is_its_model_and_keeps_the_members_of_others(
         first in properties(),
