@@ -173,9 +173,10 @@ impl<E, T, K> std::fmt::Debug for Column<E, T, K> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::IpAddr;
+    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+    use std::time::Duration;
 
-    use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+    use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
     use uuid::Uuid;
 
     use super::*;
@@ -235,6 +236,14 @@ mod tests {
             assert_eq!(text(condition), "P le 9223372036854775807L");
         }
         assert_eq!(text(column::<Option<u64>>().eq(large)), "P gt 9223372036854775807L");
+        let second = Duration::from_secs(1);
+        assert_eq!(text(column::<Duration>().ge(second)), "P ge 1000000000L");
+        assert_eq!(text(column::<Duration>().lt(Duration::MAX)), "P le 9223372036854775807L");
+        assert_eq!(text(column::<TimeDelta>().eq(TimeDelta::nanoseconds(-7))), "P eq -7L");
+        assert_eq!(text(column::<TimeDelta>().eq(TimeDelta::MAX)), "P gt 9223372036854775807L");
+        assert_eq!(text(column::<TimeDelta>().eq(TimeDelta::MIN)), "P lt -9223372036854775808L");
+        assert_eq!(text(column::<TimeDelta>().ne(TimeDelta::MIN)), "P ge -9223372036854775808L");
+        assert_eq!(text(column::<u128>().gt(7)), format!("P gt '{:039}'", 7));
         assert_eq!(text(column::<NaiveDate>().gt(NaiveDate::MIN)), "P gt ''");
         assert_eq!(text(column::<NaiveDate>().gt(NaiveDate::MAX)), "P gt '~'");
         let leap = NaiveTime::from_hms_nano_opt(23, 59, 59, 1_500_000_000).unwrap();
@@ -268,6 +277,11 @@ mod tests {
         same(NaiveDate::default(), EdmType::String);
         same(NaiveTime::default(), EdmType::String);
         same(IpAddr::from([127, 0, 0, 1]), EdmType::String);
+        same(Ipv4Addr::LOCALHOST, EdmType::String);
+        same(Ipv6Addr::LOCALHOST, EdmType::String);
+        same(1_u128, EdmType::String);
+        same(Duration::ZERO, EdmType::Int64);
+        same(TimeDelta::zero(), EdmType::Int64);
         same(1_f32, EdmType::Double);
         same(1_f64, EdmType::Double);
         same(true, EdmType::Boolean);

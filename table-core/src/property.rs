@@ -14,7 +14,7 @@ pub use json::Json;
 pub use rest::Rest;
 #[doc(hidden)]
 pub use search::Search;
-pub(crate) use types::{day, time};
+pub(crate) use types::{day, time, wide};
 
 use crate::error::{Error, Result};
 use crate::property::fault::PropertyFault;
@@ -32,7 +32,10 @@ use crate::value::{EdmType, Value, ValueRef};
 /// | `f32`, `f64` | `Edm.Double` |
 /// | `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` | `Edm.Boolean`, `Edm.DateTime`, `Edm.Guid`, `Edm.Binary` |
 /// | `NaiveDate`, `NaiveTime` | `Edm.String`: `2014-04-23`, `09:05:00` and the digits of a fraction, in their order |
-/// | `IpAddr` | `Edm.String`: `127.0.0.1` |
+/// | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | `Edm.String`: `127.0.0.1` |
+/// | `u128` | `Edm.String`: 39 digits, in the order of the numbers |
+/// | `std::time::Duration`, `chrono::TimeDelta` | `Edm.Int64`: nanoseconds; more than 292 years are refused when written |
+/// | `rust_decimal::Decimal` (feature `rust_decimal`) | `Edm.String`: `19.90`, exact; filters cannot compare it, because its text has another order |
 /// | [`Json<T>`] | `Edm.String` |
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
 /// | `Option<T>` | like `T`, or absent |
@@ -72,11 +75,11 @@ use crate::value::{EdmType, Value, ValueRef};
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "this type is not one of the eight Edm types",
-    note = "`String`, `i32`, `i64`, `u64`, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Uuid`, `IpAddr`, `Vec<u8>`, smaller integers, \
+    note = "`String`, integers, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta`, `Uuid`, IP addresses, `Vec<u8>`, \
             and `Option` of them can",
     note = "a fieldless enum can be stored as the name of its variant: `#[derive(KeyPart)]`",
-    note = "`u64` is stored up to 9223372036854775807; store `u128` and `i128` as `String`, and `usize` and `isize`, which differ between machines, as `u64` and `i64`",
-    note = "store a duration as a number whose unit is in its name, `shift_millis: i64`; store paths, `Box<str>` and `Arc<str>` as `String`",
+    note = "store `usize` and `isize`, which differ between machines, as `u64` and `i64`, and `i128` as `String`; a `Decimal` needs the feature `rust_decimal`",
+    note = "store paths, `Box<str>` and `Arc<str>` as `String`, an instant with an offset as `DateTime<Utc>`",
     note = "store a list, a map or a nested type as JSON: `#[property(json)]`",
     note = "a parameter of a generic entity needs the bound `<T: Property>`"
 )]

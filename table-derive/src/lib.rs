@@ -43,6 +43,8 @@ use proc_macro::TokenStream;
         unix,
         caret,
         percent,
+        bars,
+        week,
         // Recognised only for its error message.
         table,
         table_name,
@@ -77,7 +79,8 @@ pub fn derive_entity(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(
     KeyPart,
     attributes(
-        key_part, digits, escaped, without, hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent
+        key_part, digits, escaped, without, hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent, bars,
+        week
     )
 )]
 pub fn derive_key_part(input: TokenStream) -> TokenStream {
@@ -138,7 +141,9 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         pattern,
         unix,
         caret,
-        percent
+        percent,
+        bars,
+        week
     )
 )]
 pub fn derive_wide(input: TokenStream) -> TokenStream {

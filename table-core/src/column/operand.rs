@@ -1,8 +1,9 @@
 //! Operands of column comparisons: values of the column's type, and values that can be widened to it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
 
-use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
 use uuid::Uuid;
 
 use crate::filter::{Comparison, Filter};
@@ -93,23 +94,73 @@ operand! {
     NaiveDate: NaiveDate => day Value::String(day_text(day));
     NaiveTime: NaiveTime => time Value::String(time_text(time));
     IpAddr: IpAddr => address Value::String(address.to_string());
+    Ipv4Addr: Ipv4Addr => address Value::String(address.to_string());
+    Ipv6Addr: Ipv6Addr => address Value::String(address.to_string());
+    u128: u128 => number Value::String(property::wide(number));
 }
 
-#[diagnostic::do_not_recommend]
-impl Operand<u64> for u64 {
-    fn into_value(self) -> Value {
-        Value::Int64(i64::try_from(self).unwrap_or(i64::MAX))
+/// A number that may be outside the range of `Edm.Int64`, in which case it is greater or less than all stored values.
+enum Bounded {
+    Stored(i64),
+    Above,
+    Below,
+}
+
+impl Bounded {
+    /// Returns the number, or `Above` for a number that is too large.
+    fn up_to_max<N>(number: N) -> Self
+    where
+        i64: TryFrom<N>,
+    {
+        i64::try_from(number).map_or(Self::Above, Self::Stored)
     }
 
-    /// A number above the range of `Edm.Int64` is greater than all stored values.
-    fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
-        let operator = match operator {
-            same if i64::try_from(self).is_ok() => same,
-            Comparison::Ne | Comparison::Lt | Comparison::Le => Comparison::Le,
-            Comparison::Eq | Comparison::Gt | Comparison::Ge => Comparison::Gt,
-        };
-        Filter::compare(name, operator, Operand::<Self>::into_value(self))
+    fn value(&self) -> Value {
+        Value::Int64(match self {
+            Self::Stored(number) => *number,
+            Self::Above => i64::MAX,
+            Self::Below => i64::MIN,
+        })
     }
+
+    fn filter(&self, name: &'static str, operator: Comparison) -> Filter {
+        use Comparison::{Eq, Ge, Gt, Le, Lt, Ne};
+        let operator = match (self, operator) {
+            (Self::Stored(_), same) => same,
+            (Self::Above, Ne | Lt | Le) => Le,
+            (Self::Above, Eq | Gt | Ge) => Gt,
+            (Self::Below, Ne | Gt | Ge) => Ge,
+            (Self::Below, Eq | Lt | Le) => Lt,
+        };
+        Filter::compare(name, operator, self.value())
+    }
+}
+
+macro_rules! bounded {
+    ($($type:ty, $this:ident => $bounded:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl Operand<$type> for $type {
+            fn into_value(self) -> Value {
+                let $this = self;
+                $bounded.value()
+            }
+
+            fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
+                let $this = self;
+                $bounded.filter(name, operator)
+            }
+        }
+    )*};
+}
+
+bounded! {
+    u64, number => Bounded::up_to_max(number);
+    Duration, duration => Bounded::up_to_max(duration.as_nanos());
+    TimeDelta, delta => match delta.num_nanoseconds() {
+        Some(number) => Bounded::Stored(number),
+        None if delta < TimeDelta::zero() => Bounded::Below,
+        None => Bounded::Above,
+    };
 }
 
 /// Returns the text of a day. A day outside the years 0 to 9999 gets a text that sorts before or after the text of every stored day.

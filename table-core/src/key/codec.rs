@@ -20,11 +20,14 @@
 //! | | [`Hour`] | `yyyyMMddHH` |
 //! | | [`Unix`] | seconds or milliseconds since 1970 |
 //! | days | [`Date`] | `yyyyMMdd` |
+//! | weeks | [`Week`] | `yyyy-Www` |
+//! | durations | [`Nanoseconds`] | 19 digits |
 //! | instants, days, times | [`Pattern`] | `yyyy-MM-ddTHH:mm` |
 //! | texts | [`Text`] | unchanged, if legal |
 //! | | [`Without`] | unchanged, if the separator does not occur |
 //! | | [`Escaped`] | any text, in order |
-//! | | [`Caret`], [`Percent`] | any text, with the escapes of other programs |
+//! | | [`Caret`], [`Percent`], [`Bars`] | any text, with the escapes of other programs |
+//! | IP addresses | [`Address`] | all digits: `192.168.000.001` |
 //! | `bool`, `char`, `Uuid` | [`Flag`], [`CodePoint`], [`Guid`] | one digit, six, 36 characters |
 //! | | [`GuidAs`], [`Ulid`] | a `Uuid` in the other forms of .NET; 26 characters |
 //! | fieldless enums | [`Variant`] | the name |
@@ -38,10 +41,12 @@
 //! |---|---|
 //! | [`Bucket`] | a number computed from the value, to distribute load |
 //! | [`Digest`] | digits of a hash |
-//! | [`Truncated`] | the hour, day or month of an instant |
+//! | [`Truncated`] | the hour, day, week or month of an instant |
 //! | [`Folded`], [`Replaced`], [`First`] | a text in one case; with a character replaced; its first characters |
 
+mod address;
 mod alphabet;
+mod bars;
 mod bucket;
 mod caret;
 mod code_point;
@@ -65,6 +70,7 @@ pub mod laws;
 mod level;
 mod lossy;
 mod name;
+mod nanoseconds;
 mod natural;
 mod newtype;
 mod padded;
@@ -79,9 +85,12 @@ mod ulid;
 mod unix;
 mod unpadded;
 mod variant;
+mod week;
 mod without;
 
+pub use address::Address;
 pub use alphabet::Alphabet;
+pub use bars::Bars;
 pub use bucket::{Bucket, Buckets};
 pub use caret::Caret;
 pub use code_point::CodePoint;
@@ -100,6 +109,7 @@ pub use integer::Integer;
 pub use inverted::{Counted, Inverted};
 pub use level::LevelCodec;
 pub use lossy::{First, Folded, Replaced};
+pub use nanoseconds::Nanoseconds;
 pub use newtype::{KeyNewtype, Newtype};
 pub use padded::Padded;
 pub use pattern::{Moment, Pattern, pattern};
@@ -111,6 +121,7 @@ pub use ulid::Ulid;
 pub use unix::Unix;
 pub use unpadded::Unpadded;
 pub use variant::{KeyEnum, Variant};
+pub use week::Week;
 pub use without::Without;
 
 use crate::error::Result;
@@ -175,8 +186,8 @@ impl Form {
 #[diagnostic::on_unimplemented(
     message = "[T030] the key codec `{Self}` does not write a `{T}`",
     label = "the codec does not support this type",
-    note = "`digits`, `hex` and `unpadded` write integers, `escaped`, `without`, `caret` and `percent` a `String`, `guid` a `Uuid`, `hour` and \
-            `unix` a `DateTime<Utc>`, `pattern` dates and times, `desc` any part of fixed width"
+    note = "`digits`, `hex` and `unpadded` write integers, `escaped`, `without`, `caret`, `percent` and `bars` a `String`, `guid` a `Uuid`, `hour` and \
+            `unix` a `DateTime<Utc>`, `pattern` and `week` dates and times, `desc` any part of fixed width"
 )]
 pub trait KeyCodec<T> {
     /// The name of this codec in schemas and layout files, such as `digits(6)`. It must never change once rows are stored.
@@ -298,7 +309,7 @@ pub trait Reversible<T>: KeyCodec<T> {
 #[diagnostic::on_unimplemented(
     message = "[T026] `{Self}` cannot be part of a key",
     label = "this type has no key encoding",
-    note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate` have one",
+    note = "integers, `String`, `bool`, `char`, `Uuid`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta` and IP addresses have one",
     note = "`usize` and `isize` differ between machines; use `u64` or `i64`",
     note = "use `#[derive(KeyPart)]` for a newtype or a fieldless enum; floats cannot be in keys"
 )]

@@ -20,6 +20,9 @@ pub(crate) enum PropertyFault {
     #[error("{0} is outside the years 0 to 9999; check the value")]
     #[fault(OutOfRangeInput, "TYPE-1")]
     Day(NaiveDate),
+    #[error("the duration {0} has more than 9223372036854775807 nanoseconds, 292 years; check the value")]
+    #[fault(OutOfRangeInput, "TYPE-1")]
+    Duration(String),
     #[error("{0} is a leap second, which cannot be stored; check the value")]
     #[fault(OutOfRangeInput, "TYPE-1")]
     LeapSecond(NaiveTime),

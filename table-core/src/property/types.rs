@@ -1,9 +1,10 @@
 //! Implementations of `Property` for common types.
 
-use std::fmt::Display;
-use std::net::IpAddr;
+use std::fmt::{Debug, Display};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
 
-use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
@@ -90,11 +91,40 @@ property! {
     NaiveDate, String, |this, name| &day(name, *this)?, { ValueRef::String(text) => read_text(text, day_of, "a day such as 2014-04-23") },;
     NaiveTime, String, |this, name| &time(name, *this)?, { ValueRef::String(text) => read_text(text, time_of, "a time such as 09:05:00") },;
     IpAddr, String, |this, name| &this.to_string(), { ValueRef::String(text) => read_text(text, |text| text.parse().ok(), "an IP address") },;
+    Ipv4Addr, String, |this, name| &this.to_string(), { ValueRef::String(text) => read_text(text, |text| text.parse().ok(), "an IPv4 address") },;
+    Ipv6Addr, String, |this, name| &this.to_string(), { ValueRef::String(text) => read_text(text, |text| text.parse().ok(), "an IPv6 address") },;
+    u128, String, |this, name| &wide(*this), { ValueRef::String(text) => read_text(text, wide_of, "a number of 39 digits") },;
+    Duration, Int64, |this, name| nanoseconds(name, i64::try_from(this.as_nanos()).ok(), this)?, {
+        ValueRef::Int64(number) => narrow(number).map(Self::from_nanos),
+        ValueRef::Int32(number) => narrow(number).map(Self::from_nanos)
+    },;
+    TimeDelta, Int64, |this, name| nanoseconds(name, this.num_nanoseconds(), this)?, {
+        ValueRef::Int64(number) => Ok(Self::nanoseconds(number)),
+        ValueRef::Int32(number) => Ok(Self::nanoseconds(number.into()))
+    },;
 }
 
 /// Returns the number as an `Edm.Int64`. The error names the property.
 fn signed(name: &str, number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| Error::of(PropertyFault::Unsigned(number)).with_property(name))
+}
+
+/// Returns the number of nanoseconds of a duration. The error names the property.
+fn nanoseconds(name: &str, number: Option<i64>, duration: &dyn Debug) -> Result<i64> {
+    number.ok_or_else(|| Error::of(PropertyFault::Duration(format!("{duration:?}"))).with_property(name))
+}
+
+/// Returns a number as 39 digits, which sort like the number.
+pub(crate) fn wide(number: u128) -> String {
+    format!("{number:0WIDE$}")
+}
+
+/// The number of digits of `u128::MAX`.
+const WIDE: usize = 39;
+
+fn wide_of(text: &str) -> Option<u128> {
+    let is_whole = text.len() == WIDE && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_whole.then(|| text.parse().ok())?
 }
 
 /// Returns a day as `yyyy-MM-dd`. The error names the property.
@@ -194,8 +224,6 @@ impl<T: Property> Property for Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Debug;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -231,6 +259,11 @@ mod tests {
         let times = ["00:00:00", "09:05:00.5", "23:59:59.999999999"];
         round_trip(&times.map(|time| time.parse::<NaiveTime>().unwrap()));
         round_trip(&["127.0.0.1", "2001:db8::1"].map(|address| address.parse::<IpAddr>().unwrap()));
+        round_trip(&[Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST]);
+        round_trip(&[Ipv6Addr::UNSPECIFIED, Ipv6Addr::from_bits(u128::MAX)]);
+        round_trip(&[0, 10, u128::MAX]);
+        round_trip(&[Duration::ZERO, Duration::new(1, 1), Duration::from_nanos(i64::MAX.cast_unsigned())]);
+        round_trip(&[i64::MIN, -1, 0, i64::MAX].map(TimeDelta::nanoseconds));
         round_trip(&[f32::MIN, -0.0, f32::MIN_POSITIVE, f32::INFINITY]);
         round_trip(&[f64::MIN, -0.0, f64::MIN_POSITIVE, f64::NEG_INFINITY]);
         round_trip(&[true, false]);
@@ -291,6 +324,9 @@ mod tests {
             assert!(error.to_string().contains("property `P`"), "{error}");
         }
         refused(&(1_u64 << 63));
+        refused(&Duration::from_nanos(1 << 63));
+        refused(&TimeDelta::MIN);
+        refused(&TimeDelta::MAX);
         refused(&NaiveDate::MIN);
         refused(&NaiveDate::MAX);
         refused(&NaiveTime::from_hms_nano_opt(23, 59, 59, 1_000_000_000).unwrap());
@@ -304,8 +340,12 @@ mod tests {
             code::<NaiveTime>(ValueRef::String("9 o'clock")),
             code::<IpAddr>(ValueRef::String("localhost")),
             code::<u64>(ValueRef::Int64(-1)),
+            code::<Duration>(ValueRef::Int64(-1)),
+            code::<u128>(ValueRef::String("7")),
+            code::<u128>(ValueRef::String("999999999999999999999999999999999999999")),
+            code::<Ipv4Addr>(ValueRef::String("2001:db8::1")),
         ];
-        assert_eq!(codes, [ErrorCode::EntityMismatch; 5]);
+        assert_eq!(codes, [ErrorCode::EntityMismatch; 9]);
     }
 
     #[test]

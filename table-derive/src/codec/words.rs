@@ -118,6 +118,7 @@ pub(super) const WORDS: &[Word] = &[
     Word { gives: Text, ..word("escaped", "Escaped", "escaped({name})", &[]) },
     Word { gives: Text, ..word("without", "Without", "without('_', {name})", &[Character]) },
     word("hour", "Hour", "hour({at})", &[]),
+    word("week", "Week", "week({day})", &[]),
     Word {
         gives: Bucket,
         ..around("bucket", "Bucket", "bucket({user}, 16)", &[Number(2, u32::MAX as u128)])
@@ -136,6 +137,7 @@ pub(super) const WORDS: &[Word] = &[
     ),
     Word { gives: Text, ..word("caret", "Caret", "caret({name})", &[]) },
     Word { gives: Text, ..word("percent", "Percent", "percent({name})", &[]) },
+    Word { gives: Text, ..word("bars", "Bars", "bars({name})", &[]) },
     Word { gives: Derived, ..around("truncate", "Truncated", "truncate(hour({at}))", &[]) },
     Word {
         gives: Hash,

@@ -1,9 +1,17 @@
 //! Default codecs of types.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use uuid::Uuid;
 
-use crate::key::codec::{CodePoint, Date, Flag, Guid, KeyPart, Padded, Text, Ticks};
+use crate::key::codec::{
+    Address, CodePoint, Date, Flag, Guid, KeyPart, Nanoseconds, Padded, Pattern, Text, Ticks, pattern,
+};
+
+/// A time of day with all its digits, without separators as in [`Date`].
+type Time = Pattern<{ pattern("HHmmssfffffffff") }>;
 
 macro_rules! natural {
     ($($codec:ident: $($type:ty),+;)*) => {
@@ -21,4 +29,7 @@ natural! {
     Guid: Uuid;
     Ticks: DateTime<Utc>;
     Date: NaiveDate;
+    Time: NaiveTime;
+    Nanoseconds: Duration, TimeDelta;
+    Address: Ipv4Addr, Ipv6Addr, IpAddr;
 }

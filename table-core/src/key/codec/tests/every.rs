@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
+use std::time::Duration;
 
-use chrono::{Datelike, NaiveTime, TimeZone, Timelike};
+use chrono::{Datelike, NaiveTime, TimeDelta, TimeZone, Timelike};
 
 use super::*;
 use crate::key::codec::compound::{Piece, Splitter, fault};
@@ -19,6 +21,7 @@ type Month = Pattern<{ pattern("yyyyMM") }>;
 type Minute = Pattern<{ pattern("yyyyMMddTHHmm") }>;
 type Iso = Pattern<{ pattern("yyyy-MM-ddTHH:mm:ss.fffffffZ") }>;
 type Clock = Pattern<{ pattern("HH:mm:ss.fff") }>;
+type Time = <NaiveTime as KeyPart>::Codec;
 
 /// Seeds for values of all types.
 struct Seeds {
@@ -54,7 +57,7 @@ impl Sampled for String {
 }
 
 impl Sampled for DateTime<Utc> {
-    /// Returns values without truncation, and values truncated to the second, the minute, the hour and the month.
+    /// Returns values without truncation, and values truncated to the second, the minute, the hour, the week and the month.
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
@@ -70,7 +73,9 @@ impl Sampled for DateTime<Utc> {
                 hour.with_minute(at.minute()).unwrap(),
                 hour,
             ]);
-            instants.push(hour.with_day(1).unwrap().with_hour(0).unwrap());
+            let day = hour.with_hour(0).unwrap();
+            let monday = day - TimeDelta::days(day.weekday().num_days_from_monday().into());
+            instants.extend([day.with_day(1).unwrap(), monday]);
         }
         instants
     }
@@ -87,6 +92,38 @@ impl Sampled for NaiveDate {
 impl Sampled for NaiveTime {
     fn of(seeds: &Seeds) -> Vec<Self> {
         DateTime::of(seeds).iter().map(DateTime::time).collect()
+    }
+}
+
+impl Sampled for Duration {
+    fn of(seeds: &Seeds) -> Vec<Self> {
+        let edges = [Self::ZERO, Self::MAX, Self::from_nanos(i64::MAX.cast_unsigned())];
+        u64::of(seeds).into_iter().map(Self::from_nanos).chain(edges).collect()
+    }
+}
+
+impl Sampled for TimeDelta {
+    fn of(seeds: &Seeds) -> Vec<Self> {
+        i64::of(seeds).into_iter().map(Self::nanoseconds).chain([Self::MIN, Self::MAX]).collect()
+    }
+}
+
+impl Sampled for Ipv4Addr {
+    fn of(seeds: &Seeds) -> Vec<Self> {
+        u32::of(seeds).into_iter().map(Self::from_bits).collect()
+    }
+}
+
+impl Sampled for Ipv6Addr {
+    fn of(seeds: &Seeds) -> Vec<Self> {
+        u128::of(seeds).into_iter().map(Self::from_bits).collect()
+    }
+}
+
+impl Sampled for IpAddr {
+    fn of(seeds: &Seeds) -> Vec<Self> {
+        let (older, newer) = (Ipv4Addr::of(seeds), Ipv6Addr::of(seeds));
+        older.into_iter().map(Self::V4).chain(newer.into_iter().map(Self::V6)).collect()
     }
 }
 
@@ -292,6 +329,13 @@ every! {
         Pattern<{ pattern("yyyy-MM-ddTHH:mm:00") }>: DateTime<Utc>;
         Inverted<Unix<true>, LONG_MAX>: DateTime<Utc>;
         Inverted<Ticks, MAX_TICKS_AND_ONE>: DateTime<Utc>;
+        Week: NaiveDate, DateTime<Utc>;
+        Time: NaiveTime;
+        Desc<Time>: NaiveTime;
+        Nanoseconds: Duration, TimeDelta;
+        Desc<Nanoseconds>: Duration, TimeDelta;
+        Address: Ipv4Addr, Ipv6Addr, IpAddr;
+        Desc<Address>: Ipv4Addr, Ipv6Addr;
         Guid: Uuid;
         Desc<Guid>: Uuid;
         GuidAs<'n'>: Uuid;
@@ -317,6 +361,7 @@ every! {
         Day: DateTime<Utc>, NaiveDate;
         Unix<true>: DateTime<Utc>;
         Unix<false>: DateTime<Utc>;
+        Week: NaiveDate, DateTime<Utc>;
     }
     text {
         Text: ;
@@ -325,6 +370,7 @@ every! {
         Without<' '>: ;
         Caret: ;
         Percent: ;
+        Bars: ;
     }
     derived {
         Bucket<Padded, 16>: u32, i64;
@@ -344,6 +390,7 @@ every! {
         Truncated<Month>: DateTime<Utc>;
         Truncated<Minute>: DateTime<Utc>;
         Truncated<Unix<false>>: DateTime<Utc>;
+        Truncated<Week>: NaiveDate, DateTime<Utc>;
         Truncated<Pattern<{ pattern("yyyyMM") }>>: NaiveDate;
         Truncated<American>: DateTime<Utc>;
         Truncated<Pattern<{ pattern("dd HH:mm:ss.fff") }>>: DateTime<Utc>;

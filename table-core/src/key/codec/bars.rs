@@ -1,0 +1,108 @@
+//! `Bars`: any text, with the escapes of the Bot Framework.
+
+use crate::error::Result;
+use crate::key::codec::caret::fits;
+use crate::key::codec::fault::{mismatch, refused};
+use crate::key::codec::raw::is_too_long;
+use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
+use crate::key::text::is_legal;
+use crate::limits;
+
+/// A string with a letter between bars for characters that a key cannot contain, as in the storage of the Bot Framework (`BotBuilder-Azure`,
+/// `StringExtensions.SanitizeForAzureKeys`): `/` is `|s|`, `\` is `|b|`, `#` is `|h|` and `?` is `|q|`.
+///
+/// - A bar is not escaped. A text that contains such an escape is refused (`KeyEncoding`), because it could not be read back; so are control
+///   characters.
+/// - Not ordered. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
+///
+/// ```
+/// use table_core::key::codec::{Bars, KeyCodec, TextCodec};
+///
+/// let mut key = String::new();
+/// Bars::encode_str("teams/7#x", &mut key)?;
+/// assert_eq!(key, "teams|s|7|h|x");
+/// assert_eq!(Bars::decode(&key)?, "teams/7#x");
+/// assert!(Bars::encode_str("teams|s|7", &mut key).is_err());
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Bars {}
+
+const NAME: &str = "bars";
+const ESCAPES: [(char, &str); 4] = [('/', "|s|"), ('\\', "|b|"), ('#', "|h|"), ('?', "|q|")];
+
+fn read(text: &str) -> Option<String> {
+    let mut value = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let escape = ESCAPES.iter().find_map(|(character, escape)| Some((*character, rest.strip_prefix(escape)?)));
+        let (character, after) = match escape {
+            Some(found) => found,
+            None => (first, rest.strip_prefix(first).filter(|_| is_legal(first))?),
+        };
+        value.push(character);
+        rest = after;
+    }
+    Some(value)
+}
+
+#[diagnostic::do_not_recommend]
+impl KeyCodec<String> for Bars {
+    const NAME: &'static str = NAME;
+    const FORM: Form =
+        Form { min: 0, max: limits::KEY_UNITS_PORTABLE, ordered: false, alphabet: Alphabet::LEGAL };
+
+    fn encode(value: &String, out: &mut String) -> Result<()> {
+        Self::encode_str(value, out)
+    }
+
+    fn decode(text: &str) -> Result<String> {
+        let value = Some(text).filter(|text| !is_too_long(text)).and_then(read);
+        value.ok_or_else(|| mismatch(text, NAME))
+    }
+}
+
+impl TextCodec for Bars {
+    fn encode_str(value: &str, out: &mut String) -> Result<()> {
+        let start = out.len();
+        for character in value.chars() {
+            match ESCAPES.iter().find(|(escaped, _)| *escaped == character) {
+                Some((_, escape)) => out.push_str(escape),
+                None => out.push(character),
+            }
+        }
+        let written = out.get(start..).unwrap_or_default();
+        if read(written).as_deref() != Some(value) {
+            return Err(refused(format!(
+                "{value:?} contains an escape such as `|s|`, or a control character, and could not be read back; check the value, or \
+                 declare `escaped(…)`, which writes any text"
+            )));
+        }
+        fits(written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of the tests of `SanitizeForAzureKeys`, without the surrounding spaces, which that function removes.
+    #[test]
+    fn the_four_characters_are_letters_between_bars() {
+        for (value, key) in [("/", "|s|"), ("\\", "|b|"), ("#", "|h|"), ("?", "|q|"), ("/#?", "|s||h||q|")] {
+            let mut text = String::new();
+            Bars::encode_str(value, &mut text).unwrap();
+            assert_eq!((text.as_str(), Bars::decode(&text).unwrap().as_str()), (key, value));
+        }
+    }
+
+    #[test]
+    fn a_text_that_would_be_read_as_another_is_refused() {
+        for wrong in ["|s|", "a|q|b", "|s/", "x|b\\", "a\u{7}"] {
+            assert!(Bars::encode_str(wrong, &mut String::new()).is_err(), "{wrong:?}");
+        }
+        for right in ["|", "||", "|x|", "s|", "|s", "/|"] {
+            assert!(Bars::encode_str(right, &mut String::new()).is_ok(), "{right:?}");
+        }
+    }
+}
