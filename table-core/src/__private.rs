@@ -69,6 +69,7 @@ pub use crate::key::codec::{
 };
 pub use crate::property::{Chunked, Json, Property, Rest};
 pub use crate::query::{EntityRef, KeyRange, Select};
+pub use crate::refused::Refused;
 pub use crate::row::{Row, RowWriter, Shape};
 pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema, is_same_text};
 pub use crate::selection::{

@@ -139,6 +139,30 @@ impl IfMatch {
     }
 }
 
+/// A value that is a condition on the version of an entity: an [`ETag`], or [`IfMatch::Any`].
+///
+/// ```
+/// use table_core::ETag;
+/// use table_core::etag::{IfMatch, IntoIfMatch};
+///
+/// /// Returns the condition of a write.
+/// fn condition(version: impl IntoIfMatch) -> IfMatch {
+///     version.into()
+/// }
+/// assert_eq!(condition(IfMatch::Any).to_string(), "*"); // `condition("*")` does not compile: T207
+/// assert!(matches!(condition(&ETag::from_ticks(7)), IfMatch::ETag(_)));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T207] `{Self}` is not a condition on the version of an entity",
+    label = "write the `ETag` of the entity, or `IfMatch::Any` for any version",
+    note = "an entity that was read has its version: `found.etag()`; a write returns the new one",
+    note = "a version that was stored as text is parsed: `ETag::parse(text)?`"
+)]
+pub trait IntoIfMatch: Into<IfMatch> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<IfMatch>> IntoIfMatch for T {}
+
 impl From<ETag> for IfMatch {
     fn from(etag: ETag) -> Self {
         Self::ETag(etag)

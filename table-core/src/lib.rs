@@ -90,6 +90,7 @@ pub mod operation;
 pub mod property;
 pub mod query;
 pub mod queue;
+mod refused;
 pub mod retry;
 pub mod row;
 pub mod runtime;

@@ -34,7 +34,7 @@ pub use patch::{Patch, PatchChange, PatchTarget, PatchValue, SetBy};
 pub use query::{EntityPage, EntityQuery};
 pub use scan::{Bounded, BoundedScan, TableScan};
 pub use transaction::EntityTransaction;
-pub use update::UpdateFrom;
+pub use update::{IntoUpdateFrom, UpdateFrom};
 
 use crate::entity::Entity;
 use crate::error::{ErrorCode, Result};

@@ -44,17 +44,67 @@ impl Words {
     ) -> syn::Result<()> {
         let word = input.call(Ident::parse_any)?;
         let Some((_, form)) = self.known.iter().find(|(known, _)| word == *known) else {
-            return Err(self.unknown(&word));
+            return Err(self.unknown(&word, &input.fork()));
         };
         read(&word, input).and_then(|()| end(input)).map_err(|error| misread(&word, form, input, error))
     }
 
-    fn unknown(&self, word: &Ident) -> syn::Error {
+    fn unknown(&self, word: &Ident, arguments: ParseStream) -> syn::Error {
         let known = || symbol::known(&word.to_string(), self.known.iter().map(|(known, _)| known.0));
-        let meant = self.meant.iter().find(|(other, _)| word == other).map(|(_, meant)| (*meant).to_owned());
+        let arguments = rest(arguments);
+        let meant = self.meant.iter().find(|(other, _)| word == other);
+        let meant = meant.map(|(_, meant)| with_arguments(meant, word, &arguments));
+        let is_type = word.to_string().starts_with(char::is_uppercase);
+        let names_type = is_type && self.known.iter().any(|(known, _)| *known == symbol::OF);
+        let meant = meant.or_else(|| names_type.then(|| format!("write `{} = {word}`", symbol::OF)));
         let help = meant.unwrap_or_else(|| format!("{}; a complete example is `{}`", known(), self.form));
         ctxt::mistake("T001", word, format!("unknown word `{word}` in `{}`", self.of), help)
     }
+}
+
+/// Returns a help in which samples are replaced by the arguments of a word: a name, or the fields of both keys.
+pub(crate) fn with_arguments(help: &str, word: &Ident, arguments: &TokenStream) -> String {
+    if let [partition, row @ ..] = key_fields(arguments).as_slice()
+        && !row.is_empty()
+        && symbol::FOREIGN_KEYS.iter().any(|key| word == key)
+    {
+        let row = row.join(", \"_\", ");
+        return format!("write `#[partition_key({partition})] #[row_key({row})]` above the struct");
+    }
+    let Some(name) = only_name(arguments) else { return help.to_owned() };
+    ["\"Name\"", "\"Company\""].iter().fold(help.to_owned(), |help, sample| help.replace(sample, &format!("{name:?}")))
+}
+
+/// Returns the fields in the arguments of a key of another library: `department` and `id` in `(partition = department, local = id)`.
+fn key_fields(arguments: &TokenStream) -> Vec<String> {
+    const WORDS: [&str; 8] = ["partition", "local", "hash", "range", "sort", "pk", "sk", "key"];
+    let mut fields = Vec::new();
+    for token in arguments.clone() {
+        match token {
+            TokenTree::Ident(name) if !WORDS.iter().any(|word| name == word) => fields.push(name.to_string()),
+            TokenTree::Group(group) => fields.extend(key_fields(&group.stream())),
+            TokenTree::Literal(text) => fields.extend(name_in(&text.to_string())),
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+    }
+    fields
+}
+
+/// Returns the text in `= "Name"` or `("Name")` if it is a name.
+fn only_name(arguments: &TokenStream) -> Option<String> {
+    let mut tokens = arguments.clone().into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)));
+    let text = match (tokens.next()?, tokens.next()) {
+        (TokenTree::Literal(text), None) => text.to_string(),
+        (TokenTree::Group(group), None) => return only_name(&group.stream()),
+        _ => return None,
+    };
+    name_in(&text)
+}
+
+/// Returns the name in a quoted text.
+fn name_in(literal: &str) -> Option<String> {
+    let name = syn::parse_str::<syn::LitStr>(literal).ok()?.value();
+    syn::parse_str::<Ident>(&name).is_ok().then_some(name)
 }
 
 /// Parses the parentheses of an attribute. Missing or empty parentheses are reported.

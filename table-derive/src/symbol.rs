@@ -60,6 +60,9 @@ pub(crate) const BLOB: Symbol = Symbol("blob");
 pub(crate) const SLOTS: Symbol = Symbol("slots");
 pub(crate) const PART: Symbol = Symbol("part");
 
+/// Words of other libraries that name the fields of both keys.
+pub(crate) const FOREIGN_KEYS: [&str; 4] = ["key", "keys", "primary_key", "id"];
+
 impl PartialEq<Symbol> for Ident {
     fn eq(&self, word: &Symbol) -> bool {
         self == word.0

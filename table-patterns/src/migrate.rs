@@ -73,6 +73,7 @@ use table_core::error::{Error, Result};
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query};
 use table_core::store::TableStore;
+use table_core::table::Table;
 
 use crate::migrate::fault::PositionFault;
 
@@ -155,7 +156,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         let query = Query { top: self.page, ..Query::new(KeyRange::ALL) };
         let page = self.source.query(&self.position.table, &query, from).await?;
         let rows = page.rows.iter().map(Copied::of).collect::<Result<Vec<_>>>()?;
-        let target = self.target.table_named::<Copied>(self.into.as_str())?;
+        let target = Table::<Copied, _>::new(self.target.clone(), self.into.clone());
         let write = target.bulk().concurrency(self.concurrency).insert_or_replace_all(&rows);
         write.await.map_err(|stopped| stopped.source)?;
         self.position.advance(rows.len(), page.continuation);

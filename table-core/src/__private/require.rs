@@ -3,7 +3,7 @@
 use crate::key::codec::Form;
 use crate::key::codec::compound::{self, Fault};
 use crate::limits;
-use crate::schema::KeyPiece;
+use crate::schema::{KeyPiece, is_same_text};
 
 use super::key::KeyOf;
 use super::message::Message;
@@ -41,8 +41,45 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
         },
         Fault::Empty | Fault::TooLong { .. } => message,
     };
-    let message = message.with(": ").with(fault.message());
+    let message = match fault {
+        Fault::Ambiguous { part } => with_separator(message, pieces, part),
+        _ => message.with(": ").with(fault.message()),
+    };
     panic!("{}", message.as_str());
+}
+
+/// Appends the reason why a part is ambiguous, and the form that the part can have instead.
+const fn with_separator(message: Message, pieces: &[KeyPiece], part: usize) -> Message {
+    let KeyPiece::Field { field, codec, .. } = pieces[part] else { return message };
+    let fault = Fault::Ambiguous { part };
+    if !is_same_text(codec, "text") || part + 1 >= pieces.len() {
+        return message.with(": ").with(fault.message());
+    }
+    let message = message
+        .with(
+            ": this part has no fixed width and could contain the text after it, so two different values would have one key \
+             (PAT-CK-2); write `without('",
+        )
+        .with(match pieces[part + 1] {
+            KeyPiece::Literal(literal) => first_character(literal),
+            KeyPiece::Field { .. } => "_",
+        })
+        .with("', ")
+        .with(field);
+    let message = match pieces[part + 1] {
+        KeyPiece::Literal(_) => message.with(")`, which refuses values with this character"),
+        KeyPiece::Field { .. } => message.with("), \"_\"`, which refuses values with this character"),
+    };
+    message.with("; or `escaped(").with(field).with("), \"!\"`, which writes any text; or put it last")
+}
+
+/// Returns the first character of a text.
+const fn first_character(text: &str) -> &str {
+    let mut end = 1;
+    while end < text.len() && !text.is_char_boundary(end) {
+        end += 1;
+    }
+    if text.is_empty() { "_" } else { text.split_at(end).0 }
 }
 
 /// Checks a key that is not decoded because two values may share the same text. Rejects a key that could be decoded.
@@ -111,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the RowKey of `Employee`, field `name`: ")]
+    #[should_panic(expected = "write `without('_', name)`, which refuses values with this character; or `escaped(name), \"!\"`")]
     fn k2_an_ambiguous_part_is_named() {
         require_key(&KeyOf::new([TEXT, KeyPiece::Literal("_"), TEXT]), "RowKey", "Employee");
     }

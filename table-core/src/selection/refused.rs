@@ -1,5 +1,6 @@
 //! Methods that selections of other libraries have but these do not. Each one reports the method to use instead at compile time.
 
+use crate::refused::{Refused, refused_methods};
 use crate::selection::Selection;
 
 /// A selection by properties. No selection implements it: the methods that require it exist for their message.
@@ -8,20 +9,10 @@ use crate::selection::Selection;
     label = "write `table.query(selection)` first",
     note = "`table.query(Employee::partition(…)).filter(Employee::AGE.ge(18)).collect().await`"
 )]
-pub trait Queries {}
+pub trait Queries: Refused {}
 
-macro_rules! refused {
-    ($($name:ident($($value:tt)?))*) => {
-        impl<E, C, F> Selection<E, C, F> {$(
-            #[doc(hidden)]
-            pub fn $name(self $(, $value: impl Sized)?) -> Self
-            where
-                Self: Queries,
-            {
-                self
-            }
-        )*}
-    };
+impl<E, C, F> Selection<E, C, F> {
+    refused_methods! {
+        Queries: filter(_) limit(_) collect() first() page() stream() count();
+    }
 }
-
-refused! { filter(_) limit(_) collect() first() page() stream() count() }

@@ -80,7 +80,7 @@ pub trait TableStoreExt: TableStore + Clone {
     ///
     /// # Errors
     /// Any error of [`TableName::new`].
-    fn table_named<E>(&self, name: &str) -> Result<Table<E, Self>> {
+    fn table_named<E: Entity>(&self, name: &str) -> Result<Table<E, Self>> {
         Ok(Table::new(self.clone(), TableName::new(name)?))
     }
 

@@ -1,5 +1,7 @@
 //! Patches: individual properties of a stored entity, set through typed columns (MRG rules).
 
+mod refused;
+
 use std::fmt;
 
 use futures_util::FutureExt;
@@ -7,7 +9,7 @@ use futures_util::future::BoxFuture;
 
 use crate::column::Settable;
 use crate::error::{Error, Result};
-use crate::etag::{ETag, IfMatch};
+use crate::etag::{ETag, IfMatch, IntoIfMatch};
 use crate::key::EntityKey;
 use crate::operation::OperationKind;
 use crate::property::Property;
@@ -266,7 +268,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
     }
 
     /// Requires that the entity has this version; by default, any version is accepted.
-    pub fn if_match(self, if_match: impl Into<IfMatch>) -> Self {
+    pub fn if_match(self, if_match: impl IntoIfMatch) -> Self {
         Self { if_match: if_match.into(), ..self }
     }
 

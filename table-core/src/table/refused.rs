@@ -1,5 +1,7 @@
 //! Methods of other libraries that tables do not have. Each reports the right one at compile time.
 
+use crate::refused::Refused;
+
 /// A handle that inserts or replaces an entity by one verb. No handle implements it: the methods that require it exist for their message.
 #[diagnostic::on_unimplemented(
     message = "[T190] a table has no method of this name: each write says what happens if the entity exists",
@@ -7,7 +9,7 @@
     note = "`insert(&entity)` fails if the entity exists; `insert_or_replace(&entity)` and `insert_or_merge(&entity)` do not",
     note = "to change a stored entity, `update(key, |entity| …)`; to replace one version, `replace(&entity, &etag)`"
 )]
-pub trait Saves {}
+pub trait Saves: Refused {}
 
 /// A handle that finds entities by any criterion. No handle implements it.
 #[diagnostic::on_unimplemented(
@@ -16,7 +18,7 @@ pub trait Saves {}
     note = "`get` reads one entity by its complete key, or by a unique index; `get_many` reads several",
     note = "`query(Employee::partition(…))` reads entities by a part of their keys"
 )]
-pub trait Finds {}
+pub trait Finds: Refused {}
 
 /// A handle that writes many entities by one verb. No handle implements it.
 #[diagnostic::on_unimplemented(
@@ -25,7 +27,7 @@ pub trait Finds {}
     note = "`bulk().insert_all(entities)` writes any number of entities to any partitions, and is not atomic",
     note = "at most 100 operations on one partition are atomic in a transaction"
 )]
-pub trait WritesMany {}
+pub trait WritesMany: Refused {}
 
 /// A handle that removes an entity without a version. No handle implements it.
 #[diagnostic::on_unimplemented(
@@ -33,7 +35,7 @@ pub trait WritesMany {}
     label = "write `delete(Employee::key(…), etag)`",
     note = "the version is an `ETag` of an earlier read or write, or `IfMatch::Any` for any version"
 )]
-pub trait Removes {}
+pub trait Removes: Refused {}
 
 /// A handle that creates its table under another name. No handle implements it.
 #[diagnostic::on_unimplemented(
@@ -41,7 +43,7 @@ pub trait Removes {}
     label = "write `create_if_missing()`",
     note = "`store.table::<Employee>().create_if_missing().await?` returns the handle"
 )]
-pub trait Creates {}
+pub trait Creates: Refused {}
 
 /// A handle that reads a table without its keys. No handle implements it.
 #[diagnostic::on_unimplemented(
@@ -49,7 +51,7 @@ pub trait Creates {}
     label = "write `query(Employee::partition(…)).collect()`",
     note = "`query` reads a partition or a range of rows; `scan(\"the reason\")` reads the whole table, with a limit"
 )]
-pub trait ReadsAll {}
+pub trait ReadsAll: Refused {}
 
 /// A handle that begins a transaction on no partition. No handle implements it.
 #[diagnostic::on_unimplemented(
@@ -57,7 +59,7 @@ pub trait ReadsAll {}
     label = "write `transaction(Employee::partition(…))`",
     note = "it applies up to 100 operations atomically when it is committed: `commit().await`"
 )]
-pub trait Begins {}
+pub trait Begins: Refused {}
 
 /// Declares methods of other libraries, in an `impl` of a handle.
 #[doc(hidden)]
@@ -65,22 +67,24 @@ pub trait Begins {}
 macro_rules! __refused_verbs {
     () => {
         $crate::__refused_verbs! {
-            Saves: upsert(_) save(_) put(_) add(_);
-            Finds: find(_) find_one(_) fetch(_) load(_);
+            Saves: upsert(_) save(_) put(_) add(_) insert_into(_) add_entity(_) create_entity(_) insert_entity(_) update_entity(_)
+                upsert_entity(_) save_changes();
+            Finds: find(_) find_one(_) fetch(_) load(_) get_item(_) get_entity(_, _);
             WritesMany: insert_all(_) insert_many(_) add_all(_) save_all(_);
-            Removes: remove(_);
+            Removes: remove(_) delete_entity(_, _);
             Creates: create() create_table() create_if_not_exists();
-            ReadsAll: all() list() find_all() fetch_all() get_all();
-            Begins: begin() begin_transaction();
+            ReadsAll: all() list() find_all() fetch_all() get_all() to_list() first() first_or_default() count() filter(_) where_(_)
+                query_async(_) query_entities(_) list_entities();
+            Begins: begin() begin_transaction() submit_transaction(_);
         }
     };
-    ($($bound:ident: $($name:ident($($value:tt)?))*;)*) => {$($(
+    ($($bound:ident: $($name:ident($($value:tt),*))*;)*) => {$($(
         #[doc(hidden)]
-        pub fn $name(&self $(, $value: impl Sized)?) -> std::future::Ready<$crate::Result<()>>
+        pub fn $name<R>(&self $(, $value: impl Sized)*) -> R
         where
             Self: $crate::__private::$bound,
         {
-            std::future::ready(Ok(()))
+            $crate::__private::Refused::refuse(self)
         }
     )*)*};
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::entity::ToEntity;
 use crate::error::{Error, Result};
-use crate::etag::{ETag, IfMatch};
+use crate::etag::{ETag, IntoIfMatch};
 use crate::key::EntityKey;
 use crate::operation::{Operation, OperationKind};
 use crate::row::Row;
@@ -93,7 +93,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
-    pub fn replace<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
+    pub fn replace<M: ToEntity>(&mut self, entity: &M, if_match: impl IntoIfMatch) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
     }
@@ -102,7 +102,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
-    pub fn merge<M: ToEntity>(&mut self, entity: &M, if_match: impl Into<IfMatch>) -> Result<&mut Self> {
+    pub fn merge<M: ToEntity>(&mut self, entity: &M, if_match: impl IntoIfMatch) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.add(entity, M::merge_row, |row| OperationKind::Merge(row, if_match))
     }
@@ -130,7 +130,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     pub fn delete<M: ToEntity>(
         &mut self,
         key: Selection<M, Point>,
-        if_match: impl Into<IfMatch>,
+        if_match: impl IntoIfMatch,
     ) -> Result<&mut Self> {
         self.require_table::<M>()?;
         let kind = OperationKind::Delete(if_match.into());

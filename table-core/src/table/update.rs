@@ -53,6 +53,33 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     }
 }
 
+/// A value that names the entity to update: its key, or the entity as it was read.
+///
+/// ```
+/// use table_core::table::{IntoUpdateFrom, UpdateFrom};
+///
+/// /// Returns `true` if the update reads the entity first.
+/// fn reads<E>(from: impl IntoUpdateFrom<E>) -> bool {
+///     matches!(from.into(), UpdateFrom::Key(_))
+/// }
+/// # use table_core::Entity;
+/// # #[derive(Entity)]
+/// # #[partition_key(department)]
+/// # #[row_key(id)]
+/// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+/// assert!(reads(Employee::key("Sales", 223))); // `reads("Sales")` does not compile: T208
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T208] an update of `{E}` starts with its key or with the entity that was read, not with `{Self}`",
+    label = "write `{E}::key(…)`",
+    note = "`table.update({E}::key(…), |entity| …)` reads the entity; `table.update(&found, |entity| …)` uses the one that was read",
+    note = "many entities are read by a query, and updated one by one"
+)]
+pub trait IntoUpdateFrom<E>: Into<UpdateFrom<E>> {}
+
+#[diagnostic::do_not_recommend]
+impl<E, T: Into<UpdateFrom<E>>> IntoUpdateFrom<E> for T {}
+
 /// A version of the entity: the typed value, and the stored row if it was read here.
 struct Version<E> {
     entity: Versioned<E>,
@@ -90,7 +117,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// the [policy](crate::retry::Retry) had conflicts.
     pub async fn update(
         &self,
-        from: impl Into<UpdateFrom<E>>,
+        from: impl IntoUpdateFrom<E>,
         mut change: impl FnMut(&mut E),
     ) -> Result<Versioned<E>>
     where
@@ -109,7 +136,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Any error of [`update`](Self::update) and of `change`.
     pub async fn try_update(
         &self,
-        from: impl Into<UpdateFrom<E>>,
+        from: impl IntoUpdateFrom<E>,
         mut change: impl FnMut(&mut E) -> Result<()>,
     ) -> Result<Versioned<E>>
     where

@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 
 use crate::entity::ToEntity;
 use crate::error::Result;
-use crate::etag::{ETag, IfMatch};
+use crate::etag::{ETag, IntoIfMatch};
 use crate::key::EntityKey;
 use crate::operation::OperationKind;
 use crate::row::Row;
@@ -53,7 +53,7 @@ impl<E, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound` (UPD-2), `UpdateConditionNotSatisfied` for another version (UPD-3).
-    pub fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> BoxFuture<'_, Result<ETag>>
+    pub fn replace(&self, entity: &E, if_match: impl IntoIfMatch) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
     {
@@ -66,7 +66,7 @@ impl<E, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2).
-    pub fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> BoxFuture<'_, Result<ETag>>
+    pub fn merge(&self, entity: &E, if_match: impl IntoIfMatch) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
     {
@@ -103,7 +103,7 @@ impl<E, S: TableStore> Table<E, S> {
     pub fn delete(
         &self,
         key: impl PointKey<E, From = Primary>,
-        if_match: impl Into<IfMatch>,
+        if_match: impl IntoIfMatch,
     ) -> BoxFuture<'_, Result<()>>
     where
         E: ToEntity,

@@ -51,6 +51,7 @@ const WORDS: Words = Words {
             "ignore",
             "an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
         ),
+        ("skip_serializing_if", "remove it: a `None` is not stored"),
         ("nullable", "a property that may be absent has the type `Option<_>`"),
         ("default", "an absent property is read as the `None` of an `Option<_>`"),
         ("optional", "a property that may be absent has the type `Option<_>`"),

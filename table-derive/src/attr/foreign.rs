@@ -1,12 +1,15 @@
 //! Attributes of other libraries. They are recognised only to suggest the right attribute.
 
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Attribute, Ident};
+use syn::{Attribute, Ident, Meta};
 
 use crate::casing::pascal_case;
 use crate::codec;
 use crate::ctxt::Ctxt;
-use crate::symbol::{PARTITION_KEY, ROW_KEY, Symbol};
+use crate::grammar;
+use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
 /// Each attribute, with the help that is shown for it. The braces contain a sample, which is replaced by the field below the attribute.
 const FOREIGN: &[(&str, &str)] = &[
@@ -59,8 +62,19 @@ const KEYS: &[(&str, &[Symbol])] = &[
 
 /// Reports an attribute of another library. The help contains the field below the attribute.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>) {
-    if let Some((name, help)) = FOREIGN.iter().find(|(name, _)| attr.path().is_ident(name)) {
-        ctxt.error("T009", attr, format!("`{name}` is not an attribute of entities"), for_field(help, field));
+    let Some(word) = attr.path().get_ident() else { return };
+    if let Some((name, help)) = FOREIGN.iter().find(|(name, _)| word == name) {
+        let help = grammar::with_arguments(&for_field(help, field), word, &arguments(attr));
+        ctxt.error("T009", attr, format!("`{name}` is not an attribute of entities"), help);
+    }
+}
+
+/// Returns the tokens after the name of an attribute.
+fn arguments(attr: &Attribute) -> TokenStream {
+    match &attr.meta {
+        Meta::Path(_) => TokenStream::new(),
+        Meta::List(list) => list.tokens.clone(),
+        Meta::NameValue(pair) => pair.value.to_token_stream(),
     }
 }
 
@@ -74,5 +88,13 @@ pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
 /// Returns `true` if an attribute declares a key, in this library or in another one.
 pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
     let is_foreign = |(name, keys): &(&str, &[Symbol])| attr.path().is_ident(name) && keys.contains(&key);
-    *attr.path() == key || KEYS.iter().any(is_foreign)
+    *attr.path() == key || KEYS.iter().any(is_foreign) || *attr.path() == ENTITY && holds_key(attr, key)
+}
+
+/// Returns `true` if `#[entity(…)]` contains a word for a key, which is reported there.
+fn holds_key(attr: &Attribute, key: Symbol) -> bool {
+    arguments(attr).into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == key || FOREIGN_KEYS.iter().any(|foreign| word == foreign),
+        _ => false,
+    })
 }

@@ -85,7 +85,9 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
 fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
-    let help = if let Some(help) = called(whole.clone()).or_else(|| computed(whole.clone())) {
+    let help = if let Some(help) =
+        called(whole.clone()).or_else(|| computed(whole.clone())).or_else(|| assigned(&whole))
+    {
         help
     } else if meant.is_empty() {
         "a piece is a literal (`\"empid_\"`), a field (`id`) or a codec around a field (`digits(6, id)`)"
@@ -115,6 +117,26 @@ fn computed(tokens: TokenStream) -> Option<String> {
         _ => None,
     });
     help.map(str::to_owned)
+}
+
+/// Returns the help for a setting of a key in another library, and for a field with a value.
+fn assigned(tokens: &TokenStream) -> Option<String> {
+    const OF_PIECES: [&str; 8] = ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
+    let mut tokens = tokens.clone().into_iter();
+    let (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(sign)), Some(TokenTree::Literal(_))) =
+        (tokens.next(), tokens.next(), tokens.next())
+    else {
+        return None;
+    };
+    if sign.as_char() != '=' || OF_PIECES.iter().any(|pieces| word == pieces) {
+        return None;
+    }
+    Some(match word.to_string().as_str() {
+        "field" | "name" | "column" | "index" | "type" | "casing" => {
+            format!("remove `{word}`: the keys of every table are `PartitionKey` and `RowKey`, and contain the pieces as written")
+        }
+        field => format!("write `{field}`: the value of a field is set in the program"),
+    })
 }
 
 /// Returns the help for `u64::MAX - id` and other subtractions from a maximum.

@@ -142,6 +142,10 @@ fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)>
 
 /// Reports the names `PartitionKey`, `RowKey` and `Timestamp` (PROP-4).
 fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
+    // Fields with these names are meant for the keys that are missing, which is reported.
+    if entity.partition_key.is_none() || entity.row_key.is_none() {
+        return;
+    }
     for (field, property) in &stored(entity) {
         if matches!(property.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
             let wrong = format!("the property name `{}` is reserved (PROP-4)", property.name);
@@ -174,12 +178,11 @@ fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (_, property) in &stored(entity) {
         if syn::Ident::parse_any.parse_str(&property.name).is_err() {
             let wrong = format!("the property name `{}` is not an identifier (PROP-3)", property.name);
-            ctxt.error_at(
-                "T053",
-                property.span,
-                wrong,
-                "start with a letter or `_`, then use letters, digits and `_`",
-            );
+            let mut help = "start with a letter or `_`, then use letters, digits and `_`".to_owned();
+            if let Some(name) = identifier(&property.name) {
+                help = format!("{help}: `#[property({name:?})]`");
+            }
+            ctxt.error_at("T053", property.span, wrong, help);
         } else if property.name.encode_utf16().count() > LONGEST_NAME {
             ctxt.error_at(
                 "T053",
@@ -189,6 +192,12 @@ fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
             );
         }
     }
+}
+
+/// Returns a name with `_` for each character that no identifier contains; `None` if it is not an identifier either.
+fn identifier(name: &str) -> Option<String> {
+    let name = name.replace(|character: char| !character.is_alphanumeric(), "_");
+    syn::Ident::parse_any.parse_str(&name).is_ok().then_some(name)
 }
 
 /// Reports two fields that are stored under the same name (PROP-6).

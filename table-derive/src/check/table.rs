@@ -7,17 +7,17 @@ use crate::model::Entity;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (name, span) = &entity.table;
-    let help = "name the table: `#[entity(table = \"Company\")]`; the default is the name of the struct";
+    let help = |name: &str| format!("name the table: `#[entity(table = {name:?})]`; the default is the name of the struct");
     table_name(ctxt, name, *span, help);
     for table in entity.indexes.iter().filter_map(|index| index.attr.table.as_ref()) {
-        let help = "name another table: `table = \"Directory\"`; the default is the table of the entity";
+        let help = |name: &str| format!("name another table: `table = {name:?}`; the default is the table of the entity");
         table_name(ctxt, &table.value(), table.span(), help);
     }
 }
 
 /// Checks a table name: 3 to 63 ASCII letters and digits, starting with a letter, and not `tables` (TBL-1, TBL-3). The service's metrics tables,
 /// which start with `$Metrics`, are allowed.
-fn table_name(ctxt: &Ctxt, name: &str, span: Span, help: &str) {
+fn table_name(ctxt: &Ctxt, name: &str, span: Span, help: impl FnOnce(&str) -> String) {
     let name = name.strip_prefix('$').filter(|rest| rest.starts_with("Metrics")).unwrap_or(name);
     let wrong = if !name.bytes().all(|byte| byte.is_ascii_alphanumeric())
         || name.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
@@ -30,5 +30,9 @@ fn table_name(ctxt: &Ctxt, name: &str, span: Span, help: &str) {
     } else {
         return;
     };
+    let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let right = letters.trim_start_matches(|first: char| first.is_ascii_digit());
+    let is_name = (3..=63).contains(&right.len()) && !right.eq_ignore_ascii_case("tables");
+    let help = help(if is_name { right } else { "Company" });
     ctxt.error_beside("T012", span, format!("the table name `{name}` {wrong}"), help);
 }

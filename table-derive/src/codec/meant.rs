@@ -105,7 +105,22 @@ pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
             "write `{form}` for all {digits} hexadecimal digits of the hash, or fewer digits"
         ));
     }
-    CODECS.iter().find(|(other, _)| word == other).map(|(_, help)| filled(help, field))
+    let help = CODECS.iter().find(|(other, _)| word == other).map(|(_, help)| filled(help, field));
+    help.or_else(|| numeric_format(&word.to_string(), field.unwrap_or("id")))
+}
+
+/// Returns the help for a numeric format of .NET: `D6`, `x8` or `X16`.
+fn numeric_format(word: &str, field: &str) -> Option<String> {
+    let (letter, width) = word.split_at_checked(1)?;
+    let width: u8 = width.parse().ok().filter(|width| (1..=39).contains(width))?;
+    Some(match letter {
+        "D" | "d" => format!(
+            "write `digits({width}, {field})` for a number; an instant alone, `{field}`, is written as its ticks in 19 digits"
+        ),
+        "x" => format!("write `hex({width}, {field})`"),
+        "X" => format!("write `hex({width}, upper, {field})`"),
+        _ => return None,
+    })
 }
 
 /// Returns the help for a word that was written instead of an argument of a codec: in a key with this field, or, without a field, in an attribute.

@@ -23,8 +23,8 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     parenthesized!(content in input);
     let content = &content;
     let field = match words::find(&name) {
-        // The format of a pattern may lack its quotes, and then consists of names.
-        Some(word) if word.takes_pattern() => last_field_of(&content.fork()),
+        // The field of a bucket is the first argument. Other arguments before the field may be names, such as a format without quotes.
+        Some(word) if word.gives != Gives::Bucket => last_field_of(&content.fork()),
         _ => field_of(&content.fork()),
     };
     let (form, part) = if name == CODEC || name == DERIVED {

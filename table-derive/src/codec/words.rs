@@ -19,11 +19,6 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// Returns `true` if an argument is a date pattern.
-    pub(crate) fn takes_pattern(&self) -> bool {
-        self.arguments.iter().any(|argument| matches!(argument, Pattern))
-    }
-
     /// Returns the example with the given field, or with the sample field.
     pub(crate) fn form(&self, field: Option<&str>) -> String {
         filled(self.form, field)

@@ -72,8 +72,9 @@ fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
     }
     if message.contains(" above ") {
         let removed = replaced(case.mark.clone(), "");
-        let name = code.split('(').next().unwrap_or_default();
-        let others = removed.lines().filter(|line| !line.starts_with(name)).collect::<Vec<_>>().join("\n");
+        let names: Vec<&str> = code.split("#[").skip(1).filter_map(|rest| rest.split('(').next()).collect();
+        let is_other = |line: &&str| !names.iter().any(|name| line.starts_with(&format!("#[{name}")));
+        let others = removed.lines().filter(is_other).collect::<Vec<_>>().join("\n");
         all.push(format!("{code}\n{others}"));
         let fields = removed.match_indices(['{', ',']).map(|(at, _)| at + 1);
         all.extend(fields.map(|at| format!("{}{code}{}", &removed[..at], &removed[at..])));

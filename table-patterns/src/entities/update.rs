@@ -6,7 +6,7 @@ use table_core::etag::IfMatch;
 use table_core::operation::OperationKind;
 use table_core::row;
 use table_core::store::TableStore;
-use table_core::table::UpdateFrom;
+use table_core::table::{IntoUpdateFrom, UpdateFrom};
 
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
@@ -28,7 +28,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `UniqueViolation` or `IndexListFull` of an index.
     pub async fn update(
         &self,
-        from: impl Into<UpdateFrom<E>>,
+        from: impl IntoUpdateFrom<E>,
         mut change: impl FnMut(&mut E),
     ) -> Result<Versioned<E>> {
         self.try_update(from, |entity| {
@@ -44,7 +44,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Any error of [`update`](Self::update) or `change`.
     pub async fn try_update(
         &self,
-        from: impl Into<UpdateFrom<E>>,
+        from: impl IntoUpdateFrom<E>,
         mut change: impl FnMut(&mut E) -> Result<()>,
     ) -> Result<Versioned<E>> {
         let (key, first) = match from.into() {

@@ -2,7 +2,7 @@
 
 use table_core::entity::Entity;
 use table_core::error::Result;
-use table_core::etag::{ETag, IfMatch};
+use table_core::etag::{ETag, IfMatch, IntoIfMatch};
 use table_core::operation::OperationKind;
 use table_core::row::Row;
 use table_core::selection::{PointKey, Primary};
@@ -37,7 +37,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist (UPD-2).
     /// - `UpdateConditionNotSatisfied` if its version differs (UPD-3).
     /// - `UniqueViolation` or `IndexListFull` of an index.
-    pub async fn replace(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
+    pub async fn replace(&self, entity: &E, if_match: impl IntoIfMatch) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
         self.admit(true).await?;
         if self.is_blind() {
@@ -61,7 +61,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `UpdateConditionNotSatisfied` if its version differs (MRG-2).
     /// - `UniqueViolation` or `IndexListFull` of an index.
-    pub async fn merge(&self, entity: &E, if_match: impl Into<IfMatch>) -> Result<ETag> {
+    pub async fn merge(&self, entity: &E, if_match: impl IntoIfMatch) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
         if self.is_blind() {
             let kind = OperationKind::Merge(entity.to_merge()?, if_match);
@@ -140,7 +140,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     pub async fn delete(
         &self,
         key: impl PointKey<E, From = Primary>,
-        if_match: impl Into<IfMatch>,
+        if_match: impl IntoIfMatch,
     ) -> Result<()> {
         let (key, if_match) = (key.into_point().into_key()?, if_match.into());
         if self.is_blind() {

@@ -3,11 +3,11 @@
 use table_core::column::Column;
 use table_core::entity::Versioned;
 use table_core::error::Result;
-use table_core::etag::{ETag, IfMatch};
+use table_core::etag::{ETag, IfMatch, IntoIfMatch};
 use table_core::key::EntityKey;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
-use table_core::table::UpdateFrom;
+use table_core::table::IntoUpdateFrom;
 
 use crate::entities::StepRecorder;
 use crate::large::fault::LargeFault;
@@ -42,7 +42,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     pub async fn replace(
         &self,
         entity: E,
-        if_match: impl Into<IfMatch>,
+        if_match: impl IntoIfMatch,
         contents: impl IntoIterator<Item = Content<'_, E>>,
     ) -> Result<Versioned<E>> {
         self.write(entity, Some(if_match.into()), contents).await
@@ -80,7 +80,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     ///
     /// # Errors
     /// Any error of [`Table::update`](table_core::Table::update).
-    pub async fn remove(&self, from: impl Into<UpdateFrom<E>>, blob: Blob<E>) -> Result<Versioned<E>> {
+    pub async fn remove(&self, from: impl IntoUpdateFrom<E>, blob: Blob<E>) -> Result<Versioned<E>> {
         self.table.update(from, |entity| blob.put(entity, None)).await
     }
 

@@ -14,7 +14,7 @@ use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::odata::{Sender, read_entity};
 use table_core::query::Select;
-use table_core::table::TableStoreExt;
+use table_core::table::Table;
 
 use crate::feed::{FEED_PREFIX, Feed};
 use crate::migrate::Copied;
@@ -235,7 +235,7 @@ impl Import<'_> {
             let row = transfer::sealed(place, table, &to, row).await?;
             copied.push(Copied::new(to, row));
         }
-        let target = place.store.table_named::<Copied>(table.as_str())?;
+        let target = Table::<Copied, _>::new(place.store.clone(), table.clone());
         target.bulk().insert_or_replace_all(&copied).await.map_err(|stopped| stopped.source)?;
         self.imported.rows += u64::try_from(copied.len()).unwrap_or(u64::MAX);
         Ok(())

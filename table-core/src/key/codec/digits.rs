@@ -161,9 +161,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
 
     const fn fault<T: Integer>() -> Option<&'static str> {
         if !digits_fit(N, T::VALUE_BITS) {
-            return Some(
-                "[T029] `digits(n)`: n must be between 1 and the number of digits of the type's largest value",
-            );
+            return Some(TooManyDigits::<T, N, S>::TEXT.as_str());
         }
         match (S::KIND, T::SIGNED) {
             (Kind::Unsigned, false) | (Kind::NonNegative | Kind::Signed, true) => None,
@@ -171,6 +169,22 @@ impl<const N: usize, S: Sign> Digits<N, S> {
             (Kind::NonNegative | Kind::Signed, false) => Some(Self::WITH_SIGN.as_str()),
         }
     }
+}
+
+/// The help text for more digits than the largest value of `T` has.
+struct TooManyDigits<T, const N: usize, S>(PhantomData<(T, S)>);
+
+impl<T: Integer, const N: usize, S: Sign> TooManyDigits<T, N, S> {
+    const TEXT: &'static Name<200> = {
+        let text = Name::EMPTY.with("[T029] no value of this type has ").with_number(N).with(" digits; write `digits(");
+        let text = text.with_number(decimal::digits_of(T::VALUE_BITS));
+        let text = match (S::KIND, T::SIGNED) {
+            (_, false) => text,
+            (Kind::Signed, true) => text.with(", signed"),
+            (Kind::Unsigned | Kind::NonNegative, true) => text.with(", nonnegative"),
+        };
+        &text.with("{, field})`, or fewer digits")
+    };
 }
 
 impl<const N: usize> Digits<N> {

@@ -1,9 +1,7 @@
 //! Methods that queries of other libraries have but these do not. Each one reports the method to use instead at compile time.
 
-use std::future::{Ready, ready};
-
 use crate::bag::TableEntity;
-use crate::error::Result;
+use crate::refused::{Refused, refused_methods};
 use crate::table::EntityQuery;
 
 /// A query with an order other than key order. No query implements it: the methods that require it exist only for their error message.
@@ -13,7 +11,7 @@ use crate::table::EntityQuery;
     note = "another order is another key: declare an index whose `row_key` starts with the field, or with `desc(field)`",
     note = "read the next page with the continuation of the one before: `page_from(&continuation)`; `limit(n)` ends a query"
 )]
-pub trait AnyOrder {}
+pub trait AnyOrder: Refused {}
 
 /// A query with a maximum of another name. No query implements it.
 #[diagnostic::on_unimplemented(
@@ -22,15 +20,16 @@ pub trait AnyOrder {}
     note = "`limit(n)` reads at most `n` entities; `page_size(n)` sets the number of entities of one page, and reads all pages",
     note = "`first()` reads the first entity"
 )]
-pub trait Takes {}
+pub trait Takes: Refused {}
 
 /// A query that joins or aggregates. No query implements it.
 #[diagnostic::on_unimplemented(
-    message = "[T194] a table reads entities; it does not group or add them up",
+    message = "[T194] a table reads entities; it does not join, group or add them up",
     label = "a table has no aggregates, except `count()`",
-    note = "read the entities and combine them in the program, or keep sums current with a view: `table_patterns::view`"
+    note = "read the entities and combine them in the program, or keep sums current with a view: `table_patterns::view`",
+    note = "entities of several types in one partition are read by one query: `#[derive(EntitySet)]`, `#[derive(EntityGroup)]`"
 )]
-pub trait Aggregates {}
+pub trait Aggregates: Refused {}
 
 /// An entity without declared properties: [`TableEntity`].
 #[diagnostic::on_unimplemented(
@@ -50,26 +49,24 @@ impl SelectsByName for TableEntity {}
     note = "`collect().await` returns a `Vec`, `first().await` an `Option`, `page().await` one page with its continuation",
     note = "`stream()` reads the pages one after another; `count().await` returns the number of entities, and reads all of them"
 )]
-pub trait ReadsBy {}
+pub trait ReadsBy: Refused {}
 
-macro_rules! refused {
-    ($($bound:ident: $($name:ident($($value:tt)?))*;)*) => {
-        impl<E, S, T, F> EntityQuery<E, S, T, F> {$($(
-            #[doc(hidden)]
-            pub fn $name(self $(, $value: impl Sized)?) -> Ready<Result<()>>
-            where
-                Self: $bound,
-            {
-                ready(Ok(()))
-            }
-        )*)*}
-    };
-}
+/// A query with conditions of another name. No query implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
+    label = "write `filter(Employee::AGE.ge(18))`",
+    note = "a range of keys is a selection: `table.query(Employee::rows(…).id(7..=9))`",
+    note = "texts that start with a prefix: `filter(Employee::NAME.starts_with(\"A\"))`; values are arguments of the comparisons, not bound later"
+)]
+pub trait FiltersBy: Refused {}
 
-refused! {
-    AnyOrder: order_by(_) order_by_desc(_) sort_by(_) skip(_) offset(_);
-    Takes: top(_) take(_) first_n(_);
-    Aggregates: group_by(_) sum(_) avg(_) distinct(_);
-    ReadsBy: all() to_list() to_vec() execute() exec() fetch() fetch_all() fetch_one() fetch_optional() load() one() single()
-        first_or_default() len() exists() any() map(_);
+impl<E, S, T, F> EntityQuery<E, S, T, F> {
+    refused_methods! {
+        AnyOrder: order_by(_) order_by_asc(_) order_by_desc(_) order(_) then_by(_) sort_by(_) skip(_) offset(_);
+        Takes: top(_) take(_) first_n(_);
+        Aggregates: group_by(_) sum(_) avg(_) min(_) max(_) distinct(_) join(_) inner_join(_) left_join(_) include(_) with(_);
+        FiltersBy: where_(_) filter_by(_) bind(_) begins(_) begins_with(_) between(_, _);
+        ReadsBy: all() to_list() to_vec() execute() exec() go() fetch() fetch_all() fetch_one() fetch_optional() load() one() single()
+            first_or_default() as_no_tracking() len() exists() any() map(_);
+    }
 }

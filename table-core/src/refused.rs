@@ -1,0 +1,21 @@
+//! Methods of other libraries, which exist for the message of their bound.
+
+/// A bound that no type satisfies. A method with such a bound returns any type, so rustc reports the method and nothing that is called on its result.
+pub trait Refused {
+    /// Returns a value of any type. No type implements this trait.
+    fn refuse<R>(&self) -> R;
+}
+
+/// Declares methods that take an owned receiver, in an `impl`: the bound, and the methods with a placeholder for each argument.
+macro_rules! refused_methods {
+    ($($bound:path: $($name:ident($($value:tt),*))*;)*) => {$($(
+        #[doc(hidden)]
+        pub fn $name<R>(self $(, $value: impl Sized)*) -> R
+        where
+            Self: $bound,
+        {
+            $crate::refused::Refused::refuse(&self)
+        }
+    )*)*};
+}
+pub(crate) use refused_methods;
