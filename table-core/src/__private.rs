@@ -62,10 +62,10 @@ pub use crate::index::{Behind, CopyIndex, FromCopy, InStep, Includes, Index, Ind
 pub use crate::key::EntityKey;
 pub use crate::key::codec::compound::{is_told, keeps_order};
 pub use crate::key::codec::{
-    Bars, Bucket, Buckets, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, First, Fnv1a, Folded, Form,
-    GuidAs, Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Md5, Newtype,
-    NonNegative, Pattern, Percent, Replaced, Sha256, Signed, Truncated, Ulid, Unix, Unpadded, Variant,
-    Week, Without, pattern,
+    Bars, Bucket, Buckets, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, First, Fnv1a, Folded,
+    Form, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Md5, Newtype,
+    NonNegative, Pattern, Percent, Replaced, Sha256, Signed, Truncated, Ulid, Unix, Unpadded, Variant, Week,
+    Without, pattern,
 };
 pub use crate::property::{Chunked, Json, Property, Rest};
 pub use crate::query::{EntityRef, KeyRange, Select};

@@ -1,6 +1,8 @@
 //! Rust types as property values: one Edm type for each Rust type, and `Option` for absence (ENT-3, TYPE-1).
 
 mod chunks;
+#[cfg(feature = "rust_decimal")]
+mod decimal;
 mod fault;
 mod json;
 mod rest;

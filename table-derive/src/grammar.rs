@@ -72,7 +72,9 @@ pub(crate) fn with_arguments(help: &str, word: &Ident, arguments: &TokenStream) 
         return format!("write `#[partition_key({partition})] #[row_key({row})]` above the struct");
     }
     let Some(name) = only_name(arguments) else { return help.to_owned() };
-    ["\"Name\"", "\"Company\""].iter().fold(help.to_owned(), |help, sample| help.replace(sample, &format!("{name:?}")))
+    ["\"Name\"", "\"Company\""]
+        .iter()
+        .fold(help.to_owned(), |help, sample| help.replace(sample, &format!("{name:?}")))
 }
 
 /// Returns the fields in the arguments of a key of another library: `department` and `id` in `(partition = department, local = id)`.

@@ -79,8 +79,8 @@ pub fn derive_entity(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(
     KeyPart,
     attributes(
-        key_part, digits, escaped, without, hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent, bars,
-        week
+        key_part, digits, escaped, without, hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent,
+        bars, week
     )
 )]
 pub fn derive_key_part(input: TokenStream) -> TokenStream {

@@ -148,7 +148,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "write `without('_', name)`, which refuses values with this character; or `escaped(name), \"!\"`")]
+    #[should_panic(
+        expected = "write `without('_', name)`, which refuses values with this character; or `escaped(name), \"!\"`"
+    )]
     fn k2_an_ambiguous_part_is_named() {
         require_key(&KeyOf::new([TEXT, KeyPiece::Literal("_"), TEXT]), "RowKey", "Employee");
     }

@@ -5,9 +5,11 @@ use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use crate::entity::{FromEntity, ProjectionOf, Versioned};
 use crate::error::Result;
+use crate::key::EntityKey;
+use crate::name::TableName;
 use crate::query::{Plan, Query, QueryClass};
 use crate::selection::{Class, IntoSelection, Point, PointKey, ReadableAs, Selection, Source};
-use crate::store::TableStore;
+use crate::store::{StoredRow, TableStore};
 use crate::table::{Table, request};
 
 /// Number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
@@ -87,6 +89,12 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         }
     }
 
+    async fn read_row<F: ReadableAs<E>>(&self, key: Selection<E, Point, F>) -> Result<Option<Found>> {
+        let (table, key) = (request::table_of::<F>(self.name())?.into_owned(), key.into_key()?);
+        let stored = request::get(&self.store, &table, &key, &F::select()).await?;
+        Ok(stored.map(|stored| Found { table, key, stored }))
+    }
+
     /// Returns the plan of [`get_many`](Self::get_many): a point query for each key.
     ///
     /// ```
@@ -139,15 +147,32 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// The first error of a lookup.
-    pub async fn get_many(
+    pub fn get_many<K: PointKey<E, From: ReadableAs<E>>>(
         &self,
-        keys: impl IntoIterator<Item = Selection<E, Point, impl ReadableAs<E>>>,
-    ) -> Result<Vec<Option<Versioned<E>>>> {
-        // Collected first, because the future must be `Send` even if the iterator is not.
-        let keys: Vec<_> = keys.into_iter().collect();
-        // Boxed, so the code that drives many futures is compiled once for each entity and not once for each kind of key.
-        let reads: Vec<BoxFuture<'_, _>> = keys.into_iter().map(|key| self.get(key)).collect();
-        stream::iter(reads).buffered(CONCURRENCY).try_collect().await
+        keys: impl IntoIterator<Item = K>,
+    ) -> BoxFuture<'_, Result<Vec<Option<Versioned<E>>>>> {
+        // Each read is boxed, so the code that drives many reads is compiled once and not once for each kind of key.
+        let reads: Vec<BoxFuture<'_, _>> =
+            keys.into_iter().map(|key| self.read_row(key.into_point()).boxed()).collect();
+        async move {
+            // Decoded after the last read, so the future can change threads even if an entity cannot.
+            let found: Vec<Option<Found>> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
+            found.into_iter().map(|found| found.map(|found| found.read::<K::From, E>()).transpose()).collect()
+        }
+        .boxed()
+    }
+}
+
+/// A stored row with the key under which it was found.
+struct Found {
+    table: TableName,
+    key: EntityKey,
+    stored: StoredRow,
+}
+
+impl Found {
+    fn read<F: ReadableAs<P>, P>(&self) -> Result<Versioned<P>> {
+        request::read_from::<F, P>(&self.table, &self.key, &self.stored)
     }
 }
 

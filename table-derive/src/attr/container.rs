@@ -79,7 +79,10 @@ const WORDS: Words = Words {
         ("key", "write `#[partition_key(department)] #[row_key(\"empid_\", id)]` above the struct"),
         ("keys", "write `#[partition_key(department)] #[row_key(\"empid_\", id)]` above the struct"),
         ("primary_key", "write `#[partition_key(department)] #[row_key(\"empid_\", id)]` above the struct"),
-        ("service", "write `table = \"Company\"`: a table is the unit of access, and contains any number of types"),
+        (
+            "service",
+            "write `table = \"Company\"`: a table is the unit of access, and contains any number of types",
+        ),
         ("model", "write `kind = \"Employee\"`"),
         (
             "index",

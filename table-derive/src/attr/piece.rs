@@ -121,7 +121,8 @@ fn computed(tokens: TokenStream) -> Option<String> {
 
 /// Returns the help for a setting of a key in another library, and for a field with a value.
 fn assigned(tokens: &TokenStream) -> Option<String> {
-    const OF_PIECES: [&str; 8] = ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
+    const OF_PIECES: [&str; 8] =
+        ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
     let mut tokens = tokens.clone().into_iter();
     let (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(sign)), Some(TokenTree::Literal(_))) =
         (tokens.next(), tokens.next(), tokens.next())
@@ -133,7 +134,9 @@ fn assigned(tokens: &TokenStream) -> Option<String> {
     }
     Some(match word.to_string().as_str() {
         "field" | "name" | "column" | "index" | "type" | "casing" => {
-            format!("remove `{word}`: the keys of every table are `PartitionKey` and `RowKey`, and contain the pieces as written")
+            format!(
+                "remove `{word}`: the keys of every table are `PartitionKey` and `RowKey`, and contain the pieces as written"
+            )
         }
         field => format!("write `{field}`: the value of a field is set in the program"),
     })

@@ -7,10 +7,14 @@ use crate::model::Entity;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (name, span) = &entity.table;
-    let help = |name: &str| format!("name the table: `#[entity(table = {name:?})]`; the default is the name of the struct");
+    let help = |name: &str| {
+        format!("name the table: `#[entity(table = {name:?})]`; the default is the name of the struct")
+    };
     table_name(ctxt, name, *span, help);
     for table in entity.indexes.iter().filter_map(|index| index.attr.table.as_ref()) {
-        let help = |name: &str| format!("name another table: `table = {name:?}`; the default is the table of the entity");
+        let help = |name: &str| {
+            format!("name another table: `table = {name:?}`; the default is the table of the entity")
+        };
         table_name(ctxt, &table.value(), table.span(), help);
     }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod days;
 mod diagnostics;
 mod forms_of_ids;
 mod forms_of_texts;
@@ -10,6 +11,7 @@ mod hosts;
 mod identity;
 mod logs;
 mod messaging;
+mod names;
 mod one_line;
 mod orchestrations;
 mod runs;

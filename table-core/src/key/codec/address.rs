@@ -131,11 +131,15 @@ mod tests {
 
     #[test]
     fn only_the_form_with_all_digits_is_read() {
-        for wrong in ["192.168.0.1", "256.000.000.000", "+12.000.000.001", "192.168.000", "192.168.000.001."] {
+        for wrong in ["192.168.0.1", "256.000.000.000", "+12.000.000.001", "192.168.000", "192.168.000.001."]
+        {
             assert!(<Address as KeyCodec<IpAddr>>::decode(wrong).is_err(), "{wrong}");
         }
-        for wrong in ["2001:db8::1", "2001:0DB8:0000:0000:0000:0000:0000:0001", "é001:0db8:0000:0000:0000:0000:0000:0001"]
-        {
+        for wrong in [
+            "2001:db8::1",
+            "2001:0DB8:0000:0000:0000:0000:0000:0001",
+            "é001:0db8:0000:0000:0000:0000:0000:0001",
+        ] {
             assert!(<Address as KeyCodec<Ipv6Addr>>::decode(wrong).is_err(), "{wrong}");
         }
     }

@@ -35,7 +35,8 @@ fn read(text: &str) -> Option<String> {
     let mut value = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let escape = ESCAPES.iter().find_map(|(character, escape)| Some((*character, rest.strip_prefix(escape)?)));
+        let escape =
+            ESCAPES.iter().find_map(|(character, escape)| Some((*character, rest.strip_prefix(escape)?)));
         let (character, after) = match escape {
             Some(found) => found,
             None => (first, rest.strip_prefix(first).filter(|_| is_legal(first))?),

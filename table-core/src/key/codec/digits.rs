@@ -176,7 +176,10 @@ struct TooManyDigits<T, const N: usize, S>(PhantomData<(T, S)>);
 
 impl<T: Integer, const N: usize, S: Sign> TooManyDigits<T, N, S> {
     const TEXT: &'static Name<200> = {
-        let text = Name::EMPTY.with("[T029] no value of this type has ").with_number(N).with(" digits; write `digits(");
+        let text = Name::EMPTY
+            .with("[T029] no value of this type has ")
+            .with_number(N)
+            .with(" digits; write `digits(");
         let text = text.with_number(decimal::digits_of(T::VALUE_BITS));
         let text = match (S::KIND, T::SIGNED) {
             (_, false) => text,

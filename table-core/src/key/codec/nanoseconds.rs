@@ -63,7 +63,9 @@ impl InNanoseconds for TimeDelta {
 
 fn count<T: InNanoseconds>(value: &T) -> Result<i64> {
     value.number().ok_or_else(|| {
-        refused(format!("{value:?} has more than 9223372036854775807 nanoseconds, 292 years; check the value"))
+        refused(format!(
+            "{value:?} has more than 9223372036854775807 nanoseconds, 292 years; check the value"
+        ))
     })
 }
 

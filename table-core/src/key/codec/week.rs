@@ -71,8 +71,9 @@ fn monday(day: NaiveDate) -> Option<NaiveDate> {
 }
 
 fn push<T: InWeek>(value: T, out: &mut String) -> Result<()> {
-    let monday = monday(value.date())
-        .ok_or_else(|| refused(format!("{value:?} is outside the years 0 to 9999 of `yyyy-Www`; check the value")))?;
+    let monday = monday(value.date()).ok_or_else(|| {
+        refused(format!("{value:?} is outside the years 0 to 9999 of `yyyy-Www`; check the value"))
+    })?;
     if T::of(monday) != value {
         return Err(refused(format!(
             "{value:?} is not the beginning of a week, so it cannot be read back; declare `truncate(week(…))`, which stores the \

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use chrono::{DateTime, FixedOffset, Local, NaiveDateTime, Utc};
 use table_core::Entity;
@@ -20,12 +20,12 @@ struct Properties {
     text: &'static str, //~ T050
     pair: (i32, i32), //~ T050
     time: SystemTime, //~ T050
-    span: Duration, //~ T050
+    spans: std::ops::Range<i32>, //~ T050
     local: DateTime<Local>, //~ T050
     naive: NaiveDateTime, //~ T050
     letter: char, //~ T050
     boxed: Box<String>, //~ T050
-    big: Option<u128>, //~ T050
+    big: Option<i128>, //~ T050
     size: usize, //~ T050
 }
 
@@ -58,7 +58,6 @@ struct MoreProperties {
     result: Result<String, String>, //~ T050
     unit: (), //~ T050
     tags: Option<Vec<String>>, //~ T050
-    wide: u128, //~ T050
     signed: i128, //~ T050
     pointer: isize, //~ T050
     perhaps: Option<usize>, //~ T050

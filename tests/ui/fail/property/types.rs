@@ -25,10 +25,10 @@ mod rest_type {
     }
 }
 
-mod u128 {
+mod i128 {
     use table_core::Entity;
 
-    type Cents = u128;
+    type Cents = i128;
 
     #[derive(Entity)]
     #[partition_key(department)]

@@ -1,0 +1,69 @@
+//! `Decimal` of the crate `rust_decimal` as a property: its text.
+
+use rust_decimal::Decimal;
+
+use crate::error::{Error, Result};
+use crate::property::fault::PropertyFault;
+use crate::property::{Property, mismatch};
+use crate::row::RowWriter;
+use crate::value::{EdmType, ValueRef};
+
+/// An exact decimal as `Edm.String`, such as `19.90`, with its number of decimal places.
+///
+/// The text does not sort as the number, and equal numbers may have different texts. A filter cannot compare it.
+///
+/// ```
+/// use rust_decimal::Decimal;
+/// use table_core::{Property, Value};
+///
+/// let price = Decimal::new(1_990, 2);
+/// assert_eq!(price.to_value()?, Some(Value::from("19.90")));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[diagnostic::do_not_recommend]
+impl Property for Decimal {
+    const EDM: EdmType = EdmType::String;
+
+    fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()> {
+        row.property(name, ValueRef::String(&self.to_string()));
+        Ok(())
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self> {
+        let Some(ValueRef::String(text)) = value else { return Err(mismatch(Self::EDM, value)) };
+        Self::from_str_exact(text).map_err(|_| {
+            Error::of(PropertyFault::Text { text: text.to_owned(), wanted: "a decimal of at most 28 digits" })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::error::ErrorCode;
+
+    fn read(text: &str) -> Result<Decimal> {
+        Decimal::from_value(Some(ValueRef::String(text)))
+    }
+
+    proptest! {
+        #[test]
+        fn a_decimal_is_read_back_with_its_decimal_places(number in any::<i64>(), scale in 0_u32..=28) {
+            let decimal = Decimal::from_i128_with_scale(number.into(), scale);
+            let read = read(&decimal.to_string()).unwrap();
+            prop_assert_eq!((read, read.scale()), (decimal, decimal.scale()));
+        }
+    }
+
+    #[test]
+    fn both_ends_are_read_back_and_other_texts_are_not() {
+        for decimal in [Decimal::MIN, Decimal::MAX, Decimal::ZERO, Decimal::new(-1, 28)] {
+            assert_eq!(read(&decimal.to_string()).unwrap(), decimal);
+        }
+        for wrong in ["", "1,5", "NaN", "79228162514264337593543950336", "0.00000000000000000000000000001"] {
+            assert_eq!(read(wrong).unwrap_err().code(), ErrorCode::EntityMismatch, "{wrong}");
+        }
+    }
+}

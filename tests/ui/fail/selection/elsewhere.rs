@@ -1,0 +1,48 @@
+//! Methods and arguments that people from other libraries would write, with calls on their results. Each mistake is reported once.
+
+use table_core::{Engine, Entity, IfMatch, Table, TableStoreExt};
+
+#[derive(Entity, Clone)]
+#[partition_key(department)]
+#[row_key(id)]
+struct Employee {
+    department: String,
+    id: u32,
+    age: i32,
+    note: Option<String>,
+}
+
+async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
+    let all = || table.query(Employee::partition("Sales"));
+    let _: Vec<Employee> = all().load().await?; //~ T198
+    let _ = all().order_by(Employee::AGE).collect().await?; //~ T099
+    let _ = all().order(Employee::AGE).first().await?; //~ T099
+    let _ = all().take(5).collect().await?; //~ T193
+    let _ = all().inner_join(Employee::AGE).collect().await?; //~ T194
+    let _ = all().bind(7).fetch_all().await?; //~ T205
+    let _ = all().where_(Employee::AGE.eq(7)).collect().await?; //~ T205
+    let _ = all().between(1, 2).go().await?; //~ T205
+    let _ = all().as_no_tracking().collect().await?; //~ T198
+    let _ = table.filter(Employee::AGE.eq(7)).collect().await?; //~ T201
+    let _ = table.get_entity("Sales", "0000000007").await?; //~ T191
+    let _ = table.query_async("PartitionKey eq 'Sales'").await?; //~ T201
+    let _ = table.count().await?; //~ T201
+    let _ = Employee::partition("Sales").filter(Employee::AGE.ge(18)).collect().await?; //~ T204
+    Ok(())
+}
+
+async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::Result<()> {
+    table.put(ada).go().await?; //~ T190
+    table.upsert_entity(ada).await?; //~ T190
+    table.save_changes().await?; //~ T190
+    table.delete_entity("Sales", "0000000007").await?; //~ T203
+    table.begin().await?.commit().await?; //~ T202
+    table.submit_transaction([ada]).await?; //~ T202
+    table.replace(ada, "*").await?; //~ T207
+    table.patch(Employee::key("Sales", 7)).add(Employee::AGE, 1).send().await?; //~ T206
+    table.patch(Employee::key("Sales", 7)).remove(Employee::NOTE).send().await?; //~ T206
+    let _ = Engine::in_memory().table_named::<String>("Employee"); //~ T105
+    Ok(())
+}
+
+fn main() {}
