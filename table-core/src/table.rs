@@ -34,7 +34,9 @@ pub use patch::{Patch, PatchChange, PatchTarget, PatchValue, SetBy};
 pub use query::{EntityPage, EntityQuery};
 pub use scan::{Bounded, BoundedScan, TableScan};
 pub use transaction::EntityTransaction;
-pub use update::{IntoUpdateFrom, UpdateFrom};
+#[doc(hidden)]
+pub use update::ChangeResult;
+pub use update::{IntoUpdateFrom, Update, UpdateFrom};
 
 use crate::entity::Entity;
 use crate::error::{ErrorCode, Result};

@@ -164,14 +164,14 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 }
 
 /// A stored row with the key under which it was found.
-struct Found {
-    table: TableName,
-    key: EntityKey,
-    stored: StoredRow,
+pub(super) struct Found {
+    pub(super) table: TableName,
+    pub(super) key: EntityKey,
+    pub(super) stored: StoredRow,
 }
 
 impl Found {
-    fn read<F: ReadableAs<P>, P>(&self) -> Result<Versioned<P>> {
+    pub(super) fn read<F: ReadableAs<P>, P>(&self) -> Result<Versioned<P>> {
         request::read_from::<F, P>(&self.table, &self.key, &self.stored)
     }
 }

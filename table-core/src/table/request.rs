@@ -12,11 +12,11 @@ use crate::key::EntityKey;
 use crate::name::TableName;
 use crate::operation::{Operation, OperationKind};
 use crate::query::{Continuation, EntityRef, Page, Plan, Query, QueryClass, Select};
-use crate::selection::{Primary, ReadableAs, Source};
+use crate::row::RowView;
+use crate::selection::{ReadableAs, Source};
 use crate::store::{Committed, StoredRow, TableStore};
 use crate::table::fault::TableFault;
 use crate::transaction::Transaction;
-use crate::{entity::FromEntity, row::RowView};
 
 pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     match store.create_table(table).await {
@@ -44,15 +44,6 @@ pub(crate) async fn get<S: TableStore>(
     let found = store.get(table, key, select).instrument(span.clone()).await?;
     span.record("rows_returned", u64::from(found.is_some()));
     Ok(found)
-}
-
-/// Decodes the result of a lookup.
-pub(crate) fn read<T: FromEntity>(
-    table: &TableName,
-    key: &EntityKey,
-    found: &StoredRow,
-) -> Result<Versioned<T>> {
-    read_from::<Primary, T>(table, key, found)
 }
 
 /// Decodes the result of a lookup in a source.

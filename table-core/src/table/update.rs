@@ -1,5 +1,13 @@
 //! Read, change, write: optimistic concurrency with a bounded number of retries (CON-3).
 
+mod running;
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+
+pub use running::{ChangeResult, Update};
+
 use crate::entity::{FromEntity, ToEntity, Versioned};
 use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch};
@@ -11,6 +19,8 @@ use crate::row::{self, Row};
 use crate::selection::{Point, Selection};
 use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
+use crate::table::read::Found;
+use crate::table::update::running::{Changed, Changes};
 use crate::table::{Table, request};
 
 /// The start of an update: an entity that has been read, whose version is tried first, or the key of an entity to read.
@@ -80,12 +90,6 @@ pub trait IntoUpdateFrom<E>: Into<UpdateFrom<E>> {}
 #[diagnostic::do_not_recommend]
 impl<E, T: Into<UpdateFrom<E>>> IntoUpdateFrom<E> for T {}
 
-/// A version of the entity: the typed value, and the stored row if it was read here.
-struct Version<E> {
-    entity: Versioned<E>,
-    stored: Option<Row>,
-}
-
 impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Changes an entity: reads it, calls `change`, and writes it back if no other writer has changed it in between; otherwise, the update is
     /// repeated (CON-3).
@@ -115,81 +119,92 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// # Errors
     /// `ResourceNotFound` if the entity does not exist; `InvalidInput` if `change` changed the key; `UpdateConditionNotSatisfied` if all attempts of
     /// the [policy](crate::retry::Retry) had conflicts.
-    pub async fn update(
-        &self,
-        from: impl IntoUpdateFrom<E>,
-        mut change: impl FnMut(&mut E),
-    ) -> Result<Versioned<E>>
+    pub fn update<F: FnMut(&mut E)>(&self, from: impl IntoUpdateFrom<E>, change: F) -> Update<'_, E, F, ()>
     where
         E: ToEntity,
     {
-        self.try_update(from, |entity| {
-            change(entity);
-            Ok(())
-        })
-        .await
+        self.start_update(from.into(), change)
     }
 
     /// Works like [`update`](Self::update), but `change` may fail. If it does, its error is returned and nothing is written.
     ///
     /// # Errors
     /// Any error of [`update`](Self::update) and of `change`.
-    pub async fn try_update(
+    pub fn try_update<F: FnMut(&mut E) -> Result<()>>(
         &self,
         from: impl IntoUpdateFrom<E>,
-        mut change: impl FnMut(&mut E) -> Result<()>,
-    ) -> Result<Versioned<E>>
+        change: F,
+    ) -> Update<'_, E, F, Result<()>>
     where
         E: ToEntity,
     {
-        let table = self.name()?;
-        let (key, mut version) = match from.into() {
-            UpdateFrom::Read(entity) => (entity.entity_key()?, Some(Version { entity, stored: None })),
-            UpdateFrom::Key(key) => (key.into_key()?, None),
+        self.start_update(from.into(), change)
+    }
+
+    fn start_update<F, R>(&self, from: UpdateFrom<E>, change: F) -> Update<'_, E, F, R>
+    where
+        E: ToEntity,
+    {
+        let changes = Arc::<Changes>::default();
+        let (from, entity) = match from {
+            UpdateFrom::Key(key) => (key.into_key().map(|key| (key, None)), None),
+            UpdateFrom::Read(read) => {
+                let version = (read.etag().clone(), read.ticks());
+                (read.entity_key().map(|key| (key, Some(version))), Some(read.into_value()))
+            }
         };
+        let writes = self.write_changes(from, Arc::clone(&changes)).boxed();
+        Update::new(writes, changes, change, entity)
+    }
+
+    /// Reads, asks for a change and writes, until the write succeeds. Returns the new version.
+    async fn write_changes(
+        &self,
+        from: Result<(EntityKey, Option<(ETag, u64)>)>,
+        changes: Arc<Changes>,
+    ) -> Result<(ETag, u64)> {
+        let (key, mut version) = from?;
+        let table = self.name()?;
         let retry = self.retry.clone().unwrap_or_default();
         let mut race = retry.race("the entity");
         loop {
-            let current = match version.take() {
-                Some(current) => current,
-                None => self.read_version(table, &key).await?,
+            let found = match version.take() {
+                Some(version) => (version, None),
+                None => {
+                    let found = self.read_version(table, &key).await?;
+                    ((found.stored.etag.clone(), found.stored.row.view().timestamp()), Some(found))
+                }
             };
-            match self.try_once(table, &key, current, &mut change).await {
+            match self.write_change(table, &key, found, &changes).await {
                 Err(error) if error.is_precondition_failed() => race.lost(error).await?,
                 done => return done,
             }
         }
     }
-}
 
-impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
-    async fn read_version(&self, table: &TableName, key: &EntityKey) -> Result<Version<E>> {
-        let found = request::get(&self.store, table, key, &Select::All)
-            .await?
-            .ok_or_else(|| at(TableFault::NothingToUpdate, table, key))?;
-        Ok(Version { entity: request::read(table, key, &found)?, stored: Some(found.row) })
+    async fn read_version(&self, table: &TableName, key: &EntityKey) -> Result<Found> {
+        let found = request::get(&self.store, table, key, &Select::All).await?;
+        let stored = found.ok_or_else(|| at(TableFault::NothingToUpdate, table, key))?;
+        Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    async fn try_once(
+    /// Asks for the change of a version, which is read here or known to the caller, and writes it.
+    async fn write_change(
         &self,
         table: &TableName,
         key: &EntityKey,
-        current: Version<E>,
-        change: &mut impl FnMut(&mut E) -> Result<()>,
-    ) -> Result<Versioned<E>> {
-        let before = current.entity.entity_row()?;
-        let (etag, stamp) = (current.entity.etag().clone(), current.entity.ticks());
-        let mut entity = current.entity.into_value();
-        change(&mut entity)?;
-        let after = entity.entity_row()?;
-        if entity.entity_key()? != *key {
+        ((etag, stamp), found): ((ETag, u64), Option<Found>),
+        changes: &Changes,
+    ) -> Result<(ETag, u64)> {
+        let Changed { before, after, key: changed, version } = changes.of(found).await?;
+        if changed != *key {
             return Err(at(TableFault::KeyChanged, table, key));
         }
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if row::removes(before.view(), after.view())? {
             // Only a replace removes properties (MRG-3), so it must include the properties that `E` does not declare.
-            let stored = match current.stored {
-                Some(stored) => stored,
+            let stored = match version {
+                Some(found) => found.stored.row,
                 None => self.stored_at(table, key, &etag).await?,
             };
             OperationKind::Replace(row::rewrite(stored.view(), before.view(), after.view())?, if_match)
@@ -200,8 +215,7 @@ impl<E: FromEntity + ToEntity, S: TableStore> Table<E, S> {
         let etag = request::write(&self.store, table, key.clone(), kind).await?;
         let etag = written(table, etag)?;
         let stamp = etag.ticks().unwrap_or(stamp);
-        entity.on_written(&etag, stamp);
-        Ok(Versioned::new(entity, etag, stamp))
+        Ok((etag, stamp))
     }
 
     /// Returns all stored properties of a version that was read elsewhere.

@@ -40,6 +40,8 @@ async fn write(table: &Table<Employee, Engine>, indexed: &Table<Indexed, Engine>
     let _ = indexed.merge(ada, IfMatch::Any).await; //~ T069
     let _ = indexed.insert_or_replace(ada).await; //~ T069
     let _ = indexed.insert_or_merge(ada).await; //~ T069
+    let _ = indexed.update(Indexed::key("Sales", 7), |ada| ada.email.clear()).await; //~ T069
+    let _ = indexed.try_update(Indexed::key("Sales", 7), |_| Ok(())).await; //~ T069
 }
 
 fn main() {}

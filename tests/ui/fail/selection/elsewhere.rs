@@ -27,6 +27,8 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.get_entity("Sales", "0000000007").await?; //~ T191
     let _ = table.query_async("PartitionKey eq 'Sales'").await?; //~ T201
     let _ = table.count().await?; //~ T201
+    let _ = table.get_many([Employee::partition("Sales")]).await?; //~ T084
+    let _ = table.get_many(["0000000007"]).await?; //~ T084
     let _ = Employee::partition("Sales").filter(Employee::AGE.ge(18)).collect().await?; //~ T204
     Ok(())
 }
@@ -39,6 +41,8 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.begin().await?.commit().await?; //~ T202
     table.submit_transaction([ada]).await?; //~ T202
     table.replace(ada, "*").await?; //~ T207
+    table.update(Employee::partition("Sales"), |employee| employee.age += 1).await?; //~ T208
+    table.try_update("Sales", |_| Ok(())).await?; //~ T208
     table.patch(Employee::key("Sales", 7)).add(Employee::AGE, 1).send().await?; //~ T206
     table.patch(Employee::key("Sales", 7)).remove(Employee::NOTE).send().await?; //~ T206
     let _ = Engine::in_memory().table_named::<String>("Employee"); //~ T105

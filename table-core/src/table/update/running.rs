@@ -1,0 +1,194 @@
+//! An update that is being awaited.
+//!
+//! The requests are a boxed future, and the change runs in [`Update`] itself. The box is named without the types of the arguments, so rustc reports a
+//! wrong argument once; and it contains encoded rows only, so an update can change threads if its entity and its change can.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::entity::{FromEntity, ToEntity, Versioned};
+use crate::error::{Error, Result};
+use crate::etag::ETag;
+use crate::key::EntityKey;
+use crate::row::Row;
+use crate::selection::Primary;
+use crate::table::fault::TableFault;
+use crate::table::read::Found;
+
+/// An encoded entity before and after its change.
+pub(super) struct Changed {
+    pub(super) before: Row,
+    pub(super) after: Row,
+    /// The key after the change.
+    pub(super) key: EntityKey,
+    /// The version that was changed, if it was read for the update.
+    pub(super) version: Option<Found>,
+}
+
+/// A change that the requests wait for.
+#[derive(Default)]
+enum Change {
+    #[default]
+    None,
+    /// The version to change; `None` for the entity that the caller had read.
+    Requested(Option<Found>),
+    Made(Result<Changed>),
+}
+
+/// The changes that pass between the requests and the [`Update`] that polls them.
+#[derive(Default)]
+pub(super) struct Changes(Mutex<Change>);
+
+impl Changes {
+    /// Requests the change of a version, and returns it once the update has made it.
+    pub(super) async fn of(&self, version: Option<Found>) -> Result<Changed> {
+        self.replace(Change::Requested(version));
+        poll_fn(|_| match self.replace(Change::None) {
+            Change::Made(changed) => Poll::Ready(changed),
+            // No waker is kept: the update makes the change and polls again.
+            change => {
+                self.replace(change);
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
+    fn replace(&self, change: Change) -> Change {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), change)
+    }
+}
+
+/// The result of a change: `()`, or a `Result` of a change that may fail.
+#[doc(hidden)]
+pub trait ChangeResult {
+    /// Returns the error of the change, if any.
+    ///
+    /// # Errors
+    /// The error of the change.
+    fn into_result(self) -> Result<()>;
+}
+
+impl ChangeResult for () {
+    fn into_result(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl ChangeResult for Result<()> {
+    fn into_result(self) -> Result<()> {
+        self
+    }
+}
+
+/// An update, returned by [`Table::update`](crate::Table::update). It does nothing until it is awaited.
+///
+/// ```
+/// use table_core::table::Update;
+/// use table_core::{Engine, Entity, Table};
+///
+/// #[derive(Entity)]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
+///
+/// /// Starts an update of the age.
+/// fn birthday(employees: &Table<Employee, Engine>) -> Update<'_, Employee, impl FnMut(&mut Employee), ()> {
+///     employees.update(Employee::key("Sales", 223), |employee| employee.age += 1)
+/// }
+/// ```
+#[must_use = "an update does nothing until it is awaited"]
+pub struct Update<'a, E, F, R> {
+    writes: BoxFuture<'a, Result<(ETag, u64)>>,
+    changes: Arc<Changes>,
+    change: F,
+    /// The entity that the caller had read, and the last changed one.
+    entity: Option<E>,
+    // Functions instead of bounds, which rustc would check again at the `.await`.
+    read: fn(&Found) -> Result<E>,
+    encode: fn(&E) -> Result<(Row, EntityKey)>,
+    on_written: fn(&mut E, &ETag, u64),
+    of: PhantomData<fn() -> R>,
+}
+
+impl<'a, E: FromEntity + ToEntity, F, R> Update<'a, E, F, R> {
+    pub(super) fn new(
+        writes: BoxFuture<'a, Result<(ETag, u64)>>,
+        changes: Arc<Changes>,
+        change: F,
+        entity: Option<E>,
+    ) -> Self {
+        Self {
+            writes,
+            changes,
+            change,
+            entity,
+            read: |found| found.read::<Primary, E>().map(Versioned::into_value),
+            encode: |entity| Ok((entity.entity_row()?, entity.entity_key()?)),
+            on_written: E::on_written,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
+    /// Changes a version, and keeps the changed entity.
+    fn change(&mut self, version: Option<Found>) -> Result<Changed> {
+        let read = version.as_ref().map(self.read).transpose()?;
+        let mut entity = read.or_else(|| self.entity.take()).ok_or_else(no_version)?;
+        let (before, _) = (self.encode)(&entity)?;
+        (self.change)(&mut entity).into_result()?;
+        let (after, key) = (self.encode)(&entity)?;
+        self.entity = Some(entity);
+        Ok(Changed { before, after, key, version })
+    }
+
+    fn written(&mut self, (etag, stamp): (ETag, u64)) -> Result<Versioned<E>> {
+        let mut entity = self.entity.take().ok_or_else(no_version)?;
+        (self.on_written)(&mut entity, &etag, stamp);
+        Ok(Versioned::new(entity, etag, stamp))
+    }
+}
+
+/// An update keeps no references to its own fields.
+impl<E, F, R> Unpin for Update<'_, E, F, R> {}
+
+impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Future for Update<'_, E, F, R> {
+    type Output = Result<Versioned<E>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        loop {
+            if let Poll::Ready(done) = this.writes.poll_unpin(context) {
+                return Poll::Ready(done.and_then(|version| this.written(version)));
+            }
+            match this.changes.replace(Change::None) {
+                Change::Requested(version) => {
+                    let changed = this.change(version);
+                    this.changes.replace(Change::Made(changed));
+                }
+                change => {
+                    this.changes.replace(change);
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+}
+
+fn no_version() -> Error {
+    Error::of(TableFault::NothingToUpdate)
+}
+
+impl<E, F, R> fmt::Debug for Update<'_, E, F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Update").finish_non_exhaustive()
+    }
+}
