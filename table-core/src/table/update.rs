@@ -77,7 +77,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
 /// # #[partition_key(department)]
 /// # #[row_key(id)]
 /// # struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
-/// assert!(reads(Employee::key("Sales", 223))); // `reads("Sales")` does not compile: T208
+/// assert!(reads::<Employee>(Employee::key("Sales", 223))); // `reads("Sales")` does not compile: T208
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T208] an update of `{E}` starts with its key or with the entity that was read, not with `{Self}`",

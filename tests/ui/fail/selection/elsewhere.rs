@@ -1,6 +1,6 @@
 //! Methods and arguments that people from other libraries would write, with calls on their results. Each mistake is reported once.
 
-use table_core::{Engine, Entity, IfMatch, Table, TableStoreExt};
+use table_core::{Engine, Entity, Table, TableStoreExt};
 
 #[derive(Entity, Clone)]
 #[partition_key(department)]
