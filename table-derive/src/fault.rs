@@ -85,7 +85,7 @@ struct Named {
 impl Arguments {
     fn of(attributes: &[Attribute]) -> Result<Self> {
         let mut found = attributes.iter().filter(|attribute| attribute.path().is_ident("fault"));
-        let arguments = found.next().map(|attribute| attribute.parse_args()).transpose()?;
+        let arguments = found.next().map(Attribute::parse_args).transpose()?;
         match found.next() {
             Some(second) => Err(Error::new(second.span(), "`#[fault(…)]` is given twice; write it once")),
             None => Ok(arguments.unwrap_or_default()),

@@ -168,12 +168,11 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         let retry = self.retry.clone().unwrap_or_default();
         let mut race = retry.race("the entity");
         loop {
-            let found = match version.take() {
-                Some(version) => (version, None),
-                None => {
-                    let found = self.read_version(table, &key).await?;
-                    ((found.stored.etag.clone(), found.stored.row.view().timestamp()), Some(found))
-                }
+            let found = if let Some(version) = version.take() {
+                (version, None)
+            } else {
+                let found = self.read_version(table, &key).await?;
+                ((found.stored.etag.clone(), found.stored.row.view().timestamp()), Some(found))
             };
             match self.write_change(table, &key, found, &changes).await {
                 Err(error) if error.is_precondition_failed() => race.lost(error).await?,
@@ -196,8 +195,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         ((etag, stamp), found): ((ETag, u64), Option<Found>),
         changes: &Changes,
     ) -> Result<(ETag, u64)> {
-        let Changed { before, after, key: changed, version } = changes.of(found).await?;
-        if changed != *key {
+        let Changed { before, after, key: new_key, version } = changes.of(found).await?;
+        if new_key != *key {
             return Err(at(TableFault::KeyChanged, table, key));
         }
         let if_match = IfMatch::ETag(etag.clone());

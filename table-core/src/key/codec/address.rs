@@ -37,8 +37,9 @@ fn push_4(address: Ipv4Addr, out: &mut String) {
 }
 
 fn push_6(address: Ipv6Addr, out: &mut String) {
-    let [a, b, c, d, e, f, g, h] = address.segments();
-    let _ = write!(out, "{a:04x}:{b:04x}:{c:04x}:{d:04x}:{e:04x}:{f:04x}:{g:04x}:{h:04x}");
+    for (at, segment) in address.segments().into_iter().enumerate() {
+        let _ = write!(out, "{}{segment:04x}", if at == 0 { "" } else { ":" });
+    }
 }
 
 /// Splits a text into `COUNT` groups of `width` characters with a separator between them.
