@@ -38,7 +38,7 @@ fn holding(rows: &Rows) -> FaultyStore<Engine> {
         let row = bag(key, properties).to_row().unwrap();
         Copied::of(EntityRef::new(&key.0, &key.1, row.view())).unwrap()
     };
-    let write = store.table_named::<Copied>("Airports").unwrap();
+    let write = Table::<Copied, _>::new(store.clone(), table());
     block_on(write.bulk().insert_all(rows.iter().map(put))).unwrap();
     store.heal();
     store
