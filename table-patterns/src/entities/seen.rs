@@ -17,7 +17,10 @@ const ROWS: usize = 128;
 
 /// The partitions that the transactions of a handle have used recently. Clones share them.
 #[derive(Clone)]
-pub(crate) struct SeenPartitions(Arc<Mutex<Recent<(String, PartitionKey), Arc<SeenRows>>>>);
+pub(crate) struct SeenPartitions(Arc<Mutex<Partitions>>);
+
+/// Partitions by table and key.
+type Partitions = Recent<(String, PartitionKey), Arc<SeenRows>>;
 
 /// The rows of one partition that transactions of the process have read recently.
 pub(crate) struct SeenRows(Mutex<State>);

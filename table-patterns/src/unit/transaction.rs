@@ -218,11 +218,10 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             && !attempts.is_alone
             && self.completion.is_none()
             && let Some((operations, recorded)) = self.site().assume(&self.batch).await?
+            && let Some((group, joined)) = self.join(&turn, group.as_ref(), &operations)
         {
-            if let Some((group, joined)) = self.join(&turn, group.as_ref(), &operations) {
-                drop(turn);
-                return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
-            }
+            drop(turn);
+            return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
         }
         if group.is_some() {
             // The unit has read versions of rows of the group.
