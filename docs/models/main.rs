@@ -65,7 +65,7 @@ fn main() -> ExitCode {
             ("--only", Some(name)) => only = Some(name.to_owned()),
             _ => {
                 eprintln!(
-                    "usage: models [--runs N] [--only feed|convergence|places|backfill|fairness] [--seed N]"
+                    "usage: models [--runs N] [--only feed|convergence|places|backfill|copies|fairness] [--seed N]"
                 );
                 return ExitCode::FAILURE;
             }
