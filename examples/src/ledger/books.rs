@@ -143,7 +143,7 @@ impl Bookkeeping {
     /// `EntityAlreadyExists` if they are open; any error of the store.
     pub async fn open_books(&self, tenant: &str, closed_until: NaiveDate) -> Result<()> {
         let books = Books { tenant: tenant.to_owned(), closed_until };
-        let opened = self.entries.transaction(Entry::partition(tenant), async |unit| {
+        let opened = self.entries.transaction(Entry::partition(tenant), async move |unit| {
             unit.insert(&books)?;
             Ok::<_, Refused>(())
         });
@@ -165,9 +165,11 @@ impl Bookkeeping {
     /// A [`Refused`]; nothing is posted.
     pub async fn post(&self, tenant: &str, chart: &Chart, drafts: &[Draft]) -> Result<Vec<u32>> {
         drafts.iter().try_for_each(|draft| check(chart, &draft.lines))?;
-        let posted = self
-            .entries
-            .transaction(Entry::partition(tenant), async |unit| self.post_in(unit, tenant, drafts).await);
+        // The function owns its captures, so that a server can call it in its tasks.
+        let (books, tenant, drafts) = (self.clone(), tenant.to_owned(), drafts.to_vec());
+        let posted = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
+            books.post_in(unit, &tenant, &drafts).await
+        });
         Ok(posted.await?.into_value())
     }
 
@@ -201,9 +203,10 @@ impl Bookkeeping {
     /// # Errors
     /// A [`Refused`]; nothing is posted.
     pub async fn reverse(&self, tenant: &str, number: u32, effective: NaiveDate) -> Result<u32> {
-        let reversed = self.entries.transaction(Entry::partition(tenant), async |unit| {
-            let entry = unit.get(Entry::key(tenant, number)).await?.ok_or(Refused::Unknown)?;
-            let books = unit.get(Books::key(tenant)).await?.ok_or(Refused::Unknown)?;
+        let (numbers, tenant) = (Arc::clone(&self.numbers), tenant.to_owned());
+        let reversed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
+            let entry = unit.get(Entry::key(&tenant, number)).await?.ok_or(Refused::Unknown)?;
+            let books = unit.get(Books::key(&tenant)).await?.ok_or(Refused::Unknown)?;
             if entry.reversed_by.is_some() {
                 return Err(Refused::Reversed);
             }
@@ -213,8 +216,8 @@ impl Bookkeeping {
             let lines = entry.lines.iter().map(|line| Line { cents: -line.cents, ..*line }).collect();
             let reference = format!("reversal of {number}");
             let draft = Draft { request: reference.clone(), effective, reference, lines };
-            let reversal = self.numbers.next_in(unit).await?;
-            add(unit, tenant, &draft, (reversal, Some(number))).await?;
+            let reversal = numbers.next_in(unit).await?;
+            add(unit, &tenant, &draft, (reversal, Some(number))).await?;
             unit.update(&entry, |entry| entry.reversed_by = Some(reversal))?;
             Ok(reversal)
         });
@@ -226,8 +229,9 @@ impl Bookkeeping {
     /// # Errors
     /// A [`Refused`].
     pub async fn close(&self, tenant: &str, until: NaiveDate) -> Result<()> {
-        let closed = self.entries.transaction(Entry::partition(tenant), async |unit| {
-            let books = unit.get(Books::key(tenant)).await?.ok_or(Refused::Unknown)?;
+        let tenant = tenant.to_owned();
+        let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
+            let books = unit.get(Books::key(&tenant)).await?.ok_or(Refused::Unknown)?;
             unit.update(&books, |books| books.closed_until = books.closed_until.max(until))?;
             Ok::<_, Refused>(())
         });
@@ -239,12 +243,12 @@ impl Bookkeeping {
     /// # Errors
     /// A [`Refused`].
     pub async fn close_account(&self, tenant: &str, account: u32) -> Result<()> {
-        let (page, at) = slot(account);
-        let closed = self.entries.transaction(Entry::partition(tenant), async |unit| {
-            let found = unit.get_as::<SeriesRow<Balances>, Balances>(Balances::key(tenant, page)).await?;
+        let ((page, at), tenant) = (slot(account), tenant.to_owned());
+        let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
+            let found = unit.get_as::<SeriesRow<Balances>, Balances>(Balances::key(&tenant, page)).await?;
             let mut row = match &found {
                 Some(found) => found.value().clone(),
-                None => SeriesRow::new(empty(tenant, page)),
+                None => SeriesRow::new(empty(&tenant, page)),
             };
             if row.slot(at).is_some_and(|cents| *cents != 0) {
                 return Err(Refused::Account(account));
@@ -262,8 +266,7 @@ impl Bookkeeping {
     /// Any error of the store.
     pub async fn balance(&self, tenant: &str, account: u32) -> Stored<i64> {
         let (page, at) = slot(account);
-        let row = self.balances.get(Balances::key(tenant, page)).await?;
-        Ok(row.and_then(|row| row.slot(at).copied()).unwrap_or_default())
+        Ok(self.balances.get_slot(Balances::key(tenant, page), at).await?.unwrap_or_default())
     }
 
     /// Returns the balance of an account at the end of a day: the sums of earlier months, and the postings of the month.
@@ -384,13 +387,14 @@ async fn add(
     let mut pages = BTreeMap::<u32, Vec<(usize, i64)>>::new();
     for line in &lines {
         let (page, at) = slot(line.account);
-        let known = unit.get(Balances::key(tenant, page)).await?;
-        if known.is_some_and(|known| known.closed.contains(&line.account)) {
-            return Err(Refused::Account(line.account));
-        }
         pages.entry(page).or_default().push((at, line.cents));
     }
     for (page, by) in pages {
+        if let Some(known) = unit.get(Balances::key(tenant, page)).await?
+            && let Some(line) = lines.iter().find(|line| known.closed.contains(&line.account))
+        {
+            return Err(Refused::Account(line.account));
+        }
         unit.increment(&empty(tenant, page), &by).await?;
         unit.increment(&MonthSums { tenant: tenant.to_owned(), page, month: month(effective) }, &by).await?;
     }

@@ -9,6 +9,7 @@ mod grid;
 mod large;
 mod layout;
 mod layouts;
+mod ledger;
 mod locks;
 mod prefixed;
 mod programs;

@@ -1,0 +1,34 @@
+//! The verbs of the ledger, called as by the tasks of a server.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use examples::ledger::books::{Bookkeeping, Draft};
+use examples::model::ledger::Line;
+use examples::store;
+use pollster::block_on;
+
+/// Checks that a future can be sent between threads, as most runtimes require.
+fn sendable<T: Send>(future: T) -> T {
+    future
+}
+
+#[test]
+fn every_verb_runs_in_a_task_that_changes_threads() {
+    let books = block_on(sendable(Bookkeeping::open(&store::in_memory()))).unwrap();
+    let day = NaiveDate::from_ymd_opt(2026, 3, 1).unwrap();
+    let lines = vec![Line { account: 1, cents: 5 }, Line { account: 2, cents: -5 }];
+    let draft =
+        Draft { request: "one".into(), effective: day.succ_opt().unwrap(), reference: "r".into(), lines };
+    let chart = BTreeMap::from([1, 2].map(|account| (account, "EUR".to_owned())));
+    block_on(sendable(async {
+        books.open_books("t", day).await.unwrap();
+        let numbers = books.post("t", &chart, std::slice::from_ref(&draft)).await.unwrap();
+        assert_eq!(books.balance("t", 1).await.unwrap(), 5);
+        books.reverse("t", numbers[0], draft.effective).await.unwrap();
+        assert_eq!(books.balance_at("t", 1, draft.effective).await.unwrap(), 0);
+        books.close_account("t", 1).await.unwrap();
+        books.close("t", draft.effective).await.unwrap();
+        books.post("t", &chart, &[Draft { request: "two".into(), ..draft.clone() }]).await.unwrap_err();
+    }));
+}
