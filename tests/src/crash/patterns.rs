@@ -4,6 +4,8 @@
 //! what was acknowledged and what was in progress when the child died; nothing else may be stored. The recovery that the documentation of the
 //! patterns prescribes (a sweep and workers, a collection of orphans) runs first.
 
+mod books;
+mod books_hand;
 mod check;
 mod copies;
 mod helpdesk;

@@ -10,6 +10,7 @@ use table_core::{PartitionKey, Result, TableStore, ticks};
 use table_patterns::feed::Cursor;
 use table_patterns::work::Sweep;
 
+use super::books;
 use super::copies::{holders, people};
 use super::helpdesk;
 use super::indexes::check_indexes;
@@ -54,7 +55,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     let periods = periods(stores, ledger, &mut wrong).await?;
     let people = people(stores).await?;
     let desk = helpdesk::stored(&stores.desk, &mut wrong).await?;
-    let held: [(Kind, Values); 13] = [
+    let held: [(Kind, Values); 14] = [
         (Kind::Index, employees.iter().map(Employee::entry).collect()),
         (Kind::Series, series(stores).await?),
         (Kind::Log, log(stores, &mut wrong).await?),
@@ -68,6 +69,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
         (Kind::Listed, readers(stores, &mut wrong).await?),
         (Kind::Agent, desk.agents),
         (Kind::Ticket, desk.tickets),
+        (Kind::Entry, books::stored(&stores.books, &mut wrong).await?),
     ];
     for (kind, held) in held {
         ledger.compare(kind, &held, &mut wrong);

@@ -35,10 +35,12 @@ pub enum Kind {
     Agent,
     /// A ticket of the help desk.
     Ticket,
+    /// A request of the accounting ledger; the value is the postings of its entry.
+    Entry,
 }
 
 impl Kind {
-    const ALL: [(Self, &'static str); 14] = [
+    const ALL: [(Self, &'static str); 15] = [
         (Self::Index, "index"),
         (Self::Series, "series"),
         (Self::Log, "log"),
@@ -53,6 +55,7 @@ impl Kind {
         (Self::Listed, "listed"),
         (Self::Agent, "agent"),
         (Self::Ticket, "ticket"),
+        (Self::Entry, "entry"),
     ];
 }
 

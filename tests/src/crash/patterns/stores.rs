@@ -22,6 +22,7 @@ use table_patterns::view::ViewTable;
 use table_patterns::wide::{Wide, WideReader, WideSlots, WideTable, WideWriter};
 use table_patterns::work::{Runtime, Worker, WorkerOptions};
 
+use super::books::Books;
 use super::copies::{Desk, Person, Room};
 use super::helpdesk::HelpDesk;
 use super::lists::{Reader, Readers, list_blobs};
@@ -200,6 +201,7 @@ pub struct Stores {
     pub(super) list_blobs: Arc<dyn ObjectStore>,
     pub(super) readers: Readers,
     pub(super) desk: HelpDesk,
+    pub(super) books: Books,
 }
 
 impl Stores {
@@ -248,6 +250,7 @@ impl Stores {
                 .create_if_missing()
                 .await?,
             desk: HelpDesk::open(&outbox, attachments).await?,
+            books: Books::open(&engine).await?,
             list_blobs: lists,
             blobs,
             fed,

@@ -15,7 +15,7 @@ use table_patterns::blob::object_store::{ObjectStore, ObjectStoreExt};
 use table_patterns::large::whole;
 
 use super::stores::{Counts, Queues, Stores};
-use super::{HANDS, Hand, Ledger, Line, Recovery, check};
+use super::{HANDS, Hand, Ledger, Line, Recovery, books, check};
 
 /// Runs the given number of steps of each writer in turns, and returns their reports.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
@@ -324,4 +324,22 @@ fn what_a_help_desk_lost_or_has_twice_is_found() {
     let wrong =
         found(Recovery::Whole, async |stores| delete_first(stores, "HelpDesk", "ticket_000001").await);
     assert!(wrong.contains("ticket 2 of adatum has the place of 1") && wrong.contains("Dangling"), "{wrong}");
+}
+
+#[test]
+fn lost_and_duplicated_rows_of_a_ledger_are_found() {
+    for (prefix, finding) in [
+        ("entry_", "has the place of"),
+        ("posting_", "the statements have"),
+        ("request_", "answer"),
+        ("audit_", "the audit log has"),
+        ("month_", "the trial balance differs"),
+        ("date_", "Missing"),
+        ("\u{FFFC}feed_", "the feed has"),
+    ] {
+        let wrong = found(Recovery::Whole, async |stores| books::delete_row(stores, prefix).await);
+        assert!(wrong.contains(finding), "{prefix}: {wrong}");
+    }
+    let wrong = found(Recovery::Whole, async |stores| books::add_cent(&stores.books).await);
+    assert!(wrong.contains("account 3 has the balance"), "{wrong}");
 }

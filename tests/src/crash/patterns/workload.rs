@@ -1,5 +1,6 @@
 //! The workload: hands, each of which makes one change after the other to one pattern.
 
+use examples::ledger::books::Draft;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use table_core::key::{PartitionKey, RowKey};
@@ -23,7 +24,7 @@ use super::stores::{
 use super::views::{REGIONS, Sale};
 
 /// The pattern of each hand.
-pub const HANDS: [Kind; 28] = [
+pub const HANDS: [Kind; 32] = [
     Kind::Index,
     Kind::Index,
     Kind::Index,
@@ -52,6 +53,10 @@ pub const HANDS: [Kind; 28] = [
     Kind::Ticket,
     Kind::Ticket,
     Kind::Ticket,
+    Kind::Entry,
+    Kind::Entry,
+    Kind::Entry,
+    Kind::Entry,
 ];
 
 /// One thread of the workload. Its keys are its own; index values, lists, series, logs and the feed are shared with others.
@@ -62,6 +67,8 @@ pub struct Hand<'a> {
     pub(super) round: u32,
     pub(super) step: u32,
     pub(super) random: StdRng,
+    /// The last entry that this hand has posted, with its number.
+    pub(super) posted: Option<(Draft, u32)>,
     tell: &'a (dyn Fn(Line) + Sync),
 }
 
@@ -77,7 +84,7 @@ impl<'a> Hand<'a> {
     ) -> Self {
         let own = u32::try_from(number).unwrap_or_default();
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(u64::from(round) * 100 + u64::from(own));
-        Self { stores, number, own, round, step: 0, random: StdRng::seed_from_u64(seed), tell }
+        Self { stores, number, own, round, step: 0, random: StdRng::seed_from_u64(seed), posted: None, tell }
     }
 
     /// Makes the next change.
@@ -99,6 +106,7 @@ impl<'a> Hand<'a> {
             Some(Kind::Viewed) => self.sale().await,
             Some(Kind::Listed) => self.reader().await,
             Some(Kind::Agent | Kind::Ticket) => self.desk().await,
+            Some(Kind::Entry) => self.post().await,
             None => Err(Error::new(ErrorCode::InvalidInput, "there is no such hand")),
         }
     }
