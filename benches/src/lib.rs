@@ -5,6 +5,7 @@
 //! the server compared with Azurite.
 
 pub mod azurite;
+pub mod books;
 pub mod child;
 pub mod data;
 pub mod folder;

@@ -12,6 +12,7 @@ pub mod insert;
 pub mod key;
 pub mod large_get;
 pub mod large_page;
+pub mod ledger;
 pub mod long_keys;
 pub mod memory;
 pub mod outbox;
@@ -52,6 +53,7 @@ pub const ROWS: &[Row] = &[
     ("backfill", backfill::measure),
     ("view", view::measure),
     ("outbox", outbox::measure),
+    ("ledger", ledger::measure),
     ("base_size", base_size::measure),
     ("deletions", deletions::measure),
     ("long_keys", long_keys::measure),

@@ -39,7 +39,8 @@ pub struct Sqlite {
     committer: Committer<Job>,
 }
 
-fn connect(path: &Path, cache: usize) -> Outcome<Connection> {
+/// Connects to a database with this cache. Commits are durable.
+pub(crate) fn connect(path: &Path, cache: usize) -> Outcome<Connection> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;

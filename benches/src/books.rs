@@ -1,0 +1,148 @@
+//! An accounting ledger of one tenant, written once on the patterns and once on `SQLite`, with the same content and the same guarantees.
+//!
+//! A post checks that its request is new, and that its period and its accounts are open. It takes the next number without a gap, and writes the
+//! entry with its searches by date and by reference, its postings, the balances and the monthly sums of its accounts, a line of the audit log
+//! and a record for a webhook, all in one durable transaction.
+//!
+//! This is the ledger of the package `examples`, which cannot be measured itself: it is compiled without optimisation.
+
+pub mod ours;
+pub mod sqlite;
+
+use std::collections::BTreeMap;
+
+use chrono::{Days, NaiveDate};
+
+use crate::Outcome;
+
+/// The number of accounts.
+pub const ACCOUNTS: u32 = 1_000;
+/// The number of postings of a page of a statement.
+pub const PAGE: usize = 50;
+/// The tenant.
+pub const TENANT: &str = "contoso";
+/// The number of days over which entries are distributed.
+const DAYS: u64 = 700;
+/// The first day of the entries. The books are closed up to the day before.
+pub const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
+    Some(day) => day,
+    None => NaiveDate::MIN,
+};
+
+/// An entry to post.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The request, chosen by the client.
+    pub request: String,
+    /// The day on which the entry takes effect.
+    pub effective: NaiveDate,
+    /// The document that it records.
+    pub reference: String,
+    /// Accounts and cents, which sum to zero.
+    pub lines: Vec<(u32, i64)>,
+}
+
+/// A line of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The day on which the entry takes effect.
+    pub effective: NaiveDate,
+    /// The number of the entry.
+    pub entry: u32,
+    /// The amount.
+    pub cents: i64,
+    /// The document that the entry records.
+    pub reference: String,
+}
+
+/// A ledger.
+pub trait Books: Sync {
+    /// Returns the name in the table.
+    fn name(&self) -> &'static str;
+
+    /// Posts entries in one durable transaction.
+    fn post(&self, drafts: Vec<Draft>) -> Outcome<()>;
+
+    /// Posts many entries as fast as it can, and returns when all are durable.
+    fn load(&self, drafts: Vec<Draft>) -> Outcome<()>;
+
+    /// Closes an account whose balance is zero.
+    fn close_account(&self, account: u32) -> Outcome<()>;
+
+    /// Returns a reader for one thread.
+    fn reader(&self) -> Outcome<Box<dyn Reader + '_>>;
+
+    /// Moves everything to its final place on the disk, and returns the bytes of all files.
+    fn bytes(&self) -> Outcome<u64>;
+}
+
+/// Reads a ledger.
+pub trait Reader {
+    /// Returns the present balance of an account in cents.
+    fn balance(&mut self, account: u32) -> Outcome<i64>;
+
+    /// Returns the newest postings of an account.
+    fn statement(&mut self, account: u32) -> Outcome<Vec<Line>>;
+
+    /// Returns the balances of all accounts before a month that are not zero.
+    fn trial_balance(&mut self, month: u32) -> Outcome<BTreeMap<u32, i64>>;
+
+    /// Returns the number of entries, and fails if the numbers have a gap.
+    fn entries(&mut self) -> Outcome<u32>;
+}
+
+/// Returns the number of a month since year 0.
+#[must_use]
+pub fn month(day: NaiveDate) -> u32 {
+    use chrono::Datelike;
+    u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
+}
+
+/// Returns the `turn`th draft, with this number of postings on accounts and a day that seem random.
+#[must_use]
+pub fn draft(turn: u32, postings: u32) -> Draft {
+    let cents = |at| if at == 0 { i64::from(postings - 1) * 100 } else { -100 };
+    Draft {
+        request: format!("request-{turn:08}-{:08x}", turn.wrapping_mul(0x9E37_79B1)),
+        effective: FIRST.checked_add_days(Days::new(u64::from(turn) * 17 % DAYS)).unwrap_or(FIRST),
+        reference: format!("invoice {}", turn % 5_000),
+        lines: (0..postings).map(|at| ((turn * 13 + at * 7) % ACCOUNTS, cents(at))).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::Folder;
+
+    #[test]
+    fn both_ledgers_give_the_same_answers() {
+        let folder = Folder::named("books-test", false).unwrap();
+        let ours = ours::Ours::open(&folder.join("tables")).unwrap();
+        let peer = sqlite::SqliteBooks::open(&folder.join("peer.sqlite")).unwrap();
+        let ledgers: [&dyn Books; 2] = [&ours, &peer];
+        for books in ledgers {
+            books.load((0..300).map(|turn| draft(turn, 2)).collect()).unwrap();
+            books.post(vec![draft(300, 50)]).unwrap();
+            books.post(vec![draft(300, 50)]).unwrap(); // a repetition
+            let early = Draft { effective: NaiveDate::MIN, ..draft(301, 2) };
+            assert!(books.post(vec![early]).is_err(), "the period is closed");
+            let other = Draft { lines: draft(302, 2).lines, ..draft(5, 2) };
+            assert!(books.post(vec![other]).is_err(), "one request for two entries");
+            assert!(books.close_account(13).is_err(), "the account has a balance");
+            books.close_account(999).unwrap();
+            let closed = Draft { lines: vec![(999, 1), (13, -1)], ..draft(303, 2) };
+            assert!(books.post(vec![closed]).is_err(), "the account is closed");
+        }
+        let [mut ours, mut peer] = ledgers.map(|books| books.reader().unwrap());
+        assert_eq!((ours.entries().unwrap(), peer.entries().unwrap()), (301, 301));
+        let until = month(FIRST) + 11;
+        let trial = ours.trial_balance(until).unwrap();
+        assert_eq!(trial, peer.trial_balance(until).unwrap());
+        assert!(trial.len() > 100, "{}", trial.len());
+        for account in 0..ACCOUNTS {
+            assert_eq!(ours.balance(account).unwrap(), peer.balance(account).unwrap(), "{account}");
+            assert_eq!(ours.statement(account).unwrap(), peer.statement(account).unwrap(), "{account}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The ledger on the patterns: one unit for each post; balances and monthly sums are slots of series.
+
+mod model;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pollster::block_on;
+use table_core::embedded::{Durability, Engine};
+use table_core::{Table, TableStoreExt, ticks};
+use table_patterns::entities::NoOutbox;
+use table_patterns::participant::WithParticipants;
+use table_patterns::sequence::GaplessSequence;
+use table_patterns::series::{SeriesRow, SeriesTable};
+use table_patterns::unit::Unit;
+use table_patterns::{Entities, EntityStore, Error};
+
+use crate::Outcome;
+use crate::books::{Books, Draft, FIRST, Line, PAGE, Reader, TENANT, month};
+use crate::folder::bytes_below;
+use crate::report::OURS;
+
+use model::{AuditTrail, Balances, Entry, MonthSums, Opened, Posted, Posting, Request, SLOTS};
+
+/// The number of entries of a transaction while entries are loaded: as many as fit.
+const BATCH: usize = 10;
+
+type Store = WithParticipants<Engine>;
+type Work = Unit<Store, NoOutbox>;
+
+/// An engine with the ledger.
+#[derive(Debug)]
+pub struct Ours {
+    folder: PathBuf,
+    engine: Engine,
+    entries: Entities<Entry, Store>,
+    numbers: GaplessSequence<Entry, Store>,
+    postings: Table<Posting, Store>,
+    balances: SeriesTable<Balances, Store>,
+    months: SeriesTable<MonthSums, Store>,
+}
+
+/// The reason why an entry is refused.
+#[derive(Debug)]
+enum Refused {
+    /// The tenant does not exist.
+    Unknown,
+    /// The period is closed.
+    Period,
+    /// The account is closed, or has a balance.
+    Account(u32),
+    /// The identifier of the request belongs to another entry.
+    OtherRequest,
+    Store(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Ours {
+    /// Creates a ledger in a new folder, and opens its books.
+    pub fn open(folder: &Path) -> Outcome<Self> {
+        let ledger = Self::on(folder, Engine::open(folder)?)?;
+        let opened = Opened { tenant: TENANT.to_owned(), closed_until: FIRST.pred_opt().unwrap_or(FIRST) };
+        let opening = async |unit: &mut Work| unit.insert(&opened).map(drop);
+        block_on(ledger.entries.transaction(Entry::partition(TENANT), opening))?;
+        Ok(ledger)
+    }
+
+    fn on(folder: &Path, engine: Engine) -> Outcome<Self> {
+        let store = engine.clone().with_participant::<Entry>(AuditTrail);
+        let entries = block_on(store.entities::<Entry>().with_actor("clerk").create_if_missing())?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            numbers: GaplessSequence::new(&entries, "entry")?,
+            postings: store.table(),
+            balances: SeriesTable::new(store.entities::<Balances>()),
+            months: SeriesTable::new(store.entities::<MonthSums>()),
+            engine,
+            entries,
+        })
+    }
+
+    async fn post_in(&self, unit: &mut Work, drafts: &[Draft]) -> Result<(), Refused> {
+        let mut new = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            match unit.get(Request::key(TENANT, &draft.request)).await? {
+                None => new.push(draft),
+                Some(known) => {
+                    let entry = unit.get(Entry::key(TENANT, known.entry)).await?.ok_or(Refused::Unknown)?;
+                    let lines = entry.lines.iter().map(|line| (line.account, line.cents));
+                    if !lines.eq(draft.lines.iter().copied()) {
+                        return Err(Refused::OtherRequest);
+                    }
+                }
+            }
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        let opened = unit.get(Opened::key(TENANT)).await?.ok_or(Refused::Unknown)?;
+        if new.iter().any(|draft| draft.effective <= opened.closed_until) {
+            return Err(Refused::Period);
+        }
+        let count = u64::try_from(new.len()).unwrap_or_default();
+        let numbers = self.numbers.take_in::<u32>(unit, count).await?;
+        for (number, draft) in numbers.zip(new) {
+            add(unit, draft, number).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the row and the slot of the balance of an account.
+const fn place(account: u32) -> (u32, usize) {
+    (account / SLOTS, (account % SLOTS) as usize)
+}
+
+/// Adds an entry to a unit, with everything that it changes.
+async fn add(unit: &mut Work, draft: &Draft, number: u32) -> Result<(), Refused> {
+    let Draft { request, effective, reference, lines } = draft;
+    let tenant = || TENANT.to_owned();
+    let mut pages = BTreeMap::<u32, Vec<(usize, i64)>>::new();
+    for (account, cents) in lines {
+        let (page, slot) = place(*account);
+        pages.entry(page).or_default().push((slot, *cents));
+    }
+    for (page, by) in pages {
+        if let Some(known) = unit.get(Balances::key(TENANT, page)).await?
+            && let Some((account, _)) = lines.iter().find(|(account, _)| known.closed.contains(account))
+        {
+            return Err(Refused::Account(*account));
+        }
+        unit.increment(&Balances::empty(page), &by).await?;
+        unit.increment(&MonthSums { tenant: tenant(), month: month(*effective), page }, &by).await?;
+    }
+    for (line, (account, cents)) in (0..).zip(lines) {
+        let (account, cents, reference) = (*account, *cents, reference.clone());
+        let effective = *effective;
+        unit.insert(&Posting {
+            tenant: tenant(),
+            account,
+            effective,
+            entry: number,
+            line,
+            cents,
+            reference,
+        })?;
+    }
+    unit.insert(&Entry {
+        tenant: tenant(),
+        number,
+        effective: *effective,
+        posted: ticks::now(),
+        reference: reference.clone(),
+        memo: String::new(),
+        volume: lines.iter().map(|(_, cents)| (*cents).max(0)).sum(),
+        reversed_by: None,
+        lines: lines.iter().map(|(account, cents)| Posted { account: *account, cents: *cents }).collect(),
+    })?;
+    unit.insert(&Request { tenant: tenant(), id: request.clone(), entry: number })?;
+    Ok(())
+}
+
+impl Books for Ours {
+    fn name(&self) -> &'static str {
+        OURS
+    }
+
+    fn post(&self, drafts: Vec<Draft>) -> Outcome<()> {
+        let partition = Entry::partition(TENANT);
+        block_on(self.entries.transaction(partition, async |unit| self.post_in(unit, &drafts).await))?;
+        Ok(())
+    }
+
+    /// One sync serves all entries: the load waits for the operating system's cache, and its end for the disk.
+    fn load(&self, drafts: Vec<Draft>) -> Outcome<()> {
+        for batch in drafts.chunks(BATCH) {
+            self.post(batch.to_vec())?;
+        }
+        Ok(block_on(self.engine.checkpoint())?)
+    }
+
+    fn close_account(&self, account: u32) -> Outcome<()> {
+        let (page, slot) = place(account);
+        let closing = async |unit: &mut Work| {
+            let found = unit.get_as::<SeriesRow<Balances>, Balances>(Balances::key(TENANT, page)).await?;
+            let known = found.as_ref().map(|found| SeriesRow::clone(found));
+            let mut row = known.unwrap_or_else(|| SeriesRow::new(Balances::empty(page)));
+            if row.slot(slot).is_some_and(|cents| *cents != 0) {
+                return Err(Refused::Account(account));
+            }
+            row.entity.closed.insert(account);
+            unit.put_series(found.as_ref(), &row)?;
+            Ok(())
+        };
+        block_on(self.entries.transaction(Entry::partition(TENANT), closing))?;
+        Ok(())
+    }
+
+    fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
+        Ok(Box::new(self))
+    }
+
+    fn bytes(&self) -> Outcome<u64> {
+        block_on(self.engine.checkpoint())?;
+        bytes_below(&self.folder)
+    }
+}
+
+impl Reader for &Ours {
+    fn balance(&mut self, account: u32) -> Outcome<i64> {
+        let (page, slot) = place(account);
+        let balance = self.balances.get_slot(Balances::key(TENANT, page), slot);
+        Ok(block_on(balance)?.unwrap_or_default())
+    }
+
+    fn statement(&mut self, account: u32) -> Outcome<Vec<Line>> {
+        let newest = self.postings.query(Posting::rows(TENANT).account_is(account)).limit(PAGE);
+        let line = |posting: Posting| {
+            let Posting { effective, entry, cents, reference, .. } = posting;
+            Line { effective, entry, cents, reference }
+        };
+        Ok(block_on(newest.collect())?.into_iter().map(line).collect())
+    }
+
+    fn trial_balance(&mut self, month: u32) -> Outcome<BTreeMap<u32, i64>> {
+        let mut balances = BTreeMap::new();
+        for row in block_on(self.months.query(MonthSums::rows(TENANT).month(..month)).collect())? {
+            for (account, cents) in (row.entity.page * SLOTS..).zip(row.slots()) {
+                if let Some(cents) = cents {
+                    *balances.entry(account).or_default() += cents;
+                }
+            }
+        }
+        balances.retain(|_, cents| *cents != 0);
+        Ok(balances)
+    }
+
+    fn entries(&mut self) -> Outcome<u32> {
+        let entries = block_on(self.entries.query(Entry::rows(TENANT)).collect())?;
+        let mut last = 0;
+        for entry in entries {
+            last += 1;
+            if entry.number != last {
+                return Err(format!("entry {} has the place of {last}", entry.number).into());
+            }
+        }
+        Ok(last)
+    }
+}
+
+/// Opens a ledger whose posts wait only for the operating system's cache. [`Books::load`] waits for the disk at its end.
+pub fn relaxed(folder: &Path) -> Outcome<Ours> {
+    drop(Ours::open(folder)?);
+    Ours::on(folder, Engine::builder().durability(Durability::Relaxed).open(folder)?)
+}

@@ -1,0 +1,178 @@
+//! An accounting ledger with one tenant: posts, questions and bytes on the disk, compared with the same program on `SQLite`.
+//!
+//! The load is durable at its end: this engine writes its entries without waiting for the disk and then waits once, `SQLite` waits once for each
+//! batch. Both then hold the same entries, which the questions are about.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+use crate::Outcome;
+use crate::books::ours::{self, Ours};
+use crate::books::sqlite::{Grouped, SqliteBooks};
+use crate::books::{ACCOUNTS, Books, Draft, FIRST, PAGE, Reader, draft, month};
+use crate::folder::{Folder, settle};
+use crate::harness::{Contender, Figure, Rate, alternate, crowd, repeat_busy};
+use crate::peer::sqlite::Sqlite;
+use crate::report::{OURS, Report, Target};
+use crate::stage::Stage;
+
+/// The numbers of concurrent tasks that post.
+const TASKS: [(&str, usize); 5] =
+    [("1 task", 1), ("2 tasks", 2), ("4 tasks", 4), ("8 tasks", 8), ("16 tasks", 16)];
+/// The number of loads of each ledger.
+const LOADS: usize = 3;
+/// The number of loaded entries: with two postings each, every account has a full page of its statement.
+const ENTRIES: u32 = 25_000;
+
+/// Gives every post a request of its own.
+#[derive(Debug, Default)]
+struct Turns(AtomicU32);
+
+impl Turns {
+    fn next(&self, postings: u32) -> Draft {
+        draft(self.0.fetch_add(1, Ordering::Relaxed), postings)
+    }
+}
+
+/// Measures the rows.
+pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
+    let folder = stage.folder.inside("ledger");
+    std::fs::create_dir_all(folder.join(""))?;
+    let (ours, peer) = load(report, &folder)?;
+    questions(stage, report, [&ours, &peer])?;
+    drop((ours, peer));
+    let ours = Ours::open(&folder.join("tables"))?;
+    let peer = SqliteBooks::open(&folder.join("peer.sqlite"))?;
+    let turns = [Turns::default(), Turns::default()];
+    for (tasks, postings, target) in [(16, 2, 2.0), (1, 2, 0.6), (1, 50, 0.6)] {
+        posts(stage, report, (&ours, &peer), &turns, (tasks, postings, target))?;
+    }
+    crowded(stage, report, &ours, &turns[0])?;
+    [&ours as &dyn Books, &peer].into_iter().try_for_each(|books| books.reader()?.entries().map(drop))
+}
+
+/// Compares durable posts of entries with a number of postings, by a number of tasks.
+fn posts(
+    stage: &Stage,
+    report: &mut Report,
+    (ours, peer): (&Ours, &SqliteBooks),
+    [turns, peer_turns]: &[Turns; 2],
+    (tasks, postings, target): (usize, u32, f64),
+) -> Outcome<()> {
+    let grouped = Grouped(peer);
+    let contenders = vec![
+        Contender::new(OURS, |time| crowd(tasks, time, || ours.post(vec![turns.next(postings)]))),
+        Contender::new(Sqlite::NAME, |time| {
+            crowd(tasks, time, || peer.post(vec![peer_turns.next(postings)]))
+        }),
+        Contender::new(Grouped::NAME, |time| {
+            crowd(tasks, time, || grouped.post(vec![peer_turns.next(postings)]))
+        }),
+    ];
+    let figures = alternate(contenders, stage.options.rounds, stage.options.time * 2)?;
+    let unit = if tasks == 1 { "task" } else { "tasks" };
+    let work = format!("ledger: durable posts of {postings} lines, {tasks} {unit}");
+    let targets = [(Sqlite::NAME, Target::AtLeast(target)), (Grouped::NAME, Target::Shown)];
+    report.compare(&work, &figures, &targets);
+    Ok(())
+}
+
+/// Loads entries into new ledgers, compares the bytes of the last two, and returns them.
+fn load(report: &mut Report, folder: &Folder) -> Outcome<(Ours, SqliteBooks)> {
+    let mut rates = [const { Vec::new() }; 2];
+    let mut round = 0;
+    loop {
+        let ours = ours::relaxed(&folder.join(&format!("loaded-{round}")))?;
+        let peer = SqliteBooks::open(&folder.join(&format!("loaded-{round}.sqlite")))?;
+        for (books, rates) in [&ours as &dyn Books, &peer].into_iter().zip(&mut rates) {
+            let drafts = (0..ENTRIES).map(|turn| draft(turn, 2)).collect();
+            settle()?;
+            let start = Instant::now();
+            books.load(drafts)?;
+            let rate = Rate { operations: ENTRIES.into(), elapsed: start.elapsed() };
+            rates.push(rate.per_second());
+        }
+        round += 1;
+        if round < LOADS {
+            continue;
+        }
+        let [of_ours, of_peer] = rates;
+        let figures = [Figure::new(OURS, of_ours), Figure::new(Sqlite::NAME, of_peer)];
+        let target = [(Sqlite::NAME, Target::AtLeast(0.5))];
+        report.compare("ledger: load of entries of 2 lines", &figures, &target);
+        let (of_ours, of_peer) = (per_entry(ours.bytes()?), per_entry(peer.bytes()?));
+        let (shown, against) = (format!("{of_ours:.0}"), format!("{} {of_peer:.0}", Sqlite::NAME));
+        report.line(
+            "ledger: bytes on disk of an entry",
+            shown,
+            against,
+            of_ours / of_peer,
+            Target::AtMost(3.0),
+        );
+        return Ok((ours, peer));
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes are shown with three digits")]
+fn per_entry(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(ENTRIES)
+}
+
+/// Compares the posts of many tasks with those of the best number of tasks.
+fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Outcome<()> {
+    let contenders = TASKS.map(|(name, tasks)| {
+        Contender::new(name, move |time| crowd(tasks, time, || ours.post(vec![turns.next(2)])))
+    });
+    let mut figures = alternate(Vec::from(contenders), stage.options.rounds, stage.options.time)?;
+    let Some(many) = figures.pop() else { return Ok(()) };
+    let faster = |best: Figure, other: Figure| if other.median() > best.median() { other } else { best };
+    let best = figures.into_iter().fold(many.clone(), faster);
+    report.compare_figures(
+        "ledger: posts of 16 tasks, against the best number of tasks",
+        &[many, best],
+        Target::AtLeast(0.9),
+    );
+    Ok(())
+}
+
+/// A question to a ledger, about an account or the months before one.
+type Question = fn(&mut dyn Reader, u32, u32) -> Outcome<()>;
+
+/// The questions, each with its number between looks at the clock, and its target.
+const QUESTIONS: [(&str, Question, u32, f64); 3] = [
+    ("balance of an account", |reader, account, _| keep(reader.balance(account)), 64, 0.5),
+    ("50 lines of a statement", |reader, account, _| keep(reader.statement(account)), 8, 0.5),
+    ("trial balance of 1,000 accounts", |reader, _, until| keep(reader.trial_balance(until)), 1, 1.0),
+];
+
+fn keep<T>(found: Outcome<T>) -> Outcome<()> {
+    black_box(found?);
+    Ok(())
+}
+
+/// Compares balances, statements and trial balances.
+fn questions(stage: &Stage, report: &mut Report, ledgers: [&dyn Books; 2]) -> Outcome<()> {
+    let (rounds, time) = (stage.options.rounds, stage.options.time);
+    let account = |turn: u32| turn.wrapping_mul(7_919) % ACCOUNTS;
+    let until = month(FIRST) + 12;
+    for (work, question, batch, target) in QUESTIONS {
+        let mut contenders = Vec::new();
+        for books in ledgers {
+            let (mut reader, mut turn) = (books.reader()?, 0_u32);
+            if reader.statement(account(turn))?.len() != PAGE {
+                return Err("an account has too few postings for a page".into());
+            }
+            contenders.push(Contender::new(books.name(), move |time| {
+                repeat_busy(time, batch, || {
+                    turn = turn.wrapping_add(1);
+                    question(&mut *reader, account(turn), until)
+                })
+            }));
+        }
+        let figures = alternate(contenders, rounds, time)?;
+        let work = format!("ledger: {work}");
+        report.compare_times(&work, &figures, &[(Sqlite::NAME, Target::AtLeast(target))]);
+    }
+    Ok(())
+}
