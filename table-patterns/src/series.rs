@@ -77,10 +77,10 @@ use table_core::entity::Entity;
 use table_core::limits;
 use table_core::property::Property;
 
-pub(crate) use names::is_same;
 pub use names::{DAYS_OF_MONTH, HOURS, MINUTES, MONTHS};
 #[doc(hidden)]
 pub use names::{digits, names, texts};
+pub(crate) use names::{is_same, is_sorted};
 pub use number::SlotNumber;
 pub use row::SeriesRow;
 pub use table::SeriesTable;

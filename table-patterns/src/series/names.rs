@@ -71,6 +71,31 @@ pub(crate) const fn is_same(left: &str, right: &str) -> bool {
     left.is_empty() && right.is_empty()
 }
 
+/// Returns `true` if each name is before the next one.
+pub(crate) const fn is_sorted(names: &[&str]) -> bool {
+    let mut rest = names;
+    while let [first, after @ ..] = rest {
+        if let [second, ..] = after
+            && !is_before(first, second)
+        {
+            return false;
+        }
+        rest = after;
+    }
+    true
+}
+
+const fn is_before(left: &str, right: &str) -> bool {
+    let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
+    while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+        if *a != *b {
+            return *a < *b;
+        }
+        (left, right) = (left_rest, right_rest);
+    }
+    left.is_empty() && !right.is_empty()
+}
+
 /// Generates names of slots from a word, the first number and the count. All numbers are padded to the width of the last one, so the names sort in
 /// the order of the slots (DQ-10).
 ///
@@ -114,7 +139,14 @@ mod tests {
             (slot_names!("S", 0, 10), "S0", "S9", 10),
         ] {
             assert_eq!((names.first(), names.last(), names.len()), (Some(&first), Some(&last), count));
-            assert!(names.is_sorted_by(|left, right| left < right));
+            assert!(names.is_sorted_by(|left, right| left < right) && is_sorted(names));
         }
+    }
+    #[test]
+    fn names_out_of_order_and_equal_names_are_not_sorted() {
+        for names in [["b", "a"], ["a", "a"], ["ab", "a"], ["b", "ab"]] {
+            assert!(!is_sorted(&names), "{names:?}");
+        }
+        assert!(is_sorted(&["a", "ab", "b"]) && is_sorted(&[]));
     }
 }

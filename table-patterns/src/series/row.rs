@@ -3,12 +3,12 @@
 use table_core::entity::{FromEntity, PlainEntity, ProjectionOf, ToEntity};
 use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
-use table_core::property::{self, Property};
+use table_core::property;
 use table_core::query::{EntityRef, Select};
-use table_core::row::{Row, RowWriter};
+use table_core::row::{Property, Row, RowWriter};
 
-use crate::series::Series;
 use crate::series::fault::SeriesFault;
+use crate::series::{Series, is_sorted};
 
 /// An entity with its slots. This is a projection of `E`, so any read of `E` can return it.
 ///
@@ -67,6 +67,17 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
+/// Returns the slot with a name. It is most often `next`, the slot after the previous one.
+fn slot_of<E: Series>(name: &str, next: usize) -> Option<usize> {
+    if E::SLOTS.get(next) == Some(&name) {
+        Some(next)
+    } else if const { is_sorted(E::SLOTS) } {
+        E::SLOTS.binary_search(&name).ok()
+    } else {
+        E::SLOTS.iter().position(|slot| *slot == name)
+    }
+}
+
 pub(crate) fn no_slot(slot: usize, slots: &[&str]) -> Error {
     Error::of(SeriesFault::NoSlot { slot, last: slots.len().saturating_sub(1) })
 }
@@ -91,11 +102,20 @@ impl<E: Series> FromEntity for SeriesRow<E> {
         }
     }
 
+    /// Reads each property once: slots that were incremented are stored in the order of their first increments.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
-        let mut hint = 0;
-        let slots = E::SLOTS.iter().map(|name| property::read(entity.row, name, &mut hint));
-        let slots = slots.collect::<Result<_>>()?;
-        Ok(Self { entity: E::from_entity(entity)?, slots })
+        let (mut row, mut next) = (Self::new(E::from_entity(entity)?), 0);
+        for property in entity.row.properties() {
+            let Property { name, value } = property?;
+            if let Some(slot) = slot_of::<E>(name, next)
+                && let Some(place) = row.slots.get_mut(slot)
+            {
+                let value = <E::Value as property::Property>::from_value(Some(value));
+                *place = Some(value.map_err(|error| error.with_property(name))?);
+                next = slot + 1;
+            }
+        }
+        Ok(row)
     }
 }
 
@@ -107,7 +127,7 @@ impl<E: Series> SeriesRow<E> {
         let mut writer = RowWriter::with_capacity(E::SLOTS.len() + E::SCHEMA.properties.len());
         copy(&self.entity.to_row()?, &mut writer)?;
         for (name, value) in E::SLOTS.iter().zip(&self.slots) {
-            value.write_to(name, &mut writer)?;
+            property::Property::write_to(value, name, &mut writer)?;
         }
         Ok(writer.finish())
     }

@@ -185,6 +185,38 @@ fn a_sum_that_does_not_fit_is_refused_whole() {
     assert!(block_on(counts.increment_all(&of(23), &[(1, 1), (1, 1)])).unwrap_err().is_invalid_input());
 }
 
+/// A series whose slots are not in the order of their names.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Shifts")]
+#[partition_key(employee)]
+#[row_key("shifts")]
+struct Shifts {
+    employee: u32,
+}
+
+impl Series for Shifts {
+    type Value = i32;
+    const SLOTS: &'static [&'static str] = &["Night", "Early", "Late"];
+}
+
+#[test]
+fn slots_are_read_in_whatever_order_they_are_stored() {
+    let (counts, _) = counts();
+    for hour in [23, 0, 11, 12, 5, 4] {
+        block_on(counts.increment(&of(23), hour, i32::try_from(hour).unwrap() + 1)).unwrap();
+    }
+    let expected = (0..24).map(|hour| [23, 0, 11, 12, 5, 4].contains(&hour).then_some(hour + 1));
+    assert_eq!(read(&counts, 23), SeriesRow::with_values(of(23), expected).unwrap());
+
+    let shifts = SeriesTable::<Shifts, _>::new(Engine::in_memory().table::<Shifts>());
+    block_on(shifts.table().clone().create_if_missing()).unwrap();
+    for (slot, count) in [(2, 3), (0, 1), (1, 2)] {
+        block_on(shifts.increment(&Shifts { employee: 1 }, slot, count)).unwrap();
+    }
+    let read = block_on(shifts.get(Shifts::key(1))).unwrap().unwrap();
+    assert_eq!(read.slots(), [Some(1), Some(2), Some(3)]);
+}
+
 #[test]
 fn pat_ser_1_several_days_are_one_range_query() {
     let (counts, store) = counts();
