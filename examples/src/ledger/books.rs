@@ -292,15 +292,17 @@ impl Bookkeeping {
     /// # Errors
     /// Any error of the store.
     pub async fn trial_balance(&self, tenant: &str, day: NaiveDate) -> Stored<BTreeMap<u32, i64>> {
-        let mut balances = BTreeMap::new();
+        let mut pages = BTreeMap::<u32, Vec<i64>>::new();
         for row in self.months.query(MonthSums::rows(tenant)).collect().await? {
             if row.entity.month < month(day) {
-                let first = row.entity.page * SLOTS;
-                for (account, cents) in (first..).zip(row.slots()) {
-                    *balances.entry(account).or_default() += cents.unwrap_or_default();
+                let sums = pages.entry(row.entity.page).or_insert_with(|| vec![0; row.slots().len()]);
+                for (sum, cents) in sums.iter_mut().zip(row.slots()) {
+                    *sum += cents.unwrap_or_default();
                 }
             }
         }
+        let accounts = pages.into_iter().flat_map(|(page, sums)| (page * SLOTS..).zip(sums));
+        let mut balances: BTreeMap<u32, i64> = accounts.collect();
         let first = day.with_day(1).unwrap_or(day);
         for line in self.entries_of(tenant, first, day).await? {
             let entry = self.entries.get(Entry::key(tenant, line.number)).await?;
