@@ -3,7 +3,7 @@
 mod model;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pollster::block_on;
 use table_core::embedded::{Durability, Engine};
@@ -17,7 +17,6 @@ use table_patterns::{Entities, EntityStore, Error};
 
 use crate::Outcome;
 use crate::books::{Books, Draft, FIRST, Line, PAGE, Reader, TENANT, month};
-use crate::folder::bytes_below;
 use crate::report::OURS;
 
 use model::{AuditTrail, Balances, Entry, MonthSums, Opened, Posted, Posting, Request, SLOTS};
@@ -31,7 +30,6 @@ type Work = Unit<Store, NoOutbox>;
 /// An engine with the ledger.
 #[derive(Debug)]
 pub struct Ours {
-    folder: PathBuf,
     engine: Engine,
     entries: Entities<Entry, Store>,
     numbers: GaplessSequence<Entry, Store>,
@@ -51,6 +49,7 @@ enum Refused {
     Account(u32),
     /// The identifier of the request belongs to another entry.
     OtherRequest,
+    /// The store failed.
     Store(Error),
 }
 
@@ -62,7 +61,13 @@ impl From<Error> for Refused {
 
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{self:?}")
+        match self {
+            Self::Unknown => f.write_str("the tenant does not exist"),
+            Self::Period => f.write_str("the period is closed"),
+            Self::Account(account) => write!(f, "account {account} is closed, or has a balance"),
+            Self::OtherRequest => f.write_str("the request belongs to another entry"),
+            Self::Store(error) => error.fmt(f),
+        }
     }
 }
 
@@ -70,19 +75,23 @@ impl std::error::Error for Refused {}
 
 impl Ours {
     /// Creates a ledger in a new folder, and opens its books.
-    pub fn open(folder: &Path) -> Outcome<Self> {
-        let ledger = Self::on(folder, Engine::open(folder)?)?;
+    pub fn create(folder: &Path) -> Outcome<Self> {
+        let ledger = Self::open(folder)?;
         let opened = Opened { tenant: TENANT.to_owned(), closed_until: FIRST.pred_opt().unwrap_or(FIRST) };
         let opening = async |unit: &mut Work| unit.insert(&opened).map(drop);
         block_on(ledger.entries.transaction(Entry::partition(TENANT), opening))?;
         Ok(ledger)
     }
 
-    fn on(folder: &Path, engine: Engine) -> Outcome<Self> {
+    /// Opens an existing ledger.
+    pub fn open(folder: &Path) -> Outcome<Self> {
+        Self::on(Engine::open(folder)?)
+    }
+
+    fn on(engine: Engine) -> Outcome<Self> {
         let store = engine.clone().with_participant::<Entry>(AuditTrail);
         let entries = block_on(store.entities::<Entry>().with_actor("clerk").create_if_missing())?;
         Ok(Self {
-            folder: folder.to_owned(),
             numbers: GaplessSequence::new(&entries, "entry")?,
             postings: store.table(),
             balances: SeriesTable::new(store.entities::<Balances>()),
@@ -196,7 +205,7 @@ impl Books for Ours {
         let (page, slot) = place(account);
         let closing = async |unit: &mut Work| {
             let found = unit.get_as::<SeriesRow<Balances>, Balances>(Balances::key(TENANT, page)).await?;
-            let known = found.as_ref().map(|found| SeriesRow::clone(found));
+            let known = found.as_ref().map(|found| found.value().clone());
             let mut row = known.unwrap_or_else(|| SeriesRow::new(Balances::empty(page)));
             if row.slot(slot).is_some_and(|cents| *cents != 0) {
                 return Err(Refused::Account(account));
@@ -211,11 +220,6 @@ impl Books for Ours {
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
         Ok(Box::new(self))
-    }
-
-    fn bytes(&self) -> Outcome<u64> {
-        block_on(self.engine.checkpoint())?;
-        bytes_below(&self.folder)
     }
 }
 
@@ -236,14 +240,15 @@ impl Reader for &Ours {
     }
 
     fn trial_balance(&mut self, month: u32) -> Outcome<BTreeMap<u32, i64>> {
-        let mut balances = BTreeMap::new();
+        let mut pages = BTreeMap::<u32, Vec<i64>>::new();
         for row in block_on(self.months.query(MonthSums::rows(TENANT).month(..month)).collect())? {
-            for (account, cents) in (row.entity.page * SLOTS..).zip(row.slots()) {
-                if let Some(cents) = cents {
-                    *balances.entry(account).or_default() += cents;
-                }
+            let sums = pages.entry(row.entity.page).or_insert_with(|| vec![0; row.slots().len()]);
+            for (sum, cents) in sums.iter_mut().zip(row.slots()) {
+                *sum += cents.unwrap_or_default();
             }
         }
+        let accounts = pages.into_iter().flat_map(|(page, sums)| (page * SLOTS..).zip(sums));
+        let mut balances: BTreeMap<u32, i64> = accounts.collect();
         balances.retain(|_, cents| *cents != 0);
         Ok(balances)
     }
@@ -261,8 +266,8 @@ impl Reader for &Ours {
     }
 }
 
-/// Opens a ledger whose posts wait only for the operating system's cache. [`Books::load`] waits for the disk at its end.
+/// Creates a ledger whose posts wait only for the operating system's cache. [`Books::load`] waits for the disk at its end.
 pub fn relaxed(folder: &Path) -> Outcome<Ours> {
-    drop(Ours::open(folder)?);
-    Ours::on(folder, Engine::builder().durability(Durability::Relaxed).open(folder)?)
+    drop(Ours::create(folder)?);
+    Ours::on(Engine::builder().durability(Durability::Relaxed).open(folder)?)
 }

@@ -69,13 +69,22 @@ fn date(day: i64) -> NaiveDate {
 }
 
 impl SqliteBooks {
-    /// Creates a ledger in a new file, and opens its books.
-    pub fn open(path: &Path) -> Outcome<Self> {
-        let writer = connect(path, CACHE)?;
-        writer.execute_batch(SCHEMA)?;
-        writer.execute("INSERT INTO books VALUES (?1, -1, 0)", [TENANT])?;
+    /// Creates a ledger in a new folder, and opens its books.
+    pub fn create(folder: &Path) -> Outcome<Self> {
+        std::fs::create_dir_all(folder)?;
+        let ledger = Self::open(folder)?;
+        let connection = connect(&ledger.path, CACHE)?;
+        connection.execute_batch(SCHEMA)?;
+        connection.execute("INSERT INTO books VALUES (?1, -1, 0)", [TENANT])?;
+        Ok(ledger)
+    }
+
+    /// Opens an existing ledger.
+    pub fn open(folder: &Path) -> Outcome<Self> {
+        let path = folder.join("books.sqlite");
+        let writer = connect(&path, CACHE)?;
         let committer = Committer::start(move |jobs| commit(&writer, jobs));
-        Ok(Self { path: path.to_owned(), connection: Mutex::new(connect(path, CACHE)?), committer })
+        Ok(Self { connection: Mutex::new(connect(&path, CACHE)?), committer, path })
     }
 }
 
@@ -197,12 +206,6 @@ impl Books for SqliteBooks {
             statement: connection.prepare(STATEMENT)?,
             trial: connection.prepare(TRIAL)?,
         }))
-    }
-
-    fn bytes(&self) -> Outcome<u64> {
-        let connection = self.connection.lock().map_err(|_| "poisoned")?;
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(self.path.metadata()?.len())
     }
 }
 
