@@ -89,6 +89,9 @@ pub(crate) async fn answer(
         return Err(Refusal::new(403, "WriteOperationNotSupportedOnSecondary", help));
     }
     if exchange.query_is("restype", "service") {
+        if !exchange.path.trim_end_matches('/').is_empty() {
+            return Err(exchange::bad_parameter("restype"));
+        }
         return service_properties::answer(account, access, exchange).await;
     }
     if exchange.service == Service::Tables {

@@ -9,7 +9,9 @@ mod path;
 mod position;
 mod query;
 
-use table_core::{TableName, TableStore};
+use http::header::CONTENT_TYPE;
+use table_core::query::Select;
+use table_core::{EntityKey, ErrorCode, TableName, TableStore};
 
 use crate::account::Account;
 use crate::answer::Answer;
@@ -53,6 +55,27 @@ pub(crate) async fn answer(
     Ok(answer)
 }
 
+/// Inserts an entity. A missing table takes precedence over an invalid body, as in the service.
+async fn insert<S: TableStore>(
+    store: &S,
+    account: &Account,
+    table: TableName,
+    exchange: &Exchange,
+) -> Result<Answer, Refusal> {
+    let media_type = exchange.header(CONTENT_TYPE).unwrap_or_default();
+    if media_type.trim_start().to_ascii_lowercase().starts_with("multipart/") {
+        let help = "send an entity as application/json, and a batch to `$batch` below the account";
+        return Err(Refusal::new(415, "MediaTypeNotSupported", help));
+    }
+    match entity::Call::of(exchange, table.clone(), None) {
+        Ok(call) => entity::write(store, account, call, exchange).await,
+        Err(refusal) => match store.get(&table, &EntityKey::new("", "")?, &Select::All).await {
+            Err(missing) if missing.code() == ErrorCode::TableNotFound => Err(missing.into()),
+            _ => Err(refusal),
+        },
+    }
+}
+
 async fn within<S: TableStore>(
     store: &S,
     account: &Account,
@@ -67,10 +90,10 @@ async fn within<S: TableStore>(
         ("DELETE", Target::Name(name)) => names::delete(store, &name).await,
         ("POST", Target::Batch) => batch::answer(store, account, exchange).await,
         ("GET", Target::Table(name)) => query::answer(store, account, &TableName::new(name)?, exchange).await,
-        ("POST", Target::Table(name)) => {
-            let call = entity::Call::of(exchange, TableName::new(name)?, None)?;
-            entity::write(store, account, call, exchange).await
+        ("POST", Target::Table(name) | Target::Below(name)) => {
+            insert(store, account, TableName::new(name)?, exchange).await
         }
+        (_, Target::Below(_)) => Err(path::syntax()),
         ("GET", Target::Entity(name, key)) => {
             query::get(store, account, &TableName::new(name)?, path::key(key)?, exchange).await
         }

@@ -22,11 +22,12 @@ use crate::xml::{self, Element};
 /// ```
 #[must_use]
 pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
-    write_with(policies, ticks::write)
+    write_with(policies, ticks::write, true)
 }
 
 /// Returns the body of a response that lists the policies of a table or queue. Instants have seven digits of a fraction, as in the
-/// responses of the service. The client `azure-storage` for JavaScript cannot read an instant without a fraction.
+/// responses of the service. The client `azure-storage` for JavaScript cannot read an instant without a fraction. A policy without values
+/// has no `AccessPolicy`: `azure-data-tables` for Python returns `None` for it.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -43,16 +44,18 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
 #[must_use]
 pub fn write_response<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
     const SECOND: u64 = 10_000_000;
-    write_with(policies, |ticks| {
+    let instant = |ticks| {
         let fraction = ticks % SECOND;
         let seconds = ticks::write(ticks - fraction)?;
         Some(format!("{}.{fraction:07}Z", seconds.trim_end_matches('Z')))
-    })
+    };
+    write_with(policies, instant, false)
 }
 
 fn write_with<P: Display>(
     policies: &[StoredAccessPolicy<P>],
     print: impl Fn(u64) -> Option<String>,
+    with_empty: bool,
 ) -> String {
     let mut xml = "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>".to_owned();
     // Writing to a `String` cannot fail.
@@ -66,11 +69,15 @@ fn write_with<P: Display>(
         let policy = stored.policy();
         xml.push_str("<SignedIdentifier>");
         element(&mut xml, "Id", Some(xml::content(stored.id())));
-        xml.push_str("<AccessPolicy>");
-        element(&mut xml, "Start", policy.start.and_then(instant));
-        element(&mut xml, "Expiry", policy.expiry.and_then(instant));
-        element(&mut xml, "Permission", policy.permissions.as_ref().map(P::to_string));
-        xml.push_str("</AccessPolicy></SignedIdentifier>");
+        let is_empty = policy.start.is_none() && policy.expiry.is_none() && policy.permissions.is_none();
+        if with_empty || !is_empty {
+            xml.push_str("<AccessPolicy>");
+            element(&mut xml, "Start", policy.start.and_then(instant));
+            element(&mut xml, "Expiry", policy.expiry.and_then(instant));
+            element(&mut xml, "Permission", policy.permissions.as_ref().map(P::to_string));
+            xml.push_str("</AccessPolicy>");
+        }
+        xml.push_str("</SignedIdentifier>");
     }
     xml + "</SignedIdentifiers>"
 }
@@ -129,6 +136,9 @@ mod tests {
         ));
         assert_eq!(read(&xml).unwrap(), policies);
         assert_eq!(read(&write::<TablePermissions>(&[])), Some(Vec::<StoredAccessPolicy>::new()));
+        let response = write_response(&policies);
+        assert!(response.contains("<Id>nothing</Id></SignedIdentifier>"), "{response}");
+        assert_eq!(read(&response).unwrap(), policies);
     }
 
     #[test]

@@ -80,6 +80,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ("InvalidXmlDocument", "XML specified is not syntactically valid."),
     ("InvalidXmlNodeValue", "The value for one of the XML nodes is not in the correct format."),
     ("JsonFormatNotSupported", "JSON format is not supported."),
+    ("MediaTypeNotSupported", "None of the provided media types are supported."),
     ("MessageNotFound", "The specified message does not exist."),
     ("MetadataTooLarge", "The size of the specified metadata exceeds the maximum size permitted."),
     ("MethodNotAllowed", "The requested method is not allowed on the specified resource."),

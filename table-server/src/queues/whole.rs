@@ -57,7 +57,7 @@ pub(super) async fn answer(
                 if text.trim().is_empty() { Some(Vec::new()) } else { acl::read(text) };
             let policies =
                 policies.ok_or_else(|| Refusal::xml("the body is not a list of stored access policies"))?;
-            StoredAccessPolicy::check(&policies)?;
+            StoredAccessPolicy::check(&policies).map_err(|error| Refusal::xml(error.message()))?;
             let text = (!policies.is_empty()).then(|| acl::write(&policies));
             let _turn = account.settings.turn.lock().await;
             exists(account, queue)?;

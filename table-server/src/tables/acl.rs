@@ -2,6 +2,7 @@
 
 use table_core::query::Select;
 use table_core::{EntityKey, TableName, TableStore};
+use table_wire::sas::StoredAccessPolicy;
 
 use crate::account::Account;
 use crate::answer::Answer;
@@ -23,6 +24,7 @@ pub(super) async fn answer(
                 if text.trim().is_empty() { Some(Vec::new()) } else { table_wire::acl::read(text) };
             let policies =
                 policies.ok_or_else(|| Refusal::xml("the body is not a list of stored access policies"))?;
+            StoredAccessPolicy::check(&policies).map_err(|error| Refusal::xml(error.message()))?;
             account.set_policies(table, policies).await?;
             Ok(Answer::new(204))
         }

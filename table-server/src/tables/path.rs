@@ -16,6 +16,8 @@ pub(crate) enum Target<'a> {
     Batch,
     /// `Employee` or `Employee()`.
     Table(&'a str),
+    /// `Employee/Tables`: a path below a table, sent by clients whose endpoint ends with the name of a table.
+    Below(&'a str),
     /// `Employee(PartitionKey='Sales',RowKey='1')`.
     Entity(&'a str, (String, String)),
 }
@@ -29,8 +31,7 @@ pub(crate) fn read(path: &str) -> Result<Target<'_>, Refusal> {
         return match path.trim_end_matches('/') {
             "" => Err(Refusal::nowhere()),
             name if name.eq_ignore_ascii_case("tables") => Ok(Target::Names),
-            name if name.contains('/') => Err(syntax()),
-            name => Ok(Target::Table(name)),
+            name => Ok(name.split_once('/').map_or(Target::Table(name), |(table, _)| Target::Below(table))),
         };
     };
     let inside = rest.trim_end_matches('/').strip_suffix(')').ok_or_else(syntax)?;
@@ -42,8 +43,20 @@ pub(crate) fn read(path: &str) -> Result<Target<'_>, Refusal> {
             Some((table, "")) => Ok(Target::Name(table)),
             _ => Err(syntax()),
         },
-        inside => keys(inside).map(|keys| Target::Entity(name, keys)).ok_or_else(syntax),
+        inside => keys(inside).map(|keys| Target::Entity(name, keys)).ok_or_else(|| invalid_keys(name, inside)),
     }
+}
+
+/// Rejects the parentheses of a path that do not contain both keys. Clients recognise the sentence for a single key.
+fn invalid_keys(name: &str, inside: &str) -> Refusal {
+    let single = quoted(inside).or_else(|| named(inside).map(|((_, value), rest)| (value, rest)));
+    if single.is_none_or(|(_, rest)| !rest.trim().is_empty()) {
+        return syntax();
+    }
+    let resource: String = name.chars().filter(|character| !character.is_control()).take(256).collect();
+    Refusal::input(format!(
+        "The number of keys specified in the URI does not match number of key properties for the resource '{resource}'."
+    ))
 }
 
 /// Reads both keys, in either order.
@@ -108,7 +121,8 @@ pub(super) fn check_characters(name: &str, text: &str) -> Result<(), Refusal> {
     Err(Refusal { message, ..Refusal::new(400, "OutOfRangeInput", help) })
 }
 
-fn syntax() -> Refusal {
+/// Rejects a path of a form that the service does not have.
+pub(super) fn syntax() -> Refusal {
     Refusal::input("Error in query syntax.")
 }
 
@@ -128,15 +142,20 @@ mod tests {
             ("T12()/", Target::Table("T12")),
             ("T12", Target::Table("T12")),
             ("T12()", Target::Table("T12")),
+            ("T12/Tables", Target::Below("T12")),
+            ("T12/$batch", Target::Below("T12")),
             ("T12(PartitionKey='a',RowKey='b')", entity("a", "b")),
             ("T12(RowKey='b', PartitionKey='')", entity("", "b")),
             ("T12(PartitionKey='O''N,=(',RowKey=''')')", entity("O'N,=(", "')")),
         ] {
             assert_eq!(read(path).unwrap(), expected, "{path}");
         }
-        for path in ["", "T12(", "T12('a')", "T12(PartitionKey='a')", "T12(PartitionKey='a',RowKey='b", "a/b"]
+        for path in ["", "T12(", "T12('a')", "T12(PartitionKey='a')", "T12(PartitionKey='a',RowKey='b", "a/b('c')"]
         {
             assert_eq!(read(path).unwrap_err().status, 400, "{path}");
+        }
+        for path in ["T12('a')", "T12(PartitionKey='a')", "a/Tables('b')"] {
+            assert!(read(path).unwrap_err().help.starts_with("The number of keys specified in the URI"), "{path}");
         }
     }
 

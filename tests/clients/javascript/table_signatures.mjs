@@ -44,7 +44,7 @@ describe("signatures of tables", () => {
         await client.setAccessPolicy([]);
         assert.equal((await refused(holder.getEntity("p", "r")))[0], 403);
         const six = Array.from({ length: 6 }, (_, n) => ({ id: `policy${n}`, accessPolicy: { permission: "r" } }));
-        assert.deepEqual(await refused(client.setAccessPolicy(six)), [400, "InvalidInput"]);
+        assert.deepEqual(await refused(client.setAccessPolicy(six)), [400, "InvalidXmlDocument"]);
     });
 
     test("a signature of the account lists and bounds", async (context) => {

@@ -93,7 +93,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     (
         "more than five stored policies",
         "400 `InvalidXmlDocument`",
-        By(&["azurite_refuses_six_policies_by_another_code"]),
+        By(&["azurite_refuses_six_policies"]),
     ),
     (
         "Entra ID (`Bearer`)",

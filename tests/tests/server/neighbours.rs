@@ -1,7 +1,7 @@
 //! Hostile neighbours: many connections that never send a verified request, next to a client that must not notice.
 //!
 //! By default each kind opens more connections than the server's limit of guests. `HOSTILE_CONNECTIONS=5000` opens more, with the
-//! server's own limits. The ratio of latencies is a row of the benchmarks (`ratios -- --server --only hostile`).
+//! server's own limits. `latency` measures latencies next to them, and so do the benchmarks (`ratios -- --server --only hostile`).
 
 use std::env;
 
@@ -24,7 +24,7 @@ const GUESTS: usize = 64;
 const CONNECTIONS: usize = 160;
 
 /// Unfinished requests, by kind: the bytes that a connection sends before it goes silent.
-const KINDS: [(&str, &str); 6] = [
+pub(crate) const KINDS: [(&str, &str); 6] = [
     ("silent", ""),
     ("half a head", "GET /contoso/Tables HTTP/1.1\r\nHost: a\r\nX-A"),
     ("half a method", "PR"),
@@ -140,7 +140,7 @@ fn a_client_does_not_notice_unfinished_streams_of_http_2() {
 }
 
 /// Returns the bytes of a connection with this many streams: a preface, empty settings, then for each stream a head without its body.
-fn streams(number: u32) -> Vec<u8> {
+pub(crate) fn streams(number: u32) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
     // `:method: POST`, `:scheme: http`, and as literals `:path: /contoso/Employee` and `:authority: a` (RFC 7541).
     let mut head = vec![0x83, 0x86, 0x04, 17];

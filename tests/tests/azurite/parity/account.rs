@@ -45,7 +45,7 @@ fn azurite_refuses_a_bearer_where_none_is_configured() {
 }
 
 #[test]
-fn azurite_refuses_six_policies_by_another_code() {
+fn azurite_refuses_six_policies() {
     let Some(made) = ask(&Ask::new("POST", "Tables").json("{\"TableName\":\"ParityPolicies\"}")) else {
         return;
     };
