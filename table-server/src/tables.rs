@@ -55,24 +55,29 @@ pub(crate) async fn answer(
     Ok(answer)
 }
 
-/// Inserts an entity. A missing table takes precedence over an invalid body, as in the service.
+/// Returns the entity that a request inserts.
 async fn insert<S: TableStore>(
     store: &S,
-    account: &Account,
-    table: TableName,
+    table: &TableName,
     exchange: &Exchange,
-) -> Result<Answer, Refusal> {
+) -> Result<entity::Call, Refusal> {
     let media_type = exchange.header(CONTENT_TYPE).unwrap_or_default();
     if media_type.trim_start().to_ascii_lowercase().starts_with("multipart/") {
-        let help = "send an entity as application/json, and a batch to `$batch` below the account";
+        let help = "send an entity as application/json, and a batch to `$batch` directly below the account";
         return Err(Refusal::new(415, "MediaTypeNotSupported", help));
     }
     match entity::Call::of(exchange, table.clone(), None) {
-        Ok(call) => entity::write(store, account, call, exchange).await,
-        Err(refusal) => match store.get(&table, &EntityKey::new("", "")?, &Select::All).await {
-            Err(missing) if missing.code() == ErrorCode::TableNotFound => Err(missing.into()),
-            _ => Err(refusal),
-        },
+        Err(refusal) => Err(missing_or(store, table, refusal).await),
+        call => call,
+    }
+}
+
+/// Returns `TableNotFound` if the table is missing, which takes precedence in the service, and otherwise the given refusal.
+async fn missing_or<S: TableStore>(store: &S, table: &TableName, refusal: Refusal) -> Refusal {
+    let Ok(key) = EntityKey::new("", "") else { return refusal };
+    match store.get(table, &key, &Select::All).await {
+        Err(missing) if missing.code() == ErrorCode::TableNotFound => missing.into(),
+        _ => refusal,
     }
 }
 
@@ -90,10 +95,21 @@ async fn within<S: TableStore>(
         ("DELETE", Target::Name(name)) => names::delete(store, &name).await,
         ("POST", Target::Batch) => batch::answer(store, account, exchange).await,
         ("GET", Target::Table(name)) => query::answer(store, account, &TableName::new(name)?, exchange).await,
-        ("POST", Target::Table(name) | Target::Below(name)) => {
-            insert(store, account, TableName::new(name)?, exchange).await
+        ("POST", Target::Table(name)) => {
+            let call = insert(store, &TableName::new(name)?, exchange).await?;
+            entity::write(store, account, call, exchange).await
+        }
+        // The service reads this request as an insert, and its refusals tell clients that the path is wrong. Nothing is written.
+        ("POST", Target::Below(name)) => {
+            let table = TableName::new(name)?;
+            insert(store, &table, exchange).await?;
+            Err(missing_or(store, &table, path::syntax()).await)
         }
         (_, Target::Below(_)) => Err(path::syntax()),
+        (_, Target::SingleKey(name)) => {
+            let table = TableName::new(name.split('/').next().unwrap_or_default())?;
+            Err(missing_or(store, &table, path::single_key(name)).await)
+        }
         ("GET", Target::Entity(name, key)) => {
             query::get(store, account, &TableName::new(name)?, path::key(key)?, exchange).await
         }

@@ -18,6 +18,8 @@ pub(crate) enum Target<'a> {
     Table(&'a str),
     /// `Employee/Tables`: a path below a table, sent by clients whose endpoint ends with the name of a table.
     Below(&'a str),
+    /// `Employee('Sales')` or `Employee/Tables('Sales')`: one key instead of both.
+    SingleKey(&'a str),
     /// `Employee(PartitionKey='Sales',RowKey='1')`.
     Entity(&'a str, (String, String)),
 }
@@ -43,16 +45,18 @@ pub(crate) fn read(path: &str) -> Result<Target<'_>, Refusal> {
             Some((table, "")) => Ok(Target::Name(table)),
             _ => Err(syntax()),
         },
-        inside => keys(inside).map(|keys| Target::Entity(name, keys)).ok_or_else(|| invalid_keys(name, inside)),
+        inside if is_single_key(inside) => Ok(Target::SingleKey(name)),
+        inside => keys(inside).map(|keys| Target::Entity(name, keys)).ok_or_else(syntax),
     }
 }
 
-/// Rejects the parentheses of a path that do not contain both keys. Clients recognise the sentence for a single key.
-fn invalid_keys(name: &str, inside: &str) -> Refusal {
-    let single = quoted(inside).or_else(|| named(inside).map(|((_, value), rest)| (value, rest)));
-    if single.is_none_or(|(_, rest)| !rest.trim().is_empty()) {
-        return syntax();
-    }
+fn is_single_key(text: &str) -> bool {
+    let rest = quoted(text).or_else(|| named(text).map(|((_, value), rest)| (value, rest)));
+    rest.is_some_and(|(_, rest)| rest.trim().is_empty())
+}
+
+/// Rejects a path with one key instead of both, by a sentence that clients recognise.
+pub(super) fn single_key(name: &str) -> Refusal {
     let resource: String = name.chars().filter(|character| !character.is_control()).take(256).collect();
     Refusal::input(format!(
         "The number of keys specified in the URI does not match number of key properties for the resource '{resource}'."
@@ -150,12 +154,12 @@ mod tests {
         ] {
             assert_eq!(read(path).unwrap(), expected, "{path}");
         }
-        for path in ["", "T12(", "T12('a')", "T12(PartitionKey='a')", "T12(PartitionKey='a',RowKey='b", "a/b('c')"]
-        {
+        for path in ["", "T12(", "T12('a", "T12(PartitionKey='a')x", "T12(PartitionKey='a',RowKey='b"] {
             assert_eq!(read(path).unwrap_err().status, 400, "{path}");
         }
-        for path in ["T12('a')", "T12(PartitionKey='a')", "a/Tables('b')"] {
-            assert!(read(path).unwrap_err().help.starts_with("The number of keys specified in the URI"), "{path}");
+        for (path, name) in [("T12('a')", "T12"), ("T12(RowKey='a' )", "T12"), ("a/Tables('b')", "a/Tables")]
+        {
+            assert_eq!(read(path).unwrap(), Target::SingleKey(name), "{path}");
         }
     }
 

@@ -90,11 +90,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ),
     ("signatures of a table, of a queue, of the account", "yes", By(&["sas_2_5_and_11_", "asas_2_and_4_"])),
     ("ranges of keys in them", "not applied", By(&["azurite_does_not_apply_ranges_of_keys"])),
-    (
-        "more than five stored policies",
-        "400 `InvalidXmlDocument`",
-        By(&["azurite_refuses_six_policies"]),
-    ),
+    ("more than five stored policies", "400 `InvalidXmlDocument`", By(&["azurite_refuses_six_policies"])),
     (
         "Entra ID (`Bearer`)",
         "if configured, signatures are not checked",

@@ -50,8 +50,8 @@ fn next_to(number: usize, sent: &[u8]) -> Duration {
         stream
     };
     let ended = AtomicBool::new(false);
+    let mut open: VecDeque<TcpStream> = (0..number).map(|_| connect()).collect();
     let mut found = thread::scope(|scope| {
-        let mut open: VecDeque<TcpStream> = (0..number).map(|_| connect()).collect();
         scope.spawn(|| {
             while !ended.load(Ordering::Relaxed) {
                 open.pop_front();
@@ -75,7 +75,8 @@ fn the_slowest_percent_of_a_client_takes_at_most_three_times_as_long() {
     assert_eq!((table.status, entity.status), (201, 201));
     let unfinished = KINDS.iter().map(|(kind, sent)| (*kind, NEIGHBOURS, sent.as_bytes().to_vec()));
     let mut slower = Vec::new();
-    for (kind, number, sent) in unfinished.chain([("256 streams of HTTP/2 each", MULTIPLEXED, streams(256))]) {
+    for (kind, number, sent) in unfinished.chain([("256 streams of HTTP/2 each", MULTIPLEXED, streams(256))])
+    {
         let (alone, next) = (next_to(0, &[]), next_to(number, &sent));
         let times = next.as_secs_f64() / alone.as_secs_f64();
         println!("{number} connections, {kind}: p99 {next:?}, {alone:?} without them, {times:.2} times");

@@ -24,15 +24,17 @@ fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences
     let missing = "The table specified does not exist.";
     let body = "{\"TableName\":\"BelowTable\"}";
     let create_below = || Ask::new("POST", "BelowTable/Tables").json(body).of(&SERVER);
+    let delete_below = || Ask::new("DELETE", "BelowTable/Tables('BelowTable')").of(&SERVER);
     refused(&create_below(), (404, "TableNotFound"), missing);
+    refused(&delete_below(), (404, "TableNotFound"), missing);
     create("BelowTable");
     let no_keys = "The values are not specified for all properties in the entity.";
     refused(&create_below(), (400, "PropertiesNeedValue"), no_keys);
     let keys =
         "The number of keys specified in the URI does not match number of key properties for the resource";
-    let deleted = Ask::new("DELETE", "BelowTable/Tables('BelowTable')").of(&SERVER);
-    refused(&deleted, (400, "InvalidInput"), keys);
-    let batch = Ask::new("POST", "BelowTable/$batch").body("multipart/mixed; boundary=batch_1", "--batch_1--\r\n");
+    refused(&delete_below(), (400, "InvalidInput"), keys);
+    let batch =
+        Ask::new("POST", "BelowTable/$batch").body("multipart/mixed; boundary=batch_1", "--batch_1--\r\n");
     let unsupported = "None of the provided media types are supported";
     refused(&batch.of(&SERVER), (415, "MediaTypeNotSupported"), unsupported);
     let parameter = "Value for one of the query parameters specified in the request URI is invalid.";
@@ -42,9 +44,12 @@ fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences
     }
     let queues = Ask::queue("GET", "below/?restype=service&comp=properties").of(&SERVER);
     assert_eq!(queues.code(), (400, "InvalidQueryParameterValue"), "{}", queues.body);
-    // The table is still there, and other requests below it name no resource.
-    assert_eq!(Ask::new("GET", "BelowTable").of(&SERVER).status, 200);
+    // The table is still there and empty, and other requests below it name no resource.
     assert_eq!(Ask::new("GET", "BelowTable/Tables").of(&SERVER).code(), (400, "InvalidInput"));
+    let entity = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}";
+    assert_eq!(Ask::new("POST", "BelowTable/Tables").json(entity).of(&SERVER).code(), (400, "InvalidInput"));
+    let found = Ask::new("GET", "BelowTable").of(&SERVER);
+    assert_eq!(found.body, "{\"value\":[]}", "no entity was written");
 }
 
 /// The same tests: an insert without keys into a missing table reports the table.
@@ -86,7 +91,11 @@ fn acl_2_a_policy_without_values_has_no_access_policy() {
     let target = "EmptyPolicy?comp=acl";
     assert_eq!(Ask::new("PUT", target).body("application/xml", list).of(&SERVER).status, 204);
     let found = Ask::new("GET", target).of(&SERVER).body;
-    for expected in ["<Id>none</Id></SignedIdentifier>", "<Id>empty</Id></SignedIdentifier>", "<AccessPolicy><Permission>r<"] {
+    for expected in [
+        "<Id>none</Id></SignedIdentifier>",
+        "<Id>empty</Id></SignedIdentifier>",
+        "<AccessPolicy><Permission>r<",
+    ] {
         assert!(found.contains(expected), "{found}");
     }
     assert_eq!(found.matches("<AccessPolicy>").count(), 1, "{found}");
