@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use table_core::{Error, Result};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 
 use crate::accept::accept;
@@ -14,6 +14,10 @@ use crate::fault::ServerFault;
 use crate::observe;
 use crate::service::Service;
 use crate::shared::Shared;
+
+/// Connections that wait in the kernel until the server accepts them. The kernel of a client that finds no room retries after a second. The
+/// system may have a lower limit, such as `net.core.somaxconn`.
+const BACKLOG: u32 = 4_096;
 
 /// A server whose ports are bound.
 #[derive(Debug)]
@@ -43,11 +47,8 @@ impl Server {
         for account in &accounts {
             account.load().await?;
         }
-        let [tables, queues, blobs] = [bind(tables).await?, bind(queues).await?, bind(blobs).await?];
-        let observe = match observe {
-            Some(address) => Some(bind(address).await?),
-            None => None,
-        };
+        let [tables, queues, blobs] = [bind(tables)?, bind(queues)?, bind(blobs)?];
+        let observe = observe.map(bind).transpose()?;
         Ok(Self {
             addresses: [address(&tables)?, address(&queues)?, address(&blobs)?],
             tables,
@@ -138,12 +139,21 @@ impl Server {
     }
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener> {
-    let bound = TcpListener::bind(address).await;
+fn bind(address: SocketAddr) -> Result<TcpListener> {
+    let bound = listen(address);
     bound.map_err(|source| Error::of(ServerFault::Listen { address: address.to_string(), source }))
 }
 
 fn address(listener: &TcpListener) -> Result<SocketAddr> {
     let fault = |source| Error::of(ServerFault::Listen { address: "its address".to_owned(), source });
     listener.local_addr().map_err(fault)
+}
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // As in `TcpListener::bind`: a server may be started again at once.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }

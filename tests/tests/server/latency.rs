@@ -40,7 +40,16 @@ fn slow() -> Duration {
     taken[REQUESTS * 99 / 100]
 }
 
-/// Returns the median of [`slow`] next to this many connections. One of them is replaced every millisecond.
+/// Sets a flag when it is dropped.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns the median of [`slow`] next to this many connections. One of them is replaced every 10 ms.
 fn next_to(number: usize, sent: &[u8]) -> Duration {
     let host = SERVER.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
     let connect = || {
@@ -52,16 +61,16 @@ fn next_to(number: usize, sent: &[u8]) -> Duration {
     let ended = AtomicBool::new(false);
     let mut open: VecDeque<TcpStream> = (0..number).map(|_| connect()).collect();
     let mut found = thread::scope(|scope| {
+        // Ends the thread even if the client panics.
+        let _end = End(&ended);
         scope.spawn(|| {
             while !ended.load(Ordering::Relaxed) {
                 open.pop_front();
                 open.extend((number > 0).then(connect));
-                thread::sleep(Duration::from_millis(1));
+                thread::sleep(Duration::from_millis(10));
             }
         });
-        let found = [(); ROUNDS].map(|()| slow());
-        ended.store(true, Ordering::Relaxed);
-        found
+        [(); ROUNDS].map(|()| slow())
     });
     found.sort_unstable();
     found[ROUNDS / 2]

@@ -4,6 +4,7 @@
 //! server's own limits. `latency` measures latencies next to them, and so do the benchmarks (`ratios -- --server --only hostile`).
 
 use std::env;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -11,7 +12,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use table_server::Config;
+use table_server::{Config, Server};
 use tests::served::{account, beside};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -20,6 +21,8 @@ use crate::http2::request;
 
 /// Guests of the server in the gate; each kind opens more.
 const GUESTS: usize = 64;
+/// Connections of a burst. Kernels before Linux 5.4 have room for 128 by default.
+const BURST: usize = 1_000;
 /// Connections of each kind in the gate.
 const CONNECTIONS: usize = 160;
 
@@ -154,6 +157,19 @@ pub(crate) fn streams(number: u32) -> Vec<u8> {
         bytes.extend_from_slice(&head);
     }
     bytes
+}
+
+/// A burst of connections waits until the server accepts it. If the queue of the kernel were full, clients would wait a second or more.
+#[tokio::test]
+async fn a_burst_of_connections_waits_in_the_queue() {
+    // The server does not accept connections in this test.
+    let server = Server::bind(Config::on_loopback(account()).ephemeral()).await.unwrap();
+    let connect = |number| {
+        let connected = std::net::TcpStream::connect_timeout(&server.tables(), Duration::from_millis(900));
+        connected.unwrap_or_else(|error| panic!("connection {number}: {error}"))
+    };
+    let open: Vec<_> = (0..BURST).map(connect).collect();
+    drop(open);
 }
 
 /// Unsigned requests are rejected before they use the capacity for verified ones, even if only one request is allowed at a time.
