@@ -54,6 +54,7 @@ enum Recorded {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a row of the store")]
 struct Store {
     sources: [Stored<Option<usize>>; SOURCES],
     holders: [Stored<Holder>; HOLDERS],
@@ -355,10 +356,10 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
             if random.one_in(6) {
                 finish(Box::pin(world.clone().new_source()));
             }
-            if let Some(sleeper) = asleep.last_mut().filter(|_| random.one_in(3)) {
-                if step(sleeper) {
-                    asleep.pop();
-                }
+            if let Some(sleeper) = asleep.last_mut().filter(|_| random.one_in(3))
+                && step(sleeper)
+            {
+                asleep.pop();
             }
         }
     }

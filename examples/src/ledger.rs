@@ -41,14 +41,14 @@ const ACCOUNTS: u32 = 1_000;
 pub async fn run(place: &Place, entries: u32, tasks: usize) -> Result<(), Failed> {
     match place {
         Place::Account(connection_string) => in_account(connection_string, entries, tasks).await,
-        Place::Memory => on(&store::in_memory(), entries, tasks).await,
+        Place::Memory => Box::pin(on(&store::in_memory(), entries, tasks)).await,
         Place::Folder(folder) => {
             store::require_empty(folder)?;
-            on(&store::open(folder)?, entries, tasks).await
+            Box::pin(on(&store::open(folder)?, entries, tasks)).await
         }
         Place::Temporary => {
             let folder = tempfile::Builder::new().prefix("ledger-").tempdir()?;
-            on(&store::open(folder.path())?, entries, tasks).await
+            Box::pin(on(&store::open(folder.path())?, entries, tasks)).await
         }
     }
 }
@@ -56,7 +56,7 @@ pub async fn run(place: &Place, entries: u32, tasks: usize) -> Result<(), Failed
 #[cfg(feature = "azure")]
 async fn in_account(connection_string: &str, entries: u32, tasks: usize) -> Result<(), Failed> {
     let store = store::azure(connection_string).await?;
-    let outcome = on(&store, entries, tasks).await;
+    let outcome = Box::pin(on(&store, entries, tasks)).await;
     store.delete_queues_and_blobs().await?;
     delete_tables(store.unmetered()).await?;
     outcome

@@ -67,7 +67,8 @@ impl Contest {
         partition_key: &PartitionKey,
     ) {
         if let Some(own) = self.own {
-            Queue { store, table, partition_key, seen: &self.seen }.release(own).await;
+            let queue = Queue { store, table, partition_key, seen: &self.seen };
+            Box::pin(queue.release(own)).await;
         }
     }
 }

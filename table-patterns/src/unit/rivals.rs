@@ -76,18 +76,18 @@ impl Rivals {
         let get = || queue.store.get(queue.table, key, &Select::All);
         let looks = !self.has_looked && (self.own.is_some() || self.seen.is_shared());
         let (mut found, mut reservations) = if looks {
-            let (found, reservations) = try_join(get(), queue.read()).await?;
+            let (found, reservations) = try_join(get(), Box::pin(queue.read())).await?;
             (found, Some(reservations))
         } else {
             (get().await?, None)
         };
         let is_foreign = self.note(key, found.as_ref());
         if is_foreign && !looks && !self.has_looked {
-            reservations = Some(queue.read().await?);
+            reservations = Some(Box::pin(queue.read()).await?);
         }
         self.has_looked |= reservations.is_some();
         let has_waited = match reservations {
-            Some(reservations) => self.wait(queue, reservations).await?,
+            Some(reservations) => Box::pin(self.wait(queue, reservations)).await?,
             None => false,
         };
         if has_waited {

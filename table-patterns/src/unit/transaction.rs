@@ -247,7 +247,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
                 lost.map_err(|error| attempts.contest.explained(error))?;
                 let versions = self.reads.versions();
                 let is_race = refused.is_some_and(|(reads, _)| reads != versions);
-                self.lost(&mut attempts.contest, attempts.began, is_race, &error).await?;
+                Box::pin(self.lost(&mut attempts.contest, attempts.began, is_race, &error)).await?;
                 attempts.refused = Some((versions, error));
                 Ok(Finished::Again(Some(turn)))
             }

@@ -170,8 +170,8 @@ async fn records(
 ) -> Result<()> {
     let created = entries.iter().map(|entry| format!("created entry_{:08}", entry.number));
     let reversed = entries.iter().filter(|entry| entry.reversed_by.is_some());
-    let changed = reversed.map(|entry| format!("changed entry_{:08}", entry.number));
-    let mut expected: Vec<String> = created.chain(changed).collect();
+    let reversals = reversed.map(|entry| format!("changed entry_{:08}", entry.number));
+    let mut expected: Vec<String> = created.chain(reversals).collect();
     let changes = expected.len();
     expected.push("created books".to_owned());
     expected.sort_unstable();
@@ -186,10 +186,10 @@ async fn records(
         report(format!("the audit log has {} lines for {} changes", logged.len(), expected.len()));
     }
     let (feed, partition) = (books.keeping.entries.feed(), PartitionKey::new(tenant)?);
-    let fed = feed.read(table.name()?, &partition, &Cursor::default(), usize::MAX).await?;
-    let inserted = fed.iter().filter(|change| change.kind == "inserted").count();
-    if (inserted, fed.len()) != (entries.len(), changes) {
-        report(format!("the feed has {} changes, {inserted} of them insertions, of {changes}", fed.len()));
+    let listed = feed.read(table.name()?, &partition, &Cursor::default(), usize::MAX).await?;
+    let inserted = listed.iter().filter(|change| change.kind == "inserted").count();
+    if (inserted, listed.len()) != (entries.len(), changes) {
+        report(format!("the feed has {} changes, {inserted} of them insertions, of {changes}", listed.len()));
     }
     Ok(())
 }

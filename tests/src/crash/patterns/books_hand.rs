@@ -31,7 +31,7 @@ impl Hand<'_> {
             let posted = books.keeping.post(tenant, &books.chart, std::slice::from_ref(&draft)).await;
             posted.map(|posted| numbers = posted).map_err(failure)
         };
-        self.make(at, Some(lines_text(&draft.lines)), change).await?;
+        Box::pin(self.make(at, Some(lines_text(&draft.lines)), change)).await?;
         self.posted = numbers.first().map(|number| (draft, *number));
         Ok(())
     }

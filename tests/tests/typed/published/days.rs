@@ -1,7 +1,5 @@
 //! Layouts whose keys are days, times and instants counted down, each with the class that contains it.
 
-#![expect(clippy::duplicated_attributes, reason = "a key that names one field twice")]
-
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};

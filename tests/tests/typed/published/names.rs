@@ -1,5 +1,7 @@
 //! Layouts whose keys are names, joined by separators or with the escapes of their programs, each with the class that contains it.
 
+#![expect(clippy::struct_field_names, reason = "the names are those of the published programs")]
+
 use pollster::block_on;
 use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
 use uuid::Uuid;
