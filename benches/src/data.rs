@@ -148,20 +148,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fresh_numbers_differ_from_each_other_and_from_those_there() {
+    fn fresh_numbers_are_distinct_and_unused() {
         let there = (0..PARTITION).map(number);
         let all: HashSet<u32> = (0..100_000).map(fresh_number).chain(there).collect();
         assert_eq!(all.len(), 100_000 + PARTITION as usize);
     }
 
     #[test]
-    fn one_per_cent_of_the_entities_has_a_level() {
+    fn a_level_matches_about_one_percent_of_the_entities() {
         let matching = (0..100 * PARTITION).filter(|index| Reading::at(*index).level == 50).count();
         assert!((800..1_200).contains(&matching), "{matching}");
     }
 
     #[test]
-    fn an_entity_survives_its_row() {
+    fn an_entity_round_trips_through_its_row() {
         use table_core::FromEntity;
         use table_core::query::EntityRef;
 

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missed_target_counts_and_shows() {
+    fn a_missed_target_is_counted_and_shown() {
         let mut report = Report::default();
         report.compare("work", &two(), &[("b", Target::AtLeast(0.5))]);
         assert_eq!(report.missed(), 0);

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_run_of_a_whole_protocol_is_wrong_and_each_condition_is_needed() {
+    fn complete_protocols_have_no_wrong_run_and_need_each_condition() {
         for model in MODELS {
             assert_eq!(model.check(3_000), Ok(()));
         }

@@ -225,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn pat_anti_1_the_layout_is_the_catalogues() {
+    fn pat_anti_1_the_layout_matches_the_catalogue() {
         let key = event(0).key_of().unwrap();
         insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
     }
 
     /// SCL-4: consecutive keys are stored on one server.
     #[test]
-    fn pat_anti_1_a_key_of_time_is_hot_at_every_moment() {
+    fn pat_anti_1_a_time_key_is_always_hot() {
         let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));
         for number in 0..24 * 3_600 {
             let event = event(number);
@@ -258,7 +258,7 @@ mod tests {
     proptest! {
         /// The model counts every run from the beginning.
         #[test]
-        fn pat_anti_1_the_peak_is_that_of_all_runs(
+        fn pat_anti_1_the_peak_is_the_maximum_over_all_runs(
             writes in prop::collection::vec(prop_oneof![Just(Color::Red), Just(Color::Green), Just(Color::Blue)], 0..60),
             run in 1_usize..20,
         ) {

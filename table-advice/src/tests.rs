@@ -117,7 +117,7 @@ fn cls_1_reads_have_the_class_and_pages_of_their_selection() {
 }
 
 #[test]
-fn money_is_requests_of_a_month_at_the_rates_given() {
+fn the_price_is_a_month_of_requests_at_the_given_rates() {
     let prices =
         Prices { currency: "EUR".into(), per_10k_reads: 0.1, per_10k_writes: 0.2, per_gib_read: 0.0 };
     let report = events("paid", 10.0, &Distribution::constant(1)).prices(prices).run().unwrap();
@@ -127,7 +127,7 @@ fn money_is_requests_of_a_month_at_the_rates_given() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told() {
+fn an_invalid_workload_is_refused() {
     let one = Distribution::constant(1);
     let step = |_: &mut super::Draw<'_>| Ok(Step::default());
     for (workload, expected) in [
@@ -169,7 +169,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn shares_make_one(seed: u64, per_second in 1.0..300.0_f64, employees in distribution()) {
+    fn shares_add_up_to_one(seed: u64, per_second in 1.0..300.0_f64, employees in distribution()) {
         let report = run(seed, per_second, &employees);
         let sum: f64 = report.shares().map(|(_, share)| share).sum();
         prop_assert!((sum - 1.0).abs() < 1e-9, "{sum}");
@@ -194,7 +194,7 @@ proptest! {
 
     /// Allows six standard deviations plus a constant for rare values. A random failure is very unlikely.
     #[test]
-    fn zipf_is_drawn_as_its_mass_says(seed: u64, values in 1_u64..200, exponent in 0.0..2.5_f64) {
+    fn zipf_draws_follow_the_probability_mass(seed: u64, values in 1_u64..200, exponent in 0.0..2.5_f64) {
         let zipf = Distribution::zipf(values, exponent).unwrap();
         let sum: f64 = (0..=values).map(|value| zipf.mass(value)).sum();
         prop_assert!((sum - 1.0).abs() < 1e-9);

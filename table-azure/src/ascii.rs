@@ -44,14 +44,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn json_says_the_same(text: String) {
+        fn ascii_json_is_equivalent(text: String) {
             let sent = json(serde_json::to_string(&text).unwrap());
             prop_assert!(sent.is_ascii());
             prop_assert_eq!(serde_json::from_str::<String>(&sent).unwrap(), text);
         }
 
         #[test]
-        fn xml_says_the_same(text in "\\PC*") {
+        fn ascii_xml_is_equivalent(text in "\\PC*") {
             let sent = xml(format!("<M><T>{}</T></M>", crate::xml::content(&text)));
             prop_assert!(sent.is_ascii());
             let read = crate::xml::Element::read(&sent).unwrap();

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn auth_31_an_account_is_no_host() {
+    fn auth_31_an_account_name_cannot_contain_a_host() {
         for account in ["contoso.com/", "contoso@evil", "contoso:1", "evil.com", "a b", "a\\b", "a%2Fb"] {
             let text = format!("AccountName={account};AccountKey=a2V5");
             assert_eq!(text.parse::<ConnectionString>().unwrap_err().rule(), Some("AUTH-31"), "{account}");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_malformed_is_named_without_its_value() {
+    fn missing_and_malformed_fields_are_named_without_their_values() {
         for text in [
             "",
             "AccountName=a",

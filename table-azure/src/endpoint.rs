@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn acc_2_what_is_this_machine_and_what_an_emulator() {
+    fn acc_2_loopback_and_emulator_endpoints_are_recognised() {
         for (endpoint, loopback, emulator) in [
             ("http://localhost", true, true),
             ("http://LOCALHOST.:10002", true, true),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_endpoint_is_refused_without_being_repeated() {
+    fn an_invalid_endpoint_is_refused_without_being_repeated() {
         for text in [
             "",
             "contoso",

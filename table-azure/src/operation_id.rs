@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn con_11_an_identifier_goes_with_the_entity_and_is_not_shown() {
+    fn con_11_an_operation_id_is_stored_with_the_entity_and_hidden() {
         let id = Uuid::from_u128(7);
         let marked = identified(&insert(row(2)), id).unwrap();
         let stored = marked.operations()[0].kind.row().unwrap().clone().with_timestamp(5);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn con_11_and_ent_2_an_identifier_counts_against_the_limits() {
+    fn con_11_and_ent_2_an_operation_id_counts_against_the_limits() {
         assert!(identified(&insert(row(251)), Uuid::nil()).is_ok());
         let error = identified(&insert(row(252)), Uuid::nil()).unwrap_err();
         assert_eq!((error.code(), error.operation()), (ErrorCode::TooManyProperties, Some(0)));

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn acc_1_to_3_the_endpoint_tells_who_answers() {
+    fn acc_1_to_3_the_endpoint_determines_the_target() {
         for (endpoint, target) in [
             ("https://a.table.core.windows.net", Target::Service),
             ("https://a.table.cosmos.azure.com:443", Target::Cosmos),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn eng_1_and_az_7_long_keys_are_left_to_the_service_alone() {
+    fn eng_1_and_az_7_only_the_service_accepts_long_keys() {
         let key_units = |target: Target| target.capabilities(0).limits.key_units;
         assert_eq!((key_units(Target::Emulator), key_units(Target::Service)), (512, 1_024));
     }

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_no_property_has_is_compared_by_its_order() {
+    fn a_value_outside_the_property_type_is_compared_by_its_order() {
         let large = i64::MAX.cast_unsigned() + 1;
         assert_eq!(text(column::<u64>().eq(7)), "P eq 7L");
         assert_eq!(text(column::<u64>().le(large - 1)), "P le 9223372036854775807L");
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn fil_13_and_19_truth_and_prefixes() {
+    fn fil_13_and_19_booleans_and_prefixes() {
         assert_eq!(text(!column::<bool>().is_true()), "not P");
         assert_eq!(text(column::<Option<bool>>().is_true()), "P");
         assert_eq!(text(column::<String>().starts_with("ab")), "P ge 'ab' and P lt 'ac'");

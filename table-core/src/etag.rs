@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn ifm_1_and_3_malformed_and_lists_are_refused() {
+    fn ifm_1_and_3_malformed_etags_and_lists_are_refused() {
         for text in ["", "x", "\"strong\"", "W/\"open", "W/\"a\", W/\"b\""] {
             assert_eq!(IfMatch::parse(text).unwrap_err().code(), ErrorCode::InvalidInput, "{text}");
         }
@@ -218,7 +218,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn etag_4_whatever_is_kept_as_ticks_prints_itself(
+        fn etag_4_an_etag_kept_as_ticks_prints_its_original_text(
             ticks in 0..=ticks::MAX,
             zeros in 0..4_u32,
             text in "W/\"datetime'2020-0[1-9]-[0-3]{2}T[0-2]{2}%3A[0-9]{2}%3A[0-9]{2}([.][0-9]{0,8})?Z?'\"",

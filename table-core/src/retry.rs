@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rty_1_waits_stay_below_a_bound_that_doubles() {
+    fn rty_1_delays_stay_below_a_bound_that_doubles() {
         let waits = Arc::new(Mutex::new(Vec::new()));
         let recorder = Arc::clone(&waits);
         let pace = Runtime::new().sleep_by(move |time| {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_attempt_at_least() {
+    fn at_least_one_attempt_is_made() {
         let retry = Retry::new(0, Duration::ZERO, Duration::ZERO);
         assert_eq!(retry.attempts(), 1);
         assert!(pollster::block_on(retry.race("it").lost(None)).is_err());

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_is_dropped_wakes_nobody() {
+    fn a_dropped_wait_wakes_no_task() {
         let waits = sleep_in_a_thread(Duration::from_millis(1));
         drop(waits);
         pollster::block_on(sleep_in_a_thread(Duration::from_millis(2)));

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn type_5_the_service_s_spelling_is_printed_and_read_alone() {
+    fn type_5_only_the_services_spelling_is_printed_and_read() {
         for (text, ticks, _) in VECTORS {
             assert_eq!(parse(text, ":"), Some(ticks), "{text}");
             assert_eq!(print(ticks, ":").unwrap().as_str(), text);
@@ -310,7 +310,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn type_5_what_is_printed_is_what_chrono_prints(ticks in 0..=MAX, zeros in 0..8_u32) {
+        fn type_5_printing_agrees_with_chrono(ticks in 0..=MAX, zeros in 0..8_u32) {
             let ticks = ticks - ticks % 10_u64.pow(zeros);
             let whole = to_datetime(ticks).unwrap().format("%Y-%m-%dT%H:%M:%S%.9f").to_string();
             let expected = format!("{}Z", whole.trim_end_matches('0').trim_end_matches('.'));
@@ -318,7 +318,7 @@ mod tests {
         }
 
         #[test]
-        fn type_5_what_is_read_is_what_chrono_reads(
+        fn type_5_reading_agrees_with_chrono(
             ticks in 0..=MAX, digits in 0..9_usize, changed in 0..40_usize, byte in b' '..b'~',
         ) {
             let instant = to_datetime(ticks).unwrap();
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_the_calendar_is_none() {
+    fn values_outside_the_calendar_are_none() {
         assert_eq!(from_datetime(DateTime::<Utc>::MIN_UTC), None);
         assert_eq!(from_datetime(DateTime::<Utc>::MAX_UTC), None);
         assert_eq!(to_datetime(MAX + 1), None);

@@ -179,7 +179,7 @@ mod tests {
     use crate::operation::OperationKind;
 
     #[test]
-    fn egt_3_an_entity_that_is_too_large_alone_is_told_from_a_full_transaction() {
+    fn egt_3_an_oversized_entity_is_distinguished_from_a_full_transaction() {
         let insert = |row_key: &str, length: usize| {
             let mut row = crate::row::RowWriter::new();
             row.property("Text", crate::value::ValueRef::String(&"x".repeat(length)));
@@ -199,7 +199,7 @@ mod tests {
     proptest! {
         /// Rows of equal and different shapes follow each other; some are invalid or too large.
         #[test]
-        fn what_a_row_is_checked_for_does_not_depend_on_those_before_it(
+        fn the_checks_of_a_row_do_not_depend_on_earlier_rows(
             models in prop::collection::vec(crate::row::tests::model(), 1..4),
             rows in prop::collection::vec((0..4_usize, 0..4_usize, any::<bool>()), 0..12),
         ) {
@@ -222,7 +222,7 @@ mod tests {
         }
 
         #[test]
-        fn egt_4_each_entity_once_as_a_set_says(row_keys in prop::collection::vec("[a-z]{1,2}", 0..90)) {
+        fn egt_4_each_entity_is_accepted_once(row_keys in prop::collection::vec("[a-z]{1,2}", 0..90)) {
             let mut transaction = Transaction::new(PartitionKey::default(), Limits::PORTABLE).unwrap();
             let mut model = HashSet::new();
             for text in row_keys {

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lim_9_each_partition_that_is_asked_adds_two_to_three_request_units() {
+    fn lim_9_each_queried_partition_adds_two_to_three_request_units() {
         let units = |partition_key, partitions| {
             let keys = KeyRange { partition_key, row_key: TextRange::ALL };
             Explain::new(&Query::new(keys), 3, &PartitionMap::even(partitions)).unwrap().units

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lim_5_and_wire_5_ids_and_levels_that_would_reach_something_else_are_refused() {
+    fn lim_5_and_wire_5_ids_and_levels_that_address_other_items_are_refused() {
         for id in [".", "..", "a/b", "a\\b", "a?b", "a#b", "a ", "a\u{a0}", &"x".repeat(1024)] {
             assert_eq!(check_id(id).unwrap_err().rule(), Some("LIM-5"), "{id:?}");
         }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn hpk_26_an_empty_row_key_has_an_id_and_no_two_have_one() {
+    fn hpk_26_an_empty_row_key_has_an_id_and_no_two_share_one() {
         for (row_key, expected) in
             [("", "!"), ("!", "!!"), ("!a", "!!a"), (" a", "! a"), ("a", "a"), ("a!", "a!")]
         {

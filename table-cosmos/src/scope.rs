@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn rt_1_to_3_and_hpk_37_a_range_is_asked_of_its_levels() {
+    fn rt_1_to_3_and_hpk_37_a_range_is_queried_by_its_levels() {
         let of = |range: &TextRange| Scope::of(range, 3);
         assert_eq!(of(&TextRange::exactly("a!b!c!")), Scope::Key(texts(&["a", "b", "c"])));
         assert_eq!(of(&TextRange::exactly("a!b!")), Scope::Nothing);
@@ -120,7 +120,7 @@ mod tests {
         }
 
         #[test]
-        fn rt_5_no_key_of_a_range_is_outside_of_its_scope(
+        fn rt_5_no_key_of_a_range_is_outside_its_scope(
             key in "[ab ]{0,2}![ab]{0,2}!",
             lower in "[ab! ]{0,4}",
             upper in "[ab!\"]{0,4}",

@@ -20,7 +20,7 @@ fn tree(arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_vendors_client_is_compiled_by_those_who_ask_for_it_alone() {
+fn the_vendors_client_is_compiled_only_on_request() {
     let asks = |tree: &[String]| {
         tree.iter().any(|name| name.starts_with("azure_data_cosmos") || name == "table-cosmos")
     };

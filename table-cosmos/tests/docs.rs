@@ -33,7 +33,7 @@ fn code(folder: &Path, all: &mut String) {
 }
 
 #[test]
-fn each_cell_of_the_table_of_patterns_names_what_shows_it() {
+fn each_cell_of_the_table_of_patterns_names_its_evidence() {
     let page = fs::read_to_string(root().join("docs/cosmos.md")).unwrap();
     let (mut tests, mut recipes) = (String::new(), String::new());
     for folder in CODE {
@@ -65,7 +65,7 @@ fn each_cell_of_the_table_of_patterns_names_what_shows_it() {
 }
 
 #[test]
-fn the_requests_of_the_recipes_are_those_that_the_cookbook_prints() {
+fn documented_requests_of_the_recipes_match_the_cookbook() {
     let page = fs::read_to_string(root().join("docs/cosmos.md")).unwrap();
     let mut rows = 0;
     for recipe in ["tenants", "devices", "documents", "split"] {
@@ -86,7 +86,7 @@ fn the_requests_of_the_recipes_are_those_that_the_cookbook_prints() {
 }
 
 #[test]
-fn each_answer_that_is_put_below_the_client_has_a_source_and_a_test() {
+fn each_injected_response_has_a_source_and_a_test() {
     let page = fs::read_to_string(root().join("docs/cosmos.md")).unwrap();
     let recorded = fs::read_to_string(root().join("table-cosmos/tests/emulator/recorded.rs")).unwrap();
     let section = page.split("## Answers of the service").nth(1).unwrap().split("\n## ").next().unwrap();

@@ -86,7 +86,7 @@ fn outcome(
 }
 
 #[test]
-fn the_behaviour_suite_holds_on_an_account() {
+fn the_behaviour_suite_passes_on_an_account() {
     let Some(account) = Account::given() else { return };
     let runtime = Runtime::new().unwrap();
     let database = database();
@@ -102,7 +102,7 @@ fn the_behaviour_suite_holds_on_an_account() {
 }
 
 #[test]
-fn keys_lie_on_an_account_where_the_model_places_them() {
+fn keys_on_an_account_are_where_the_model_places_them() {
     let Some(account) = Account::given() else { return };
     Runtime::new().unwrap().block_on(async {
         let (database, table) = (database(), TableName::new("Placed").unwrap());

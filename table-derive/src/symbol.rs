@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_near_word_is_guessed_and_a_far_one_is_not() {
+    fn a_similar_word_is_suggested_and_a_distant_one_is_not() {
         assert_eq!(
             known("digit", ["desc", "digits"]),
             "did you mean `digits`? Known words: `desc`, `digits`"

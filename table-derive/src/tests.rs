@@ -95,7 +95,7 @@ fn expansion_of_three_levels() {
 }
 
 #[test]
-fn hpk_9_an_allowed_first_level_is_not_judged() {
+fn hpk_9_an_allowed_first_level_is_not_checked() {
     assert!(entity(levels()).contains("require_cardinality"));
     let allowed = levels();
     let allowed = entity(quote!(#[entity(allow(low_cardinality, reason = "two tenants"))] #allowed));
@@ -103,7 +103,7 @@ fn hpk_9_an_allowed_first_level_is_not_judged() {
 }
 
 #[test]
-fn pat_anti_1_an_allowed_hot_partition_is_not_judged() {
+fn pat_anti_1_an_allowed_hot_partition_is_not_checked() {
     assert!(entity(levels()).contains("require_spread") && !entity(spread()).contains("require_spread"));
     let levels = levels();
     assert!(
@@ -121,7 +121,7 @@ fn pat_anti_1_an_allowed_hot_partition_is_not_judged() {
 }
 
 #[test]
-fn what_is_allowed_is_allowed_once_and_for_one_reason() {
+fn each_lint_is_allowed_once_and_with_one_reason() {
     let levels = levels();
     let allow = |words: TokenStream| mistakes(quote!(#[entity(allow(#words))] #levels));
     assert!(allow(quote!(low_cardinality, reason = "two tenants",)).is_empty());
@@ -139,7 +139,7 @@ fn what_is_allowed_is_allowed_once_and_for_one_reason() {
 }
 
 #[test]
-fn a_look_up_takes_the_value_and_not_what_it_is_sorted_by() {
+fn a_lookup_takes_the_value_but_not_the_sort_fields() {
     let arguments = |key: TokenStream| {
         let expansion = entity(quote! {
             #[partition_key(department)]
@@ -273,7 +273,7 @@ fn expansion_of_a_wide_entity() {
 }
 
 #[test]
-fn pat_wide_1_parts_are_cut_where_they_are_full_or_where_it_is_told() {
+fn pat_wide_1_parts_end_where_they_are_full_or_where_declared() {
     let parts = |fields: TokenStream, kind: TokenStream| {
         let expansion = wide(quote! {
             #kind
@@ -314,7 +314,7 @@ fn the_same_input_gives_the_same_output() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once_and_each_once() {
+fn all_mistakes_are_reported_together_and_each_once() {
     let found = mistakes(quote! {
         #[entity(tabel = "Company")]
         #[partition_key(departmnt)]
@@ -342,7 +342,7 @@ fn all_mistakes_are_told_at_once_and_each_once() {
 }
 
 #[test]
-fn what_is_no_struct_is_told_without_a_stub() {
+fn a_type_that_is_not_a_struct_is_reported_without_a_stub() {
     assert_eq!(
         mistakes(quote!(
             enum Employee {
@@ -360,7 +360,7 @@ fn what_is_no_struct_is_told_without_a_stub() {
 }
 
 #[test]
-fn ent_2_property_253_is_the_one_that_is_told() {
+fn ent_2_property_253_is_the_reported_one() {
     let fields = |count: usize| {
         let fields = (0..count).map(|at| quote::format_ident!("slot_{at}"));
         quote! {

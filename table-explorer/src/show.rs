@@ -177,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn ages_have_their_largest_unit() {
+    fn ages_are_shown_in_their_largest_unit() {
         let ages = [-5, 0, 119, 120, 7_199, 7_200, 172_800];
         let shown = ages.map(|seconds| age(chrono::Duration::seconds(seconds)));
         assert_eq!(shown, ["0 s", "0 s", "119 s", "2 min", "119 min", "2 h", "2 days"]);
     }
 
     #[test]
-    fn characters_that_hide_or_turn_text_are_shown_by_number() {
+    fn characters_that_hide_or_reverse_text_are_shown_by_number() {
         assert_eq!(text("a\u{202E}b\u{0}\u{FFFC}c"), "a⟨202E⟩b⟨0000⟩⟨FFFC⟩c");
         assert_eq!(stored("<script>").into_string(), "<bdi>&lt;script&gt;</bdi>");
     }

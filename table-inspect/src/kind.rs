@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_told_apart_and_linked_both_ways() {
+    fn rows_are_distinguished_and_linked_both_ways() {
         let schemas = schemas();
         let ticket = TableEntity::new("contoso", "ticket_000017").unwrap().with("Status", "Open");
         let Kind::Entity(schema) = of("Desk", &ticket, &schemas) else { panic!("an entity") };

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_rejected_and_lines_are_still_counted() {
+    fn an_overlong_line_is_rejected_and_lines_are_still_counted() {
         let mut text = "x".repeat(40 << 20);
         text.push_str("\n{\n");
         let read: Vec<Record> = LineReader::new(text.as_bytes()).collect::<Result<_>>().unwrap();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_entity_is_rejected_and_the_next_is_read() {
+    fn a_line_that_is_not_an_entity_is_rejected_and_the_next_is_read() {
         let text = "{\"PartitionKey\":\"p\"}\n{\n{\"PartitionKey\":\"p\",\"RowKey\":\"1\"}\n";
         let read: Vec<Record> = LineReader::new(text.as_bytes()).collect::<Result<_>>().unwrap();
         assert!(

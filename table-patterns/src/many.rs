@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pages_and_look_ups_find_the_same(
+        fn pages_and_lookups_find_the_same_rows(
             stored in prop::collection::btree_set((0..2_u8, 0..200_u32), 0..150),
             mut wanted in prop::collection::vec((0..2_u8, 0..200_u32), 0..80),
             is_sorted: bool,
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_without_order_is_asked_for_each_key() {
+    fn a_store_without_order_is_read_key_by_key() {
         let store = crate::faults::Unordered::new();
         let table = block_on(store.table::<One>().create_if_missing()).unwrap();
         for number in 0..300 {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_side_by_side_take_one_request_and_what_a_page_does_not_reach_one_each() {
+    fn adjacent_keys_take_one_request_and_those_beyond_a_page_one_each() {
         let store = store((0..400).map(|number| (1, number)));
         let calls = |keys: Vec<(u8, u32)>| {
             store.heal();

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_in_order_and_an_error_ends_the_reads() {
+    fn results_are_in_order_and_an_error_ends_the_reads() {
         assert_eq!(block_on(in_order([0, 2, 3].map(turn), 2)).unwrap(), [0, 2, 3]);
         POLLS.set(0);
         assert_eq!(block_on(in_order((0..20).map(turn), 2)).unwrap_err().code(), ErrorCode::InvalidInput);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_that_wait_are_under_way_together_and_their_answers_in_order() {
+    fn pending_reads_run_concurrently_and_return_in_order() {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         // The first reads complete immediately.
         let reads = (0..20).map(async |number: usize| {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_one_write_gives_up_none_of_the_others() {
+    fn an_error_of_one_write_cancels_no_other() {
         let done = AtomicUsize::new(0);
         let writes = (0..20).map(async |number| {
             let written = turn(number).await;

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stored_policies_need_the_key_of_the_account() {
+    fn stored_policies_need_the_account_key() {
         for service in [Service::Tables, Service::Queues] {
             assert!(Access::Key.owner(service).is_ok());
             let refused = Access::Queue(QueuePermissions::NONE).owner(service).unwrap_err();

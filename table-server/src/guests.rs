@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_oldest_of_the_address_with_most_guests_is_closed() {
+    async fn the_oldest_guest_of_the_address_with_most_guests_is_closed() {
         let guests = Guests::new(4, 8);
         let other = guests.enter(address(1));
         let many: Vec<_> = (0..3).map(|_| guests.enter(address(2))).collect();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn beyond_the_most_connections_a_verified_one_stays_a_guest() {
+    async fn beyond_the_connection_limit_a_verified_connection_stays_a_guest() {
         let guests = Guests::new(1, 1);
         let first = guests.enter(address(1));
         first.verified();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_one_network_are_one_sender() {
+    fn addresses_of_one_network_count_as_one_sender() {
         let [a, b, c] = ["2001:db8::1", "2001:db8::2:0:0:1", "2001:db8:0:1::1"]
             .map(|text| network(text.parse().unwrap()));
         assert!(a == b && a != c);

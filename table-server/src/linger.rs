@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lone_client_that_has_its_answer_is_looked_at_before_the_connection_sleeps() {
+    async fn an_answered_lone_client_is_polled_before_the_connection_sleeps() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().await.unwrap();

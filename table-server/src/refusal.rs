@@ -104,7 +104,7 @@ mod tests {
 
     /// `azure-data-tables` recognises an invalid name of a table by these sentences.
     #[test]
-    fn tbl_4_names_are_refused_by_the_sentences_of_the_service() {
+    fn tbl_4_names_are_refused_with_the_messages_of_the_service() {
         let refused = |name: &str| Refusal::from(TableName::new(name).unwrap_err());
         let characters = refused("my-table");
         assert!(characters.message.contains("The specified resource name contains invalid characters"));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_inside_is_for_the_log_alone() {
+    fn an_internal_failure_is_only_in_the_log() {
         let refusal = Refusal::from(Error::new(ErrorCode::Io, "cannot write /var/lib/tables/journal"));
         assert!(!format!("{}{}", refusal.message, refusal.help).contains("journal"));
         assert!(refusal.internal.is_some());

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn settings_survive_a_restart_and_end_with_their_queue() {
+    async fn settings_survive_a_restart_and_are_deleted_with_their_queue() {
         let engine = Engine::in_memory();
         let [work, gone] = ["work", "gone"].map(|name| QueueName::new(name).unwrap());
         let settings = Settings::new(&engine);

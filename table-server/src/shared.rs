@@ -104,7 +104,7 @@ mod tests {
 
     /// A reset waits for the running requests, and no other request starts until it is complete.
     #[tokio::test]
-    async fn no_request_sees_a_part_of_a_reset() {
+    async fn no_request_sees_a_partial_reset() {
         let account = Account::emulator(Engine::in_memory()).unwrap().resettable();
         let engine = account.engine.clone();
         for name in ["Department", "Employee"] {

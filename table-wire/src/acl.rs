@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn acl_2_parts_of_a_second_are_kept() {
+    fn acl_2_fractions_of_a_second_are_kept() {
         let policy = |expiry: &str| {
             let identifier = "<SignedIdentifier><Id>a</Id><AccessPolicy>";
             let list = format!(

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_are_not_repeated() {
+    fn signatures_are_redacted_in_messages() {
         let body = "<Error><Code>X</Code><Message>at /T?sv=1&amp;sig=c2Vj%2BmV0%3D&amp;se=2 and sig=c2Vj</Message></Error>";
         assert_eq!(read(body).1, "at /T?sv=1&sig=***&se=2 and sig=***");
     }

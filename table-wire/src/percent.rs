@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(text in any::<String>()) {
+        fn encoded_text_is_decoded(text in any::<String>()) {
             let encoded = encode(&text);
             prop_assert!(encoded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte)));
             prop_assert_eq!(decode(&encoded), Some(Cow::Owned(text)));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_is_refused() {
+    fn malformed_encodings_are_refused() {
         assert_eq!(encode("a b+é"), "a%20b%2B%C3%A9");
         assert_eq!(decode("a+b%2b"), Some("a+b+".into()));
         assert!(matches!(decode("a+b"), Some(Cow::Borrowed("a+b"))));

@@ -117,7 +117,7 @@ fn a_flipped_bit_is_reported_and_not_restored() {
 }
 
 #[test]
-fn backups_and_restores_that_cannot_be_meant_are_refused() {
+fn invalid_backups_and_restores_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     fill(at);

@@ -31,7 +31,7 @@ fn a_wrong_type_far_into_a_file_is_named_by_line_and_column() {
 }
 
 #[test]
-fn rows_that_no_service_takes_are_set_aside_and_the_others_are_written() {
+fn rows_that_no_service_accepts_are_set_aside_and_the_others_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let many: String = (0..300).fold(String::new(), |text, n| text + &format!(",\"P{n}\":{n}"));

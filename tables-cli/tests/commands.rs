@@ -108,7 +108,7 @@ fn commands_end_with_stable_exit_codes() {
 }
 
 #[test]
-fn every_form_of_a_file_brings_back_the_same_table() {
+fn every_file_format_restores_the_same_table() {
     let folder = company();
     let at = folder.path();
     let checksum = shown(at, "count Company --checksum --store DB");
@@ -120,7 +120,7 @@ fn every_form_of_a_file_brings_back_the_same_table() {
 }
 
 #[test]
-fn lines_that_are_no_entities_are_set_aside_with_their_reasons() {
+fn lines_that_are_not_entities_are_set_aside_with_their_reasons() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     std::fs::write(at.join("in.csv"), "PartitionKey,RowKey,Age\np,1,36\np,a/b,37\np,3,old\np,4,38\n")

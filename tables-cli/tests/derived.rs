@@ -83,7 +83,7 @@ fn indexes_in_the_partition_are_checked_and_repaired_as_the_program_would() {
 }
 
 #[test]
-fn a_value_that_another_entity_has_is_left_to_a_person() {
+fn a_value_taken_by_another_entity_is_left_to_the_user() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     write(at);
@@ -123,7 +123,7 @@ mod unknown {
     }
 
     #[test]
-    fn what_only_the_program_knows_is_refused_with_the_reason() {
+    fn repairs_that_need_the_program_are_refused_with_the_reason() {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
         block_on(async {

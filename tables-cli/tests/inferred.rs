@@ -70,7 +70,7 @@ fn metrics_are_read_and_written_again() {
 }
 
 #[test]
-fn identity_are_read_and_written_again() {
+fn identities_are_read_and_written_again() {
     let rows = layouts::identity();
     assert_eq!(explained::<identity::User>(&rows) + explained::<identity::Email>(&rows), rows.len());
 }

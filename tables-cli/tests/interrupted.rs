@@ -89,7 +89,7 @@ fn pause(random: &mut StdRng) -> Duration {
 }
 
 #[tokio::test]
-async fn copies_that_are_killed_write_each_row_and_count_it_once() {
+async fn killed_copies_write_and_count_each_row_once() {
     let (mut random, mut deaths, mut resumed) = (StdRng::seed_from_u64(1), 0, 0);
     while deaths < DEATHS {
         let (model, folder, pause) = (random_rows(&mut random, 900), folder(), pause(&mut random));
@@ -118,7 +118,7 @@ async fn copies_that_are_killed_write_each_row_and_count_it_once() {
 }
 
 #[tokio::test]
-async fn imports_that_are_killed_write_each_row_and_report_each_rejected_line_once() {
+async fn killed_imports_write_each_row_and_report_each_rejected_line_once() {
     let (mut random, mut deaths) = (StdRng::seed_from_u64(2), 0);
     while deaths < DEATHS {
         let (mut model, mut records, mut wrong) = (Model::new(), Vec::<Record>::new(), String::new());
@@ -152,7 +152,7 @@ async fn imports_that_are_killed_write_each_row_and_report_each_rejected_line_on
 }
 
 #[tokio::test]
-async fn an_import_that_ends_at_a_rejected_line_has_written_all_lines_before_it() {
+async fn an_import_that_stops_at_a_rejected_line_has_written_all_earlier_lines() {
     let mut random = StdRng::seed_from_u64(3);
     let (folder, target, name) = (folder(), Engine::in_memory(), table());
     let store = table_core::DynTableStore::new(target.clone());
@@ -173,7 +173,7 @@ async fn an_import_that_ends_at_a_rejected_line_has_written_all_lines_before_it(
 }
 
 #[tokio::test]
-async fn synchronisations_that_are_killed_end_with_equal_tables() {
+async fn killed_synchronisations_end_with_equal_tables() {
     let (mut random, mut deaths) = (StdRng::seed_from_u64(4), 0);
     while deaths < DEATHS {
         let (left, mut right) = (random_rows(&mut random, 700), random_rows(&mut random, 200));
@@ -191,7 +191,7 @@ async fn synchronisations_that_are_killed_end_with_equal_tables() {
 }
 
 #[tokio::test]
-async fn deletions_that_are_killed_delete_the_selected_rows_alone() {
+async fn killed_deletions_delete_only_the_selected_rows() {
     let (mut random, mut deaths) = (StdRng::seed_from_u64(5), 0);
     while deaths < DEATHS {
         let model = random_rows(&mut random, 900);
@@ -210,7 +210,7 @@ async fn deletions_that_are_killed_delete_the_selected_rows_alone() {
 }
 
 #[tokio::test]
-async fn backups_and_restores_that_are_killed_contain_each_row_once() {
+async fn killed_backups_and_restores_contain_each_row_once() {
     let (mut random, mut deaths, resumed) = (StdRng::seed_from_u64(6), 0, Cell::new(0));
     while deaths < 2 * DEATHS {
         let (first, second) = (random_rows(&mut random, 900), random_rows(&mut random, 900));

@@ -86,7 +86,7 @@ fn remove(at: &Path, names: &[&str]) {
 }
 
 #[test]
-fn imports_copies_syncs_and_deletions_that_are_killed_lose_and_double_nothing() {
+fn killed_imports_copies_syncs_and_deletions_lose_and_duplicate_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     write_rows(&at.join("in.jsonl"), 20_000);
@@ -134,7 +134,7 @@ fn imports_copies_syncs_and_deletions_that_are_killed_lose_and_double_nothing() 
 }
 
 #[test]
-fn backups_and_restores_that_are_killed_lose_and_double_nothing() {
+fn killed_backups_and_restores_lose_and_duplicate_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     write_rows(&at.join("in.jsonl"), 20_000);

@@ -71,7 +71,7 @@ fn a_feed_is_read_without_its_head() {
 }
 
 #[test]
-fn partitions_are_measured_as_text_and_as_a_picture() {
+fn partition_loads_are_shown_as_text_and_as_a_picture() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     for (partition, rows) in [("a", 1), ("b", 4), ("c", 2)] {

@@ -54,7 +54,7 @@ const REFUSALS: &[(&str, Exit, &str)] = &[
 ];
 
 #[test]
-fn commands_refuse_what_cannot_be_meant_with_exit_code_and_reason() {
+fn invalid_commands_are_refused_with_exit_code_and_reason() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     shown(at, "put Company Sales 1 Age=36 --store DB");

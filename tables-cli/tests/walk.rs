@@ -51,7 +51,7 @@ fn walk(store: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_store_answers_alike() {
+fn every_store_gives_the_same_output() {
     let of_folder = walk("DB");
     let account = Account::start();
     let other = std::env::var("TABLES_WALK_STORE").ok();

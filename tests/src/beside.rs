@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_has_the_connection_string_and_its_code_is_the_answer() {
+    fn the_command_gets_the_connection_string_and_its_exit_code_is_returned() {
         assert_eq!(code(&["test", PLACE, "=", "AccountName=contoso"]), ExitCode::SUCCESS);
         assert_eq!(code(&["test", PLACE, "=", PLACE]), ExitCode::SUCCESS);
         assert_eq!(code(&["sh", "-c", "exit 7"]), ExitCode::from(7));

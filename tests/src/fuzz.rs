@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn one_seed_is_one_session() {
+    fn a_seed_determines_its_session() {
         let inputs = |seed| {
             let mut session = Session::new(TARGETS[3], seed);
             (0..300).for_each(|_| session.step().unwrap());

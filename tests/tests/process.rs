@@ -60,14 +60,14 @@ fn count(engine: &Engine, partition: &str) -> usize {
 
 /// A single test, because all of its parts change the process.
 #[test]
-fn an_engine_keeps_to_its_folder_and_outlives_a_lack_of_descriptors() {
+fn an_engine_stays_in_its_folder_and_survives_a_lack_of_descriptors() {
     let root = tempfile::tempdir().unwrap();
-    a_relative_path_is_that_of_the_directory_at_the_opening(root.path());
-    a_renamed_folder_is_written_to_and_another_one_at_its_path_is_not(root.path());
-    few_descriptors_are_enough_and_none_refuses_for_a_while(root.path());
+    a_relative_path_is_resolved_at_the_opening(root.path());
+    a_renamed_folder_is_written_and_its_replacement_is_not(root.path());
+    few_descriptors_suffice_and_none_refuses_temporarily(root.path());
 }
 
-fn a_relative_path_is_that_of_the_directory_at_the_opening(root: &Path) {
+fn a_relative_path_is_resolved_at_the_opening(root: &Path) {
     let (first, second) = (root.join("first"), root.join("second"));
     for directory in [&first, &second] {
         std::fs::create_dir(directory).unwrap();
@@ -87,7 +87,7 @@ fn a_relative_path_is_that_of_the_directory_at_the_opening(root: &Path) {
     }
 }
 
-fn a_renamed_folder_is_written_to_and_another_one_at_its_path_is_not(root: &Path) {
+fn a_renamed_folder_is_written_and_its_replacement_is_not(root: &Path) {
     let (path, moved) = (root.join("db"), root.join("db.old"));
     let first = open(&path);
     put(&first, "first", 0..5_000).unwrap();
@@ -109,7 +109,7 @@ fn a_renamed_folder_is_written_to_and_another_one_at_its_path_is_not(root: &Path
     assert!(first.verify().unwrap().is_whole() && second.verify().unwrap().is_whole());
 }
 
-fn few_descriptors_are_enough_and_none_refuses_for_a_while(root: &Path) {
+fn few_descriptors_suffice_and_none_refuses_temporarily(root: &Path) {
     let path = root.join("many");
     let engine = open(&path);
     // Runs of 64 KiB.

@@ -20,7 +20,7 @@ impl Drop for Ended {
 }
 
 #[test]
-fn a_second_process_sees_all_that_was_acknowledged_before_in_whole_transactions() {
+fn a_second_process_sees_acknowledged_writes_as_whole_transactions() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("torture");
     let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_torture")));

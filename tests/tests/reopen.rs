@@ -47,7 +47,7 @@ fn live(engine: Engine, table: &TableName, number: u32) -> Result<()> {
 }
 
 #[test]
-fn a_folder_is_free_as_soon_as_its_engine_is_dropped_also_while_other_processes_start() {
+fn a_folder_is_free_once_its_engine_is_dropped_even_while_processes_start() {
     let (root, table) = (tempfile::tempdir().unwrap(), TableName::new("Employee").unwrap());
     let folder = root.path().join("db");
     let ends = AtomicBool::new(false);

@@ -114,7 +114,7 @@ fn left(mut config: Config, at: &str) -> (usize, i64) {
 
 /// This is a single test, because two tests would count each other's memory.
 #[test]
-fn nothing_is_left_of_thousands_of_broken_connections() {
+fn thousands_of_broken_connections_leak_nothing() {
     let plain = left(Config::on_loopback(account()), "http://");
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::on_loopback(account());

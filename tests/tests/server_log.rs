@@ -47,7 +47,7 @@ fn inserts() -> Transaction {
 }
 
 #[test]
-fn a_scan_of_a_table_is_logged_with_its_filter_and_no_secret_is() {
+fn a_table_scan_is_logged_with_its_filter_and_without_secrets() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false);

@@ -238,7 +238,7 @@ async fn http_2(seen: &mut Seen, tables: SocketAddr) {
 }
 
 #[test]
-fn no_key_and_no_signature_is_in_the_log_an_answer_or_the_metrics() {
+fn no_key_or_signature_is_in_the_log_a_response_or_the_metrics() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false);

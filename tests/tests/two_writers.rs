@@ -70,7 +70,7 @@ fn assert_refused(text: &str) {
 }
 
 #[test]
-fn a_second_writer_is_refused_and_the_first_goes_on_also_without_its_lock_file() {
+fn a_second_writer_is_refused_and_the_first_continues_without_its_lock_file() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("held");
     let (mut first, mut evidence) = (Writing::to(&folder), Evidence::default());
@@ -85,7 +85,7 @@ fn a_second_writer_is_refused_and_the_first_goes_on_also_without_its_lock_file()
 }
 
 #[test]
-fn a_killed_writer_leaves_its_lock_file_and_locks_the_next_one_out_no_more() {
+fn a_killed_writer_leaves_its_lock_file_without_locking_the_next_one_out() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("killed");
     let mut evidence = Evidence::default();
@@ -101,7 +101,7 @@ fn a_killed_writer_leaves_its_lock_file_and_locks_the_next_one_out_no_more() {
 }
 
 #[test]
-fn of_processes_that_race_for_a_new_folder_one_writes() {
+fn only_one_of_several_processes_writes_to_a_new_folder() {
     for round in 0..4 {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("new");

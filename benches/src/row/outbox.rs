@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_hundredth_may_be_later() {
+    fn the_late_figure_is_the_99th_percentile() {
         let lags = Lags::default();
         let key = |millis: u64| RowKey::new(millis.to_string()).unwrap();
         lags.with(|lags| lags.extend((1..=200).map(|millis| (key(millis), millis * 10_000))));

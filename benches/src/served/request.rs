@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_request_is_signed_for_itself() {
+    fn every_request_has_its_own_signature() {
         let key = AccountKey::new("contoso", "a2V5").unwrap();
         for scheme in [Scheme::Table, Scheme::Storage] {
             let mut writer = Writer::new("127.0.0.1:10002", &key, scheme);

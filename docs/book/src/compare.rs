@@ -11,7 +11,7 @@ const PROGRAMS: [&str; 3] = ["compare_rusqlite.rs", "compare_native_db.rs", "com
 const LEFT_OUT: &str = "\n// …\n";
 
 #[test]
-fn the_lines_of_other_libraries_are_lines_of_their_programs() {
+fn shown_lines_of_other_libraries_come_from_their_programs() {
     let page = read("compare.md");
     let shown = page.split("\n```rust,ignore\n").skip(1).filter_map(|rest| rest.split("\n```\n").next());
     let shown: Vec<&str> = shown.collect();

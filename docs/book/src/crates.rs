@@ -24,7 +24,7 @@ fn count(package: &str) -> usize {
 
 #[test]
 #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), ignore = "the numbers are those of Linux")]
-fn the_readme_and_the_book_count_the_crates() {
+fn the_readme_and_the_book_state_the_number_of_crates() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let row =
         |package: &str| readme.lines().find(|line| line.starts_with(&format!("| `{package}` |"))).unwrap();

@@ -73,7 +73,7 @@ fn each_promise_names_its_tests() {
 }
 
 #[test]
-fn the_test_finds_faults() {
+fn the_sample_check_finds_faults() {
     let names = BTreeSet::from(["it_holds".to_owned()]);
     let fault = |promise: &str| fault(promise, &names, "\n### T069\n");
     assert_eq!(fault("- It holds.\n  <!-- tests: it_holds; compile errors T069 -->"), None);

@@ -17,7 +17,7 @@ fn thousands(number: usize) -> String {
 }
 
 #[test]
-fn the_page_of_limits_has_the_numbers_of_the_constants() {
+fn the_limits_page_matches_the_constants() {
     assert_eq!((ENTITY_BYTES, TRANSACTION_BYTES), (1 << 20, 4 << 20));
     let page = read("book/limits.md");
     for row in [

@@ -23,7 +23,7 @@ fn anchor(heading: &str) -> String {
 }
 
 #[test]
-fn every_link_leads_to_a_file_and_a_heading() {
+fn every_link_resolves_to_a_file_and_a_heading() {
     let mut broken = Vec::new();
     let mut followed = 0;
     let of_root = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];

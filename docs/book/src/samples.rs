@@ -92,7 +92,7 @@ fn faults(block: &Block) -> Vec<String> {
 }
 
 #[test]
-fn every_sample_of_the_book_and_the_readme_is_a_whole_program() {
+fn every_sample_of_the_book_and_the_readme_is_a_complete_program() {
     let mut found = Vec::new();
     let mut samples = 0;
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
@@ -127,7 +127,7 @@ fn every_chapter_is_run() {
 }
 
 #[test]
-fn samples_that_are_compiled_elsewhere_are_the_same_texts() {
+fn samples_compiled_elsewhere_match_their_source() {
     for (page, files) in ELSEWHERE {
         let text = read(page);
         let shown: Vec<Block> =
@@ -142,7 +142,7 @@ fn samples_that_are_compiled_elsewhere_are_the_same_texts() {
 }
 
 #[test]
-fn the_packages_are_those_of_first_steps() {
+fn the_packages_match_first_steps() {
     let text = fs::read_to_string(docs().join("book/first-steps.md")).unwrap();
     for package in PACKAGES.iter().filter(|package| !["axum", "core", "std"].contains(package)) {
         assert!(text.contains(&package.replace("table_", "table-")), "First steps does not name {package}");
@@ -150,7 +150,7 @@ fn the_packages_are_those_of_first_steps() {
 }
 
 #[test]
-fn the_test_finds_faults() {
+fn the_sample_check_finds_faults() {
     let block = |info: &str, code: &str| Block { line: 1, info: info.to_owned(), code: code.to_owned() };
     let good = "use table_patterns::Engine;\nfn main() {}\n";
     assert!(faults(&block("rust", good)).is_empty());

@@ -32,7 +32,7 @@ steps! {
 }
 
 #[test]
-fn each_step_runs_on_the_folder_of_the_one_before() {
+fn each_step_runs_on_the_folder_of_the_previous_step() {
     let folder = tempfile::tempdir().unwrap();
     env::set_current_dir(folder.path()).unwrap();
     for (step, run) in STEPS {

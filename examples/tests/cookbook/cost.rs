@@ -6,7 +6,7 @@ use examples::model::company::{Employee, employees};
 use examples::store;
 
 #[test]
-fn what_passes_is_counted_and_what_goes_around_is_not() {
+fn metered_requests_are_counted_and_unmetered_ones_are_not() {
     pollster::block_on(async {
         let store = store::in_memory();
         let mut before = store.cost();

@@ -13,7 +13,7 @@ fn rows_beyond_the_twelfth_are_counted_not_shown() {
 }
 
 #[test]
-fn numbers_stand_to_the_right() {
+fn numbers_are_right_aligned() {
     let mut grid = Grid::new(["#Flights", "To"]);
     grid.row(["7", "SEA"]);
     assert!(grid.to_string().contains("       7 "), "{grid}");

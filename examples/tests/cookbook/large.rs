@@ -6,7 +6,7 @@ mod seeded;
 use examples::large::*;
 
 #[test]
-fn as_many_builds_as_asked_for_each_once_and_in_key_order() {
+fn the_requested_number_of_builds_is_distinct_and_in_key_order() {
     for builds in [0, 1, 17, 59_999, 150_001] {
         let index = PackageIndex::seeded(builds);
         let key = |b: PackageBuild<'_>| (b.package.section.clone(), format!("{}_", b.package.name), b.number);
@@ -31,7 +31,7 @@ fn builds_are_numbered_from_one_without_a_gap() {
 }
 
 #[test]
-fn the_sections_together_are_the_whole() {
+fn the_sections_together_contain_all_builds() {
     let index = PackageIndex::seeded(10_000);
     assert_eq!(index.sections().map(|(_, builds)| builds).sum::<u64>(), 10_000);
     let sections = index.sections().flat_map(|(section, _)| index.section(section));

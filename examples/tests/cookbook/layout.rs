@@ -25,7 +25,7 @@ fn a_layout_names_every_piece_in_order() {
 }
 
 #[test]
-fn golden_rows_are_of_the_design_though_another_type_begins_the_same() {
+fn golden_rows_match_the_schema_despite_a_shared_key_prefix() {
     pollster::block_on(async {
         let store = store::in_memory();
         store

@@ -135,7 +135,7 @@ fn filter(plan: Plan) -> String {
 }
 
 #[test]
-fn dq_2_to_5_the_four_queries_as_the_service_reads_them() {
+fn dq_2_to_5_the_four_queries_have_the_expected_class_and_filter() {
     let base = Engine::in_memory().table::<Base>();
     let point = base.plan(Base::key("Sales", 2)).unwrap();
     assert_eq!(point.class, QueryClass::Point);
@@ -149,7 +149,7 @@ fn dq_2_to_5_the_four_queries_as_the_service_reads_them() {
 }
 
 #[test]
-fn pat_intra_2_and_pat_ck_1_the_bounds_are_made_of_the_types() {
+fn pat_intra_2_and_pat_ck_1_typed_ranges_give_the_bounds() {
     let employees = Engine::in_memory().table::<company::Employee>();
     let hundreds = employees.query(company::Employee::rows("Sales").id(100..=199)).plan().unwrap();
     assert_eq!(hundreds.class, QueryClass::Range);
@@ -165,7 +165,7 @@ fn pat_intra_2_and_pat_ck_1_the_bounds_are_made_of_the_types() {
 }
 
 #[test]
-fn pat_log_2_the_times_of_the_log_come_back_exactly() {
+fn pat_log_2_log_times_round_trip_exactly() {
     for event in examples::data::earthquakes::load().unwrap() {
         let event = Earthquake::from(&event);
         let key = event.key_of().unwrap();
@@ -210,7 +210,7 @@ fn pat_intra_and_pat_inter_an_employee_and_the_copy_by_address() {
 }
 
 #[test]
-fn pat_ec_and_pat_ser_the_keys_of_what_is_archived_and_counted() {
+fn pat_ec_and_pat_ser_the_keys_of_archived_and_counted_entities() {
     let ali = company::employees().into_iter().find(|employee| employee.id == 456).unwrap();
     let key = CurrentEmployee::from(&ali).key_of().unwrap();
     assert_eq!((key.partition_key.as_str(), key.row_key.as_str()), ("Sales", "000456"));

@@ -7,7 +7,7 @@ use examples::model::company::{Employee, employees};
 use examples::prefixed::*;
 
 #[test]
-fn two_prefixes_do_not_meet_and_one_is_deleted_alone() {
+fn two_prefixes_are_isolated_and_deleted_separately() {
     pollster::block_on(async {
         let account = Engine::in_memory();
         let (one, two) = (Prefixed::new(account.clone(), "one"), Prefixed::new(account.clone(), "two"));

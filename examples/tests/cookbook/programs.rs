@@ -40,7 +40,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn no_program_touches_a_folder_that_is_not_its_own() {
+fn no_program_changes_a_folder_with_other_files() {
     let programs = [
         (env!("CARGO_BIN_EXE_helpdesk"), ["--tickets", "1000"]),
         (env!("CARGO_BIN_EXE_ledger"), ["--entries", "1000"]),
@@ -82,13 +82,13 @@ fn list_names_every_recipe_and_runs_none() {
 }
 
 #[test]
-fn memory_and_path_exclude_each_other() {
+fn memory_and_path_are_mutually_exclusive() {
     let (success, _, told) = cookbook(&["--memory", "--path", "somewhere"]);
     assert!(!success && told.contains("--memory"), "{told}");
 }
 
 #[test]
-fn an_account_takes_the_place_of_a_folder() {
+fn an_account_replaces_a_folder() {
     let (success, _, told) = cookbook(&["--azure", "UseDevelopmentStorage=true", "--memory"]);
     assert!(!success && told.contains("--azure"), "{told}");
     let (success, _, told) = cookbook(&["--azure", "nothing"]);
@@ -98,13 +98,13 @@ fn an_account_takes_the_place_of_a_folder() {
 }
 
 #[test]
-fn more_builds_than_ten_million_are_refused() {
+fn more_than_ten_million_builds_are_refused() {
     let (success, _, told) = cookbook(&["--memory", "--large", "10000001"]);
     assert!(!success && told.contains("10000000"), "{told}");
 }
 
 #[test]
-fn one_recipe_in_memory() {
+fn one_recipe_runs_in_memory() {
     let (success, out, told) = cookbook(&["--memory", "--only", "point"]);
     assert!(success, "{told}");
     assert!(
@@ -114,7 +114,7 @@ fn one_recipe_in_memory() {
 }
 
 #[test]
-fn a_recipe_that_does_not_exist_is_told_in_words() {
+fn an_unknown_recipe_is_reported_in_plain_words() {
     let (success, _, told) = cookbook(&["--memory", "--only", "pint"]);
     assert!(!success && told.contains("no recipe is named `pint`: `--list` names them all"), "{told}");
 }

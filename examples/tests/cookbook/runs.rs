@@ -75,7 +75,7 @@ async fn rows(store: &impl TableStore, table: &TableName) -> u64 {
 }
 
 #[test]
-fn every_recipe_runs_in_memory_and_shows_all_it_has() {
+fn every_recipe_runs_in_memory_and_prints_all_its_parts() {
     let text = run(&Options::default());
     for (name, question) in cookbook::list().filter(|(name, _)| !name.starts_with("large-")) {
         let recipe = text.split("\n── ").find(|recipe| recipe.starts_with(&format!("{name} "))).unwrap();
@@ -91,7 +91,7 @@ fn every_recipe_runs_in_memory_and_shows_all_it_has() {
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
-fn a_second_run_in_the_same_folder_gives_the_same_and_adds_nothing() {
+fn a_second_run_in_the_same_folder_prints_the_same_and_adds_nothing() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let options =
@@ -120,7 +120,7 @@ fn a_second_run_in_the_same_folder_gives_the_same_and_adds_nothing() {
 }
 
 #[test]
-fn another_number_of_builds_replaces_the_one_before() {
+fn a_different_number_of_builds_replaces_the_previous_one() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     for builds in [2_000, 500] {
@@ -171,7 +171,7 @@ impl Write for Broken {
 }
 
 #[test]
-fn a_run_on_an_account_leaves_nothing_there_however_it_ends() {
+fn a_run_on_an_account_cleans_up_after_success_failure_and_panic() {
     pollster::block_on(async {
         let account = Engine::in_memory();
         account.create_table(&TableName::new("Airports").unwrap()).await.unwrap();
@@ -199,7 +199,7 @@ fn a_run_on_an_account_leaves_nothing_there_however_it_ends() {
 }
 
 #[test]
-fn one_recipe_alone_and_none_of_that_name() {
+fn one_recipe_runs_alone_and_an_unknown_name_is_refused() {
     let text = run(&Options { only: vec!["log-tail".to_owned()], ..Options::default() });
     assert_eq!(text.matches("\n── ").count(), 1);
     let options = Options { only: vec!["log-tale".to_owned()], ..Options::default() };
@@ -208,7 +208,7 @@ fn one_recipe_alone_and_none_of_that_name() {
 }
 
 #[test]
-fn every_recipe_that_the_readme_names_is_there_and_none_is_left_out() {
+fn the_readme_names_exactly_the_existing_recipes() {
     let readme = include_str!("../../../README.md");
     let (_, after) = readme.split_once("\n## Patterns\n").unwrap();
     let table = after.split("\n## ").next().unwrap();

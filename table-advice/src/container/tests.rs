@@ -52,7 +52,7 @@ fn hpk_24_a_tenant_is_split_by_its_users_and_nothing_is_lost() {
 }
 
 #[test]
-fn hpk_9_and_hpk_17_few_whole_keys_are_told_before_they_are_full() {
+fn hpk_9_and_hpk_17_too_few_full_keys_are_reported_before_their_limit() {
     let report = workload(2, 2, 50.0, 0.1).run().unwrap();
     let error = report.container(&Design::of::<Event>().days(30.0)).unwrap().max_full(0.8).unwrap_err();
     assert_eq!(error.rule(), Some("HPK-17"));
@@ -68,7 +68,7 @@ fn hpk_9_and_hpk_17_few_whole_keys_are_told_before_they_are_full() {
 }
 
 #[test]
-fn hpk_12_questions_by_a_prefix_warm_the_partitions_of_their_tenant() {
+fn hpk_12_prefix_queries_load_the_partitions_of_their_tenant() {
     let units = |asked| {
         let report = workload(40, 20, 20.0, asked).run().unwrap();
         let heat = report.container(&Design::of::<Event>().partitions(4)).unwrap().before.heat();
@@ -84,7 +84,7 @@ fn hpk_12_questions_by_a_prefix_warm_the_partitions_of_their_tenant() {
 }
 
 #[test]
-fn hpk_15_orders_are_compared_by_the_questions() {
+fn hpk_15_level_orders_are_compared_by_their_queries() {
     let report = workload(30, 30, 50.0, 1.0).run().unwrap();
     let design = Design::of::<Event>().partitions(16).question("by user", &["user"]);
     let container = report.container(&design).unwrap();
@@ -97,7 +97,7 @@ fn hpk_15_orders_are_compared_by_the_questions() {
 
 /// Figures of a run on the vendor's emulator with throttling: 200 writes a second of one tenant on eight partitions.
 #[test]
-fn hpk_11_and_12_one_tenant_is_throttled_by_the_share_of_its_partition() {
+fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();
     let design = Design::of::<Event>().partitions(8).days(0.0);
     let slow = report.container(&design.clone().throughput(3_200.0)).unwrap();
@@ -123,7 +123,7 @@ fn hpk_12_a_partition_is_throttled_until_it_is_split() {
 }
 
 #[test]
-fn keys_of_other_tables_are_left_out() {
+fn keys_of_other_tables_are_ignored() {
     #[derive(Entity)]
     #[entity(table = "Other")]
     #[partition_key(name)]

@@ -88,7 +88,7 @@ fn of_partition(key: &str) -> Query {
 }
 
 #[test]
-fn pages_go_on_and_fan_outs_are_told_once() {
+fn further_pages_and_fan_outs_are_counted_once() {
     pollster::block_on(async {
         let meter = Meter::recording(Engine::in_memory());
         prepared(&meter).await;
@@ -127,7 +127,7 @@ proptest! {
 
     /// The counts of all tables, and of all partitions, add up to the total.
     #[test]
-    fn the_parts_make_the_whole(ids in prop::collection::vec((0_usize..3, 0_u32..20), 0..20)) {
+    fn counts_of_tables_and_partitions_add_up_to_the_total(ids in prop::collection::vec((0_usize..3, 0_u32..20), 0..20)) {
         pollster::block_on(async {
             let meter = Meter::new(Engine::in_memory());
             let table = prepared(&meter).await;

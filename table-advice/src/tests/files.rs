@@ -32,7 +32,7 @@ fn run(layout: &str) -> Report {
 }
 
 #[test]
-fn pat_anti_1_a_key_of_time_against_the_compound_key() {
+fn pat_anti_1_a_time_key_compared_with_the_compound_key() {
     let (by_hour, by_employee) = (run("by hour"), run("by employee"));
     insta::assert_snapshot!("by_hour", by_hour);
     insta::assert_snapshot!("by_employee", by_employee);
@@ -52,7 +52,7 @@ fn pat_anti_1_the_picture_of_the_hours() {
 }
 
 #[test]
-fn cls_1_the_layout_decides_the_class_of_a_question() {
+fn cls_1_the_layout_determines_the_class_of_a_query() {
     for (given, by_hour, by_employee) in [
         (r#"["at", "employee", "event", "department"]"#, "point query", "point query"),
         (r#"["at", "employee", "event"]"#, "point query", "table scan"),
@@ -73,7 +73,7 @@ fn cls_1_the_layout_decides_the_class_of_a_question() {
 }
 
 #[test]
-fn a_bad_file_is_told_where_it_is_read() {
+fn an_invalid_file_is_refused_when_it_is_parsed() {
     for (good, bad, expected) in [
         ("\"fields\"", "\"felds\"", "unknown field `felds`"),
         ("\"seconds\": 6", "\"seconds\": -6", "the workload cannot be read"),
@@ -93,7 +93,7 @@ fn a_bad_file_is_told_where_it_is_read() {
 }
 
 #[test]
-fn a_file_that_cannot_be_run_is_told_when_it_is_run() {
+fn a_file_with_an_invalid_workload_is_refused_when_it_is_run() {
     for (good, bad, expected) in [
         ("\"values\": 500", "\"values\": 0", "field `employee`: a distribution must have 1"),
         ("\"exponent\": 0.9", "\"exponent\": -1", "field `employee`: a zipf exponent"),

@@ -69,7 +69,7 @@ fn answer(content_type: &str, body: &str) -> Answer {
 }
 
 #[test]
-fn egt_30_to_32_and_39_success_with_either_end_of_lines() {
+fn egt_30_to_32_and_39_a_success_has_either_line_ending() {
     for body in [SUCCESS.to_owned(), SUCCESS.replace('\n', "\r\n")] {
         let committed = outcome(&answer(TYPE, &body), 3).unwrap();
         let etags: Vec<_> = committed.iter().map(|etag| etag.as_ref().map(ToString::to_string)).collect();
@@ -98,7 +98,7 @@ fn egt_33_to_36_the_index_of_a_failure() {
 
 /// Cosmos DB mixes both line ends in one body (COS-11). Its messages also start with the index.
 #[test]
-fn egt_39_and_cos_11_ends_of_lines_may_be_mixed() {
+fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     let mut crlf = false;
     let mixed: String = SUCCESS
         .split_inclusive('\n')
@@ -115,7 +115,7 @@ fn egt_39_and_cos_11_ends_of_lines_may_be_mixed() {
 
 /// Azurite responds this way, without the content, to inserts with requested content. Too many operations leave a stray boundary.
 #[test]
-fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_no_success() {
+fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     let created = SUCCESS.replacen("204 No Content", "201 Created", 1);
     assert_eq!(outcome(&answer(TYPE, &created), 3).unwrap().len(), 3);
     let stray = failure("0:The batch request operation exceeds the maximum 100 changes per change set.")
@@ -139,12 +139,12 @@ fn egt_11_and_az_2_a_content_id_has_no_effect() {
 }
 
 #[test]
-fn egt_37_fewer_parts_are_no_success() {
+fn egt_37_fewer_parts_are_not_a_success() {
     assert!(outcome(&answer(TYPE, SUCCESS), 4).unwrap_err().into_ambiguous);
 }
 
 #[test]
-fn wrong_types_and_bodies_are_in_doubt() {
+fn wrong_content_types_and_bodies_are_ambiguous() {
     for (content_type, body) in [
         ("text/html", "<html>"),
         ("multipart/mixed", SUCCESS),
@@ -157,7 +157,7 @@ fn wrong_types_and_bodies_are_in_doubt() {
 }
 
 #[test]
-fn a_cut_answer_is_never_a_success() {
+fn a_truncated_response_is_never_a_success() {
     let end = SUCCESS.find("--changesetresponse_B--").unwrap() + "--changesetresponse_B--".len();
     for cut in 0..end {
         assert!(outcome(&answer(TYPE, &SUCCESS[..cut]), 3).unwrap_err().into_ambiguous, "at {cut}");
@@ -167,7 +167,7 @@ fn a_cut_answer_is_never_a_success() {
 
 /// CON-11: a part that failed inside the service is as ambiguous as a response with that status.
 #[test]
-fn con_11_a_part_that_timed_out_is_in_doubt_and_one_that_was_refused_is_not() {
+fn con_11_a_part_that_timed_out_is_ambiguous_and_a_refused_part_is_not() {
     for (status, into_ambiguous) in [("500 X", true), ("409 Conflict", false), ("412 X", false)] {
         let body = failure("0:No.").replace("409 Conflict", status);
         assert_eq!(outcome(&answer(TYPE, &body), 2).unwrap_err().into_ambiguous, into_ambiguous, "{status}");
@@ -176,7 +176,7 @@ fn con_11_a_part_that_timed_out_is_in_doubt_and_one_that_was_refused_is_not() {
 
 proptest! {
     #[test]
-    fn no_answer_is_too_strange(noise in prop::collection::vec(any::<u8>(), 0..40), at in 0..SUCCESS.len()) {
+    fn arbitrary_batch_responses_do_not_panic(noise in prop::collection::vec(any::<u8>(), 0..40), at in 0..SUCCESS.len()) {
         let mut answer = answer(TYPE, SUCCESS);
         answer.body.splice(at..at, noise);
         let _ = outcome(&answer, 3);
@@ -204,7 +204,7 @@ fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
 
 proptest! {
     #[test]
-    fn egt_30_and_39_parts_are_what_stands_between_the_lines(
+    fn egt_30_and_39_parts_are_the_text_between_boundary_lines(
         pieces in prop::collection::vec("--|--b|b|-|a| |\r|\r\n|\n|\n--b|\n--b\n|\n--b--|\n--bb\n", 0..24),
     ) {
         let body = pieces.concat();

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn err_4_by_code_first_and_by_status_second() {
+    fn err_4_the_code_takes_precedence_over_the_status() {
         for (status, code, expected) in [
             (404, Some("TableNotFound"), ErrorCode::TableNotFound),
             (404, Some("EntityNotFound"), ErrorCode::ResourceNotFound),

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rty_2_repetitions_end_with_the_budget_and_come_back_with_success() {
+    fn rty_2_retries_stop_at_the_budget_and_successes_restore_it() {
         let budget = Budget::new(2);
         assert!(budget.take() && budget.take());
         assert!(!budget.take() && !budget.take());

@@ -48,7 +48,7 @@ impl TokenProvider for Never {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rty_2_and_auth_12_a_token_that_does_not_come_ends_the_call() {
+async fn rty_2_and_auth_12_a_token_that_never_arrives_ends_the_call() {
     let server = Server::start([]).await;
     let client =
         AzureTables::with_options(&server.endpoint, Credential::token(Never::default()), Options::new())
@@ -62,7 +62,7 @@ async fn rty_2_and_auth_12_a_token_that_does_not_come_ends_the_call() {
 
 /// Drops a call while it waits for a token, for a response, and between two attempts. The next call is unaffected.
 #[tokio::test(start_paused = true)]
-async fn con_11_a_call_that_is_dropped_leaves_nothing_behind() {
+async fn con_11_a_dropped_call_does_not_affect_the_next() {
     let asked = Arc::new(AtomicUsize::new(0));
     let server = Server::start([Reply::Silence, refusal(503, "ServerBusy"), done()]).await;
     let credential = Credential::token(Never(Arc::clone(&asked)));
@@ -124,7 +124,7 @@ impl Visit for State<'_> {
 
 /// In an outage each call is sent once instead of four times. After successes, retries are enabled again.
 #[tokio::test(start_paused = true)]
-async fn rty_2_repetitions_are_bounded_for_all_calls_together_and_tracing_tells() {
+async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     let circuit = Circuit::default();
     // If a thread without a dispatcher reaches a callsite first, tracing disables the callsite permanently. A second dispatcher prevents
     // this.

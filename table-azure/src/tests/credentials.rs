@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn sas_12_a_signature_goes_with_every_url_and_into_no_error() {
+async fn sas_12_a_signature_is_in_every_url_and_in_no_error() {
     let secret = "c2VjcmV0%3D";
     let server = Server::start([
         entity("2026-11-20T07:00:00Z", 1),
@@ -52,7 +52,7 @@ async fn sas_12_a_signature_goes_with_every_url_and_into_no_error() {
 }
 
 #[tokio::test]
-async fn auth_2_3_and_13_either_form_of_the_signature_is_of_what_is_sent() {
+async fn auth_2_3_and_13_both_signature_forms_match_the_sent_request() {
     for (lite, scheme) in [(true, "SharedKeyLite devstoreaccount1:"), (false, "SharedKey devstoreaccount1:")]
     {
         let server = Server::start([done(), done()]).await;
@@ -83,7 +83,7 @@ impl TokenProvider for Counting {
 }
 
 #[tokio::test]
-async fn auth_12_a_token_is_asked_for_once_and_again_before_it_ends() {
+async fn auth_12_a_token_is_requested_once_and_renewed_before_it_expires() {
     let server = Server::start(vec![entity("2026-11-20T07:00:00Z", 1); 3]).await;
     let start: DateTime<Utc> = "2026-11-20T08:00:00Z".parse().unwrap();
     let count = Arc::new(AtomicUsize::new(0));
@@ -149,7 +149,7 @@ fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
 
 /// The secondary is used only for its stats, with a signature as well.
 #[tokio::test]
-async fn acc_1_the_secondary_is_held_to_the_same_when_it_is_asked_for_stats() {
+async fn acc_1_the_secondary_is_checked_when_stats_are_requested() {
     let credential = Credential::shared_key("contoso", "c2VjcmV0").unwrap();
     let options = Options::new().secondary_endpoint("http://contoso-secondary.table.core.windows.net");
     let tables =
@@ -158,7 +158,7 @@ async fn acc_1_the_secondary_is_held_to_the_same_when_it_is_asked_for_stats() {
 }
 
 #[test]
-fn auth_30_the_emulators_key_is_sent_to_emulators_alone() {
+fn auth_30_the_emulators_key_is_sent_only_to_emulators() {
     let key = || Credential::shared_key(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
     for (endpoint, accepted) in [
         ("http://127.0.0.1:10002/devstoreaccount1", true),
@@ -202,7 +202,7 @@ async fn acc_1_no_redirect_is_followed() {
 
 /// Programs with other executors have no tokio runtime, so the client uses its own.
 #[test]
-fn any_executor_will_do() {
+fn the_client_works_with_any_executor() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = runtime.block_on(Server::start([entity("2026-11-20T07:00:00Z", 7), done()]));
     let client = server.client(Options::new());

@@ -16,7 +16,7 @@ fn cosmos(server: &Server) -> AzureTables {
 
 /// The metadata has a wrong table and a wrong type. Missing properties are omitted instead of null.
 #[tokio::test]
-async fn az_6_and_15_metadata_is_not_read_and_what_is_left_out_is_absent() {
+async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     let metadata = r#""odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element""#;
     let row = r#""odata.etag":"W/\"x\"","PartitionKey":"p","RowKey":"r","Timestamp":"2026-11-20T07:00:00Z""#;
     let page = format!(r#"{{{metadata},"value":[{{{row},"A":1}},{{{row},"A":1,"B":null}}]}}"#);
@@ -32,7 +32,7 @@ async fn az_6_and_15_metadata_is_not_read_and_what_is_left_out_is_absent() {
 
 /// Cosmos DB lists names that no other operation of this library accepts. Lists omit them and continue.
 #[tokio::test]
-async fn cos_3_names_that_are_none_here_are_left_out_of_lists() {
+async fn cos_3_lists_omit_invalid_table_names() {
     let names = ["my-table", "ab", "Employee", "日本", &"x".repeat(64)]
         .map(|name| format!(r#"{{"TableName":"{name}"}}"#));
     let server = Server::start([json(200, &format!(r#"{{"value":[{}]}}"#, names.join(",")))]).await;
@@ -41,7 +41,7 @@ async fn cos_3_names_that_are_none_here_are_left_out_of_lists() {
 }
 
 #[tokio::test]
-async fn cos_9_and_10_metadata_and_digits_of_its_own_are_read() {
+async fn cos_9_and_10_metadata_and_digits_of_cosmos_are_read() {
     let base = "https://contoso.table.cosmos.azure.com";
     let etag = "W/\"datetime'2020-10-02T22%3A48%3A03.9000000Z'\"";
     let created =
@@ -64,7 +64,7 @@ async fn cos_9_and_10_metadata_and_digits_of_its_own_are_read() {
 
 /// A new policy may not have taken effect yet. The error reports it, without a silent wait.
 #[tokio::test]
-async fn acl_3_a_policy_that_is_not_in_effect_yet_is_a_refusal_told_at_once() {
+async fn acl_3_a_policy_not_yet_in_effect_is_reported_at_once() {
     let server = Server::start([
         answer(204, &[], ""),
         refusal(403, "AuthenticationFailed"),

@@ -43,7 +43,7 @@ fn is_ambiguous_after(error: &Error, last: ErrorCode) {
 
 /// Equal content proves nothing: another writer may have written it at the same time, and may have replaced ours.
 #[tokio::test(start_paused = true)]
-async fn con_11_a_refusal_after_a_lost_answer_is_ambiguous() {
+async fn con_11_a_refusal_after_a_lost_response_is_ambiguous() {
     for lost in [Reply::Cut, Reply::Silence, refusal(500, "OperationTimedOut"), answer(504, &[], "")] {
         for kind in all() {
             for (status, code, last) in [
@@ -69,7 +69,7 @@ async fn con_11_a_refusal_after_a_lost_answer_is_ambiguous() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_without_a_lost_answer_a_refusal_is_what_it_says() {
+async fn con_11_a_refusal_without_a_lost_response_is_definite() {
     for kind in all() {
         for earlier in [vec![], vec![refusal(503, "ServerBusy")], vec![refusal(429, "TooManyRequests")]] {
             let count = earlier.len() + 1;
@@ -92,7 +92,7 @@ async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureT
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_the_identifier_that_was_sent_is_the_evidence() {
+async fn con_11_the_sent_operation_id_proves_the_outcome() {
     for kind in all().into_iter().take(5) {
         let (server, client, error) = refused_after_loss(&kind, "UpdateConditionNotSatisfied").await;
         // The lookup is also rejected.
@@ -125,7 +125,7 @@ async fn con_11_the_identifier_that_was_sent_is_the_evidence() {
 
 /// The lookup is part of the call, even if no attempt received a response.
 #[tokio::test(start_paused = true)]
-async fn con_11_a_write_that_was_made_is_a_success() {
+async fn con_11_a_write_that_was_applied_is_a_success() {
     for last in [vec![refusal(412, "UpdateConditionNotSatisfied")], vec![Reply::Cut; 3]] {
         let server = Server::start([Reply::Cut].into_iter().chain(last).chain([Reply::EntityAsSent])).await;
         let client = server.client(Options::new().operation_ids(true));
@@ -135,7 +135,7 @@ async fn con_11_a_write_that_was_made_is_a_success() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_and_sel_2_an_identifier_is_not_shown() {
+async fn con_11_and_sel_2_an_operation_id_is_hidden() {
     let id = "00000000-0000-0000-0000-000000000007";
     let page = |text: &str| json(200, &format!(r#"{{"value":[{text}]}}"#));
     let Reply::Answer { body, .. } = entity_of(id, 1) else { unreachable!() };
@@ -168,7 +168,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
 
 /// A pattern requests an identifier itself. If the identifier does not fit, the write is sent without it.
 #[tokio::test(start_paused = true)]
-async fn con_11_an_identifier_that_is_only_wished_for() {
+async fn con_11_a_requested_operation_id_is_sent_only_if_it_fits() {
     let wish = async |row: Row| {
         let server = Server::start([done()]).await;
         let client = server.client(Options::new());
@@ -190,7 +190,7 @@ async fn con_11_an_identifier_that_is_only_wished_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_tables_too() {
+async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     for (status, code) in [(409, "TableAlreadyExists"), (409, "TableBeingDeleted")] {
         let server = Server::start([Reply::Cut, refusal(status, code)]).await;
         let error = server.client(Options::new()).create_table(&table()).await.unwrap_err();
@@ -218,7 +218,7 @@ fn batch_refusal(status: u16, code: &str, message: &str) -> Reply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_and_egt_9_a_batch_is_ours_whole_or_nobody_can_tell() {
+async fn con_11_and_egt_9_a_batch_is_proven_as_a_whole_or_ambiguous() {
     let exists = || batch_refusal(409, "EntityAlreadyExists", "0:It exists.");
     let operations = || {
         [
@@ -252,7 +252,7 @@ async fn con_11_and_egt_9_a_batch_is_ours_whole_or_nobody_can_tell() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn egt_38_a_batch_that_was_refused_whole_was_not_applied() {
+async fn egt_38_a_batch_refused_as_a_whole_was_not_applied() {
     let operations = || [("r", OperationKind::Insert(row(1))), ("s", OperationKind::Insert(row(1)))];
     let server = Server::start([refusal(413, "RequestBodyTooLarge")]).await;
     let client = server.client(Options::new());

@@ -59,7 +59,7 @@ fn client<const N: usize>(
 }
 
 #[tokio::test]
-async fn auth_12_a_token_of_the_vendor_s_is_asked_for_once_and_again_before_it_ends() {
+async fn auth_12_a_vendor_token_is_requested_once_and_renewed_before_it_expires() {
     let server = Server::start(vec![entity("2026-11-20T07:00:00Z", 1); 3]).await;
     let now = Arc::new(Mutex::new(start()));
     let hour = TimeDelta::hours(1);
@@ -80,7 +80,7 @@ async fn auth_12_a_token_of_the_vendor_s_is_asked_for_once_and_again_before_it_e
 }
 
 #[tokio::test]
-async fn auth_12_where_there_is_no_token_nothing_is_sent_and_the_error_says_so() {
+async fn auth_12_without_a_token_nothing_is_sent_and_the_error_says_so() {
     let server =
         Server::start([entity("2026-11-20T07:00:00Z", 1), refusal(403, "AuthenticationFailed")]).await;
     let tokens = [

@@ -26,7 +26,7 @@ fn keys(page: &Page) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn page_13_empty_pages_single_ones_and_a_partition_alone() {
+async fn page_13_empty_pages_single_rows_and_partition_tokens_are_followed() {
     let (partition, row) = ("X-MS-Continuation-NextPartitionKey", "x-ms-continuation-NextRowKey");
     let headers = [
         format!("{partition}: 1!16!cGs4MDEwMTZlOA--"),
@@ -66,7 +66,7 @@ async fn page_13_empty_pages_single_ones_and_a_partition_alone() {
 }
 
 #[tokio::test]
-async fn cos_8_tokens_of_any_form_come_back_unchanged_and_az_12_an_empty_partition_is_one() {
+async fn cos_8_any_token_is_returned_unchanged_and_az_12_an_empty_partition_is_one() {
     let token = r#"{"token":"a+b/c==","range":{"min":"","max":"FF"}}"#;
     let headers = [
         format!("x-ms-continuation-NextPartitionKey: {token}"),
@@ -107,7 +107,7 @@ async fn page_9_a_token_of_another_query_or_backend_is_not_sent() {
 }
 
 #[tokio::test]
-async fn sel_1_to_3_keys_and_timestamp_are_asked_for_and_null_is_absent() {
+async fn sel_1_to_3_keys_and_timestamp_are_requested_and_null_is_absent() {
     let body = r#"{"value":[{"odata.etag":"W/\"x\"","PartitionKey":"p","RowKey":"1","Timestamp":"2026-11-20T07:00:00Z","Age":null,"Name":"Ada"}]}"#;
     let server = Server::start([json(200, body)]).await;
     let client = server.client(Options::new());
@@ -134,7 +134,7 @@ async fn sel_1_to_3_keys_and_timestamp_are_asked_for_and_null_is_absent() {
 }
 
 #[tokio::test]
-async fn sel_1_more_names_than_select_holds_are_narrowed_here() {
+async fn sel_1_a_selection_too_long_for_select_is_applied_by_the_client() {
     let body = r#"{"odata.etag":"W/\"x\"","PartitionKey":"p","RowKey":"1","Timestamp":"2026-11-20T07:00:00Z","P1":1,"Other":2}"#;
     for names in [252, 253] {
         let page = format!(r#"{{"value":[{body}]}}"#);
@@ -245,11 +245,11 @@ fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
 }
 
 #[test]
-fn the_next_page_comes_while_the_one_before_it_is_worked_on() {
+fn the_next_page_is_fetched_while_the_current_one_is_processed() {
     assert_eq!(requests_seen([2, 2, 3, 3], 9), [2, 2, 3, 3]);
 }
 
 #[test]
-fn a_page_behind_the_limit_is_not_asked_for() {
+fn a_page_beyond_the_limit_is_not_requested() {
     assert_eq!(requests_seen([1, 1, 1, 1], 2), [1, 1]);
 }

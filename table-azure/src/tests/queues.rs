@@ -87,7 +87,7 @@ async fn que_3_4_and_16_each_operation_is_one_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_what_is_gone_after_a_lost_answer_was_deleted() {
+async fn con_11_a_message_missing_after_a_lost_response_was_deleted() {
     let delete = async |replies: Vec<Reply>| {
         let server = Server::start(replies).await;
         let outcome = queues(&server).delete(&work(), &MessageId::new("7"), &PopReceipt::new("a")).await;
@@ -102,7 +102,7 @@ async fn con_11_what_is_gone_after_a_lost_answer_was_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn que_3_and_15_what_create_tells() {
+async fn que_3_and_15_create_reports_whether_the_queue_is_new() {
     for (replies, expected) in [
         (vec![answer(201, &[], "")], Ok(true)),
         (vec![answer(204, &[], "")], Ok(false)),
@@ -118,7 +118,7 @@ async fn que_3_and_15_what_create_tells() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn que_5_a_strange_answer_is_an_error_that_names_the_queue() {
+async fn que_5_a_malformed_response_is_an_error_that_names_the_queue() {
     for body in
         ["", "<html>", "<QueueMessagesList><QueueMessage/></QueueMessagesList>", &PUT.replace("2026", "x")]
     {
@@ -130,7 +130,7 @@ async fn que_5_a_strange_answer_is_an_error_that_names_the_queue() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn que_4_and_8_what_the_service_would_refuse_is_not_sent() {
+async fn que_4_and_8_requests_that_the_service_would_refuse_are_not_sent() {
     let server = Server::start([]).await;
     let queues = queues(&server);
     let illegal = queues.put(&work(), PutMessage::new("a\u{0}b")).await.unwrap_err();

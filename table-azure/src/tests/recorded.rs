@@ -77,7 +77,7 @@ async fn ex_1_2_and_25_tables() {
 }
 
 #[tokio::test]
-async fn ex_5_and_6_ins_4_and_json_8_every_type_there_and_back() {
+async fn ex_5_and_6_ins_4_and_json_8_every_type_round_trips() {
     let etag = format!("etag: {ETAG}");
     let read = r#"{"odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Employee/@Element","odata.etag":"W/\"datetime'2026-11-20T08%3A14%3A48.1444672Z'\"","PartitionKey":"Sales","RowKey":"00001","FirstName":"Ada","Age":34,"Salary":12.5,"Bonus":3.0,"Active":true,"BadgeId@odata.type":"Edm.Int64","BadgeId":"9007199254740993","Hired@odata.type":"Edm.DateTime","Hired":"2014-08-22T00:50:32.1234567Z","Ref@odata.type":"Edm.Guid","Ref":"c9da6455-213d-42c9-9a79-3e9149a57833","Photo@odata.type":"Edm.Binary","Photo":"AQIDBA==","Timestamp":"2026-11-20T08:14:48.1444672Z"}"#;
     // AZ-4: type annotations in requests and in responses.
@@ -108,7 +108,7 @@ async fn ex_5_and_6_ins_4_and_json_8_every_type_there_and_back() {
 }
 
 #[tokio::test]
-async fn ex_4_and_8_to_13_conditions_and_what_is_missing() {
+async fn ex_4_and_8_to_13_conditions_and_missing_entities() {
     let new = "etag: W/\"datetime'2026-11-20T08%3A14%3A48.1604826Z'\"";
     let server = Server::start([
         refusal(409, "EntityAlreadyExists"),
@@ -272,7 +272,7 @@ async fn ex_22_tables_by_prefix() {
 }
 
 #[tokio::test]
-async fn ex_23_and_acl_1_policies_there_and_back() {
+async fn ex_23_and_acl_1_policies_round_trip() {
     const BODY: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers><SignedIdentifier><Id>readers</Id><AccessPolicy><Start>2026-01-01T00:00:00Z</Start><Expiry>2030-01-01T00:00:00Z</Expiry><Permission>r</Permission></AccessPolicy></SignedIdentifier></SignedIdentifiers>";
     let xml = |body: &str| answer(200, &["content-type: application/xml"], body);
     let server =

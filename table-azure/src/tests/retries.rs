@@ -16,7 +16,7 @@ fn key() -> EntityKey {
 
 /// SCL-3: beyond its targets, the service sends 503 and Cosmos DB 429.
 #[tokio::test(start_paused = true)]
-async fn rty_1_2_and_4_throttled_twice_then_done_each_attempt_signed_anew() {
+async fn rty_1_2_and_4_a_throttled_request_is_retried_with_a_new_signature() {
     let server = Server::start([refusal(503, "ServerBusy"), refusal(429, "TooManyRequests"), done()]).await;
     let client = server.client(Options::new());
     let began = Instant::now();
@@ -46,7 +46,7 @@ async fn rty_3_the_service_says_how_long_to_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rty_1_reads_are_repeated_after_each_of_these() {
+async fn rty_1_reads_are_retried_after_each_transient_failure() {
     for reply in [
         refusal(408, "RequestTimeout"),
         refusal(429, "TooManyRequests"),
@@ -67,7 +67,7 @@ async fn rty_1_reads_are_repeated_after_each_of_these() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rty_1_nothing_else_is_repeated() {
+async fn rty_1_permanent_failures_are_not_retried() {
     for (status, code) in [
         (400, ErrorCode::InvalidInput),
         (403, ErrorCode::AuthorizationFailure),
@@ -105,7 +105,7 @@ async fn rty_2_attempts_and_time_are_bounded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn req_6_an_attempt_has_its_time() {
+async fn req_6_each_attempt_has_a_time_limit() {
     let server = Server::start(vec![Reply::Silence; 4]).await;
     let began = Instant::now();
     let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
@@ -115,7 +115,7 @@ async fn req_6_an_attempt_has_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn con_11_a_write_that_never_ended_well_is_ambiguous() {
+async fn con_11_a_write_without_a_definite_response_is_ambiguous() {
     for reply in [Reply::Cut, Reply::Silence, refusal(500, "InternalError"), answer(503, &[], "<html>")] {
         let server = Server::start(vec![reply.clone(); 4]).await;
         let client = server.client(Options::new());
@@ -137,7 +137,7 @@ async fn con_11_a_write_that_never_ended_well_is_ambiguous() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_connection_is_no_doubt() {
+async fn a_failed_connection_is_not_ambiguous() {
     // Bound for the whole test, so no other socket gets the port, but never listening.
     let closed = tokio::net::TcpSocket::new_v4().unwrap();
     closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -150,7 +150,7 @@ async fn no_connection_is_no_doubt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rty_6_and_opt_4_create_waits_for_a_deletion_to_end() {
+async fn rty_6_and_opt_4_create_waits_for_a_deletion_to_finish() {
     let deleted = || refusal(409, "TableBeingDeleted");
     let server = Server::start([deleted(), deleted(), deleted(), done()]).await;
     let began = Instant::now();
@@ -165,7 +165,7 @@ async fn rty_6_and_opt_4_create_waits_for_a_deletion_to_end() {
 }
 
 #[tokio::test]
-async fn one_connection_serves_one_request_after_another() {
+async fn one_connection_serves_successive_requests() {
     let server = Server::start(vec![done(); 20]).await;
     let client = server.client(Options::new());
     for _ in 0..10 {

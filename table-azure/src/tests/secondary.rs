@@ -36,7 +36,7 @@ async fn rty_5_and_auth_8_a_read_goes_to_the_secondary_and_is_signed_for_the_acc
 }
 
 #[tokio::test(start_paused = true)]
-async fn rty_5_nothing_there_is_asked_of_the_primary_at_once() {
+async fn rty_5_a_miss_on_the_secondary_goes_to_the_primary_at_once() {
     let primary = Server::start([Reply::Cut, entity("2026-11-20T07:00:00Z", 1)]).await;
     let secondary = Server::start([refusal(404, "ResourceNotFound")]).await;
     let client = reader(&primary, &secondary);
@@ -53,7 +53,7 @@ async fn rty_5_nothing_there_is_asked_of_the_primary_at_once() {
 
 /// Reads for decisions go to the primary in every configuration. Reads from the secondary need a separate handle, which rejects writes.
 #[tokio::test(start_paused = true)]
-async fn rty_5_and_con_2_what_may_be_old_decides_nothing() {
+async fn rty_5_and_con_2_decisions_never_use_possibly_stale_reads() {
     let replies =
         [refusal(503, "ServerBusy"), entity("2026-11-20T07:00:00Z", 1), refusal(503, "ServerBusy"), done()];
     let primary = Server::start(replies).await;
@@ -78,7 +78,7 @@ async fn rty_5_and_con_2_what_may_be_old_decides_nothing() {
 }
 
 #[tokio::test]
-async fn con_2_and_cos_7_the_secondary_tells_how_far_it_has_come() {
+async fn con_2_and_cos_7_the_secondary_reports_its_replication_progress() {
     let body = "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceStats><GeoReplication><Status>live</Status><LastSyncTime>Fri, 20 Nov 2026 07:59:00 GMT</LastSyncTime></GeoReplication></StorageServiceStats>";
     let primary = Server::start([]).await;
     let xml = |body: &str| answer(200, &["Content-Type: application/xml"], body);

@@ -29,7 +29,7 @@ async fn key_5_and_err_2_a_refusal_in_html() {
 }
 
 #[tokio::test]
-async fn get_2_a_page_of_html_does_not_say_that_an_entity_is_missing() {
+async fn get_2_an_html_page_does_not_mean_that_an_entity_is_missing() {
     let replies = [
         answer(404, &[HTML], "<html>"),
         answer(404, &[], ""),
@@ -47,7 +47,7 @@ async fn get_2_a_page_of_html_does_not_say_that_an_entity_is_missing() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_or_not_the_json_expected_is_the_backends_fault() {
+async fn invalid_or_unexpected_json_is_a_backend_fault() {
     let bodies = [
         "",
         "{",
@@ -98,7 +98,7 @@ async fn errors_carry_the_services_code_request_id_and_operation() {
 }
 
 #[tokio::test]
-async fn a_batch_in_the_wrong_type_is_in_doubt() {
+async fn a_batch_response_of_the_wrong_type_is_ambiguous() {
     let server = Server::start([answer(202, &[HTML], "<html>")]).await;
     let client = server.client(Options::new());
     let operations = [("r", OperationKind::Insert(row(1))), ("s", OperationKind::Insert(row(1)))];
@@ -107,7 +107,7 @@ async fn a_batch_in_the_wrong_type_is_in_doubt() {
 
 /// CON-11: a portal that answers every request with its page has written nothing, but a gateway may have.
 #[tokio::test]
-async fn con_11_a_page_of_html_acknowledges_nothing() {
+async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     for kind in [
         OperationKind::Insert(row(1)),
         OperationKind::Delete(IfMatch::Any),
@@ -123,7 +123,7 @@ async fn con_11_a_page_of_html_acknowledges_nothing() {
 
 /// An endless body is abandoned, and the outcome of the request is ambiguous.
 #[tokio::test]
-async fn con_11_and_err_2_an_endless_body_is_given_up() {
+async fn con_11_and_err_2_an_endless_body_is_abandoned() {
     let server = Server::start([Reply::Endless, Reply::Endless]).await;
     let client = server.client(Options::new().retry(crate::RetryPolicy::NONE));
     let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();
@@ -133,7 +133,7 @@ async fn con_11_and_err_2_an_endless_body_is_given_up() {
 }
 
 #[tokio::test]
-async fn egt_3_12_and_req_7_what_no_batch_can_hold_is_not_sent() {
+async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     let server = Server::start([]).await;
     let client = server.client(Options::new());
     assert_eq!(submit(&client, []).await.unwrap_err().rule(), Some("EGT-12"));

@@ -53,7 +53,7 @@ impl Drop for Held {
 
 /// Delays delivery. A clock that jumps would pass the time limits of 10 and 35 s.
 #[tokio::test(start_paused = true)]
-async fn a_late_answer_takes_no_time_of_a_paused_clock() {
+async fn a_late_response_does_not_advance_a_paused_clock() {
     const LATE: Duration = Duration::from_millis(20);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut server = Server::start([]).await;

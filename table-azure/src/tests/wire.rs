@@ -128,7 +128,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
 
 /// The client needs only the status and the body.
 #[tokio::test]
-async fn req_4_no_header_of_an_answer_is_required() {
+async fn req_4_no_response_header_is_required() {
     let bare = |status: u16, body: &str| Reply::Answer {
         head: format!("HTTP/1.1 {status} X\r\n"),
         body: body.to_owned(),
@@ -147,7 +147,7 @@ async fn req_4_no_header_of_an_answer_is_required() {
 }
 
 #[tokio::test]
-async fn ins_5_an_entity_is_asked_for_where_its_location_says_it_is() {
+async fn ins_5_an_entity_is_read_at_the_address_in_its_location_header() {
     let location = "Employee(PartitionKey='partition-key%3A1',RowKey='row-key%3A1')";
     let header = format!("Location: https://contoso.table.core.windows.net/{location}");
     let server = Server::start([answer(204, &[&header], ""), entity("2026-11-20T07:00:00Z", 1)]).await;
@@ -159,7 +159,7 @@ async fn ins_5_an_entity_is_asked_for_where_its_location_says_it_is() {
 }
 
 #[tokio::test]
-async fn ifm_2_and_ups_5_one_condition_or_none_and_never_an_empty_one() {
+async fn ifm_2_and_ups_5_a_write_has_at_most_one_condition_and_never_an_empty_one() {
     let server = Server::start([done(), done(), done(), done(), done(), done(), batch_done()]).await;
     let client = server.client(Options::new());
     for kind in kinds() {
@@ -183,7 +183,7 @@ async fn ifm_2_and_ups_5_one_condition_or_none_and_never_an_empty_one() {
 }
 
 #[tokio::test]
-async fn egt_7_and_8_a_batch_is_one_change_set_of_writes_and_reads_go_alone() {
+async fn egt_7_and_8_a_batch_is_one_change_set_of_writes_and_reads_are_separate() {
     let server = Server::start([batch_done(), entity("2026-11-20T07:00:00Z", 1), done()]).await;
     let client = server.client(Options::new());
     let two = ["1", "2"].map(|row_key| (row_key, OperationKind::Delete(IfMatch::Any)));
@@ -199,7 +199,7 @@ async fn egt_7_and_8_a_batch_is_one_change_set_of_writes_and_reads_go_alone() {
 }
 
 #[tokio::test]
-async fn json_1_and_2_the_level_is_asked_for_by_accept_and_its_answer_read_leniently() {
+async fn json_1_and_2_accept_requests_the_level_and_any_level_is_read() {
     let body = r#"{"odata.etag":"W/\"x\"","PartitionKey":"p","RowKey":"r","Timestamp":"2026-11-20T07:00:00Z","A":1}"#;
     let types = [
         "application/json",
@@ -230,7 +230,7 @@ async fn json_1_and_2_the_level_is_asked_for_by_accept_and_its_answer_read_lenie
 }
 
 #[tokio::test]
-async fn sel_4_nothing_is_asked_for_by_names_and_not_by_a_blank() {
+async fn sel_4_an_empty_selection_requests_the_keys_instead_of_a_blank() {
     let server = Server::start([json(200, r#"{"value":[]}"#)]).await;
     let client = server.client(Options::new());
     let query = Query { select: Select::names(Vec::<String>::new()), ..Query::new(KeyRange::ALL) };
@@ -240,7 +240,7 @@ async fn sel_4_nothing_is_asked_for_by_names_and_not_by_a_blank() {
 }
 
 #[tokio::test]
-async fn page_8_a_token_of_the_service_is_sent_back_and_never_read() {
+async fn page_8_a_service_token_is_returned_without_being_interpreted() {
     let tokens = ["1!16!cGs4MDEwMTZlOA--", "1!20!cms4MDEwMTZlODEyMw--"];
     // A similar but invalid text: wrong length, and not base64.
     for tokens in [tokens, ["1!999!*_-!", "2!"]] {
@@ -263,7 +263,7 @@ async fn page_8_a_token_of_the_service_is_sent_back_and_never_read() {
 }
 
 #[tokio::test]
-async fn key_10_and_fil_8_what_is_too_long_for_the_front_end_is_sent_whole_and_its_refusal_told() {
+async fn key_10_and_fil_8_an_overlong_url_is_sent_and_its_refusal_reported() {
     // The error of a front end for a URL that is too long. It is not from the table service.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
@@ -294,7 +294,7 @@ async fn key_10_and_fil_8_what_is_too_long_for_the_front_end_is_sent_whole_and_i
 }
 
 #[tokio::test]
-async fn lit_5_a_plus_is_encoded_and_a_space_is_no_plus() {
+async fn lit_5_a_plus_is_encoded_and_a_space_is_not_a_plus() {
     let server = Server::start([json(200, r#"{"value":[]}"#), entity("2026-11-20T07:00:00Z", 1)]).await;
     let client = server.client(Options::new());
     let query = Query { filter: Filter::parse("A eq 'a+b c'").unwrap(), ..Query::new(KeyRange::ALL) };
@@ -307,7 +307,7 @@ async fn lit_5_a_plus_is_encoded_and_a_space_is_no_plus() {
 
 /// Metrics of the service (Storage Analytics): `$MetricsHourPrimaryTransactionsBlob`, by hour.
 #[tokio::test]
-async fn tbl_5_tables_of_measurements_are_read_and_never_created() {
+async fn tbl_5_metrics_tables_are_read_and_never_created() {
     let row = r#"{"PartitionKey":"20140423T0900","RowKey":"user;All","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7"}"#;
     let server = Server::start([json(200, &format!(r#"{{"value":[{row}]}}"#))]).await;
     let client = server.client(Options::new());
@@ -339,7 +339,7 @@ struct Measured {
 }
 
 #[tokio::test]
-async fn tbl_5_measurements_are_read_by_a_typed_handle() {
+async fn tbl_5_metrics_are_read_by_a_typed_handle() {
     let row = |operation: &str| {
         format!(
             r#"{{"odata.etag":"W/\"datetime'2014-04-23T10%3A00%3A00Z'\"","PartitionKey":"20140423T0900","RowKey":"user;{operation}","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7","Availability":100.0,"AverageE2ELatency":1.5}}"#

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn req_2_a_merge_is_tunnelled_to_cosmos_alone() {
+    fn req_2_a_merge_is_tunnelled_only_to_cosmos() {
         let merge = || request(OperationKind::Merge(RowWriter::new().finish(), IfMatch::Any));
         assert_eq!(merge().to(Target::Service), merge());
         let tunnelled = merge().to(Target::Cosmos);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn mrg_3_an_emulator_sees_a_merge_of_nothing() {
+    fn mrg_3_an_empty_merge_is_sent_to_emulators_with_a_space() {
         let merge = request(OperationKind::Merge(RowWriter::new().finish(), IfMatch::Any));
         assert_eq!(merge.body.as_deref(), Some("{}"));
         assert_eq!(merge.clone().to(Target::Service), merge);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn type_10_an_emulator_is_sent_ascii_alone() {
+    fn type_10_an_emulator_is_sent_only_ascii() {
         let mut row = RowWriter::new();
         row.property("Name", ValueRef::String("Zoë 𝄞"));
         let merge = request(OperationKind::Merge(row.finish(), IfMatch::Any));

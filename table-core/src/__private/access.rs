@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_of_what_the_key_does_not_hold_spread_it() {
+    fn buckets_of_values_outside_the_key_spread_it() {
         assert_eq!(spread(&[KeyPiece::Literal("a_"), part("user", "text")]), 1);
         assert_eq!(spread(&[part("user", "bucket(digits(10),16)")]), 16);
         assert_eq!(spread(&[part("user", "bucket(text,16)"), part("day", "bucket(date,3)")]), 48);

@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn pat_anti_1_time_beside_something_else_passes() {
+    fn pat_anti_1_time_next_to_another_part_is_accepted() {
         require_spread(&[], "Event");
         require_spread(&[follows::<Hour, DateTime<Utc>>(), follows::<Padded, u32>()], "Event");
     }

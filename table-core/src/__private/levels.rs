@@ -131,7 +131,7 @@ mod tests {
     const ENDED: KeyPiece = KeyPiece::Literal(END);
 
     #[test]
-    fn levels_that_cannot_hold_their_end_pass() {
+    fn levels_that_cannot_contain_their_terminator_are_accepted() {
         require_levels(&KeyOf::new([level::<Escaped>(), ENDED, level::<Without<'!'>>(), ENDED]), "Event");
         require_cardinality(None, "tenant", "Event");
         require_cardinality(Some(FEW + 1), "tenant", "Event");
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "the level `tenant` of `Event` uses a codec whose texts may contain `!`")]
-    fn a_level_that_can_hold_its_end_is_named() {
+    fn a_level_that_can_contain_its_terminator_is_named() {
         require_levels(&KeyOf::new([level::<Escaped>(), ENDED, level::<Text>(), ENDED]), "Event");
     }
 

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_joined_and_cut_at_the_end() {
+    fn texts_are_joined_and_truncated() {
         const MESSAGE: Message = Message::new().with("entity `").with("Employee").with("`");
         const FORM: Message = Message::new().with_field("write `digits(6{, field})`", "id");
         assert_eq!(MESSAGE.as_str(), "entity `Employee`");

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_hold_nothing_beside_hashes_and_end_with_the_last() {
+    fn shares_contain_only_hashes_and_have_a_last_one() {
         let (first, last) = (share::<Of<Crc32, 8>>(0, 2), share::<Of<Crc32, 8>>(1, 2));
         assert!(
             first.contains("u_00000000") && first.contains("u_7fffffff") && !first.contains("u_80000000")

@@ -143,7 +143,7 @@ mod tests {
     };
 
     #[test]
-    fn a_sound_key_passes() {
+    fn a_valid_key_is_accepted() {
         require_key(&KeyOf::new([KeyPiece::Literal("a_"), TEXT]), "RowKey", "Employee");
     }
 
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "the RowKey of the index `ByName` of `Employee`, field `name`: a lookup")]
-    fn a_look_up_that_finds_more_than_its_value_is_refused() {
+    fn a_lookup_that_finds_more_than_its_value_is_refused() {
         let id =
             KeyPiece::Field { field: "id", codec: "digits(6)", form: Form::fixed(6, true, Alphabet::DIGITS) };
         require_told(&KeyOf::new([TEXT, KeyPiece::Literal("_"), id]), 1, "ByName", "Employee");

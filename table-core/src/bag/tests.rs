@@ -16,7 +16,7 @@ fn read(json: &str) -> serde_json::Result<TableEntity> {
 }
 
 #[test]
-fn prop_7_order_has_no_meaning_for_equality() {
+fn prop_7_equality_ignores_order() {
     let one = TableEntity::new("p", "r").unwrap().with("A", 1).with("B", 2);
     let two = TableEntity::new("p", "r").unwrap().with("B", 2).with("A", 1);
     assert_eq!(one, two);
@@ -35,7 +35,7 @@ fn prop_1_names_differ_by_case() {
 }
 
 #[test]
-fn a_replaced_property_stays_where_it_stands_and_a_removed_one_is_gone() {
+fn a_replaced_property_keeps_its_position_and_a_removed_one_is_absent() {
     let mut entity = TableEntity::new("p", "r").unwrap().with("A", 1).with("B", 2).with("A", "x");
     assert_eq!(entity.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["A", "B"]);
     assert_eq!(entity.remove("A"), Some(Value::from("x")));
@@ -43,7 +43,7 @@ fn a_replaced_property_stays_where_it_stands_and_a_removed_one_is_gone() {
 }
 
 #[test]
-fn what_was_read_keeps_its_version() {
+fn an_entity_that_was_read_keeps_its_version() {
     let stored = row(&vec![("A".to_owned(), Value::from(1))]).with_timestamp(639_307_584_000_000_000);
     let entity = TableEntity::from_entity(EntityRef::new("p", "r", stored.view())).unwrap();
     assert_eq!(entity.etag(), Some(&ETag::from_ticks(639_307_584_000_000_000)));
@@ -67,13 +67,13 @@ fn key_1_a_bag_without_a_key_is_refused() {
 }
 
 #[test]
-fn prop_6_a_bag_with_a_name_twice_is_refused() {
+fn prop_6_a_bag_with_a_duplicate_name_is_refused() {
     let error = read(r#"{"PartitionKey":"p","RowKey":"r","A":1,"A":2}"#).unwrap_err();
     assert!(error.to_string().contains(ErrorCode::DuplicatePropertiesSpecified.as_str()), "{error}");
 }
 
 #[test]
-fn a_bag_is_read_from_a_tree_as_from_text() {
+fn a_bag_reads_the_same_from_a_tree_and_from_text() {
     let json =
         r#"{"PartitionKey":"p","RowKey":"r","Id@odata.type":"Edm.Int64","Id":"5","D":3.0,"S":"\u00e9"}"#;
     let tree: serde_json::Value = serde_json::from_str(json).unwrap();
@@ -82,7 +82,7 @@ fn a_bag_is_read_from_a_tree_as_from_text() {
 
 proptest! {
     #[test]
-    fn rows_bags_and_json_hold_the_same(model in model(), partition_key in "[^\\p{Cc}/\\\\#?]{0,6}") {
+    fn rows_bags_and_json_are_equivalent(model in model(), partition_key in "[^\\p{Cc}/\\\\#?]{0,6}") {
         let mut bag = TableEntity::new(partition_key.clone(), "r").unwrap();
         for (name, value) in &model {
             bag.insert(name.clone(), value.clone());

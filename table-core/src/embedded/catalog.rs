@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn tbl_2_names_ignore_case_and_keep_that_of_creation() {
+    fn tbl_2_names_ignore_case_and_keep_their_original_spelling() {
         let catalog = catalog(&["Employee"]);
         let other_case = TableName::new("EMPLOYEE").unwrap();
         let error = catalog.prepare_create(&other_case, 5, 5).unwrap_err();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn que_3_the_engines_own_tables_are_not_listed_and_not_named_by_programs() {
+    fn que_3_internal_tables_are_not_listed_and_cannot_be_named_by_programs() {
         let mut catalog = catalog(&["Employee"]);
         let own = TableName::internal("queue-work");
         catalog.add(catalog.prepare_create(&own, 5, 5).unwrap());
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_renewed_has_a_new_id_in_one_step() {
+    fn a_renewed_table_gets_a_new_id_atomically() {
         let mut catalog = catalog(&["Employee"]);
         let name = TableName::new("employee").unwrap();
         let entry = catalog.prepare_renew(&name, 9, 9).unwrap();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_made_again_has_a_new_id_and_eng_9_the_name_waits() {
+    fn a_recreated_table_has_a_new_id_and_eng_9_its_name_waits() {
         let mut catalog = catalog(&["Employee"]);
         let name = TableName::new("employee").unwrap();
         catalog.remove_slowly(1, 50, 100);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn eng_9_names_of_deleted_tables_are_forgotten_when_their_time_is_over() {
+    fn eng_9_names_of_deleted_tables_are_forgotten_after_the_delay() {
         let mut catalog = Catalog::default();
         let mut most = 0;
         for now in 0..1_000 {

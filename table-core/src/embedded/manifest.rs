@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_newer_and_broken_folders_are_refused_and_left_as_they_are() {
+    fn foreign_newer_and_broken_folders_are_refused_and_unchanged() {
         let check_file = |name: &str, bytes: &[u8]| {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join(name), bytes).unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_made_is_ours() {
+    fn a_created_folder_is_recognised() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(check(&RealDisk, folder.path()).unwrap(), Folder::Empty);
         write(&RealDisk, folder.path(), BACKUP).unwrap();

@@ -88,7 +88,7 @@ mod tests {
     use crate::row::RowWriter;
 
     #[test]
-    fn bytes_are_those_of_what_it_holds() {
+    fn the_byte_count_matches_the_contents() {
         let key = |n: u8| Key::from([0, 0, 0, 1, n].as_slice());
         let mut recent = Recent::default();
         recent.set(key(1), Some(RowWriter::new().finish()));

@@ -109,7 +109,7 @@ mod tests {
     use crate::embedded::disk::RealDisk;
 
     #[test]
-    fn a_reserve_grows_with_the_journal_is_lent_and_restored_and_stays_from_open_to_open() {
+    fn a_reserve_grows_with_the_journal_is_lent_restored_and_persistent() {
         let folder = tempfile::tempdir().unwrap();
         let length = || std::fs::metadata(folder.path().join(RESERVE)).unwrap().len();
         let open = || Reserve::open(&RealDisk, folder.path(), 4 << 20);

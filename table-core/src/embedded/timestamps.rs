@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn eng_8_timestamps_increase_while_the_clock_stands_and_goes_back() {
+    fn eng_8_timestamps_increase_while_the_clock_stops_or_goes_back() {
         let mut timestamps = Timestamps::new(clock_of([10, 10, 3, 30, 30]), 9);
         let given = [0, 0, 0, 0, 40].map(|from| timestamps.next_from(from).unwrap());
         assert_eq!(given, [10, 11, 12, 30, 40]);
     }
 
     #[test]
-    fn con_12_at_the_end_of_time_no_timestamp_is_given_twice() {
+    fn con_12_no_timestamp_is_issued_twice_at_the_end_of_time() {
         let mut timestamps = Timestamps::new(clock_of([u64::MAX, 5, ticks::MAX - 1, 6, 6]), 1);
         let given = [(); 5].map(|()| timestamps.next().map_err(|error| error.rule()));
         let refused = Err(Some("CON-12"));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_clock_neither_goes_back_nor_stands() {
+    fn a_steady_clock_neither_goes_back_nor_stops() {
         // The first reading is taken when the clock is created.
         let steady = steady(clock_of([100, 100, 110, 5_110, 120, 140, u64::MAX, 4_140, 20_000]), 0);
         let seen: Vec<u64> = (0..8).map(|_| steady.now()).collect();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_clock_goes_on_where_an_earlier_one_was() {
+    fn a_steady_clock_continues_from_an_earlier_one() {
         let from = 100 + 2 * SECOND;
         let steady = steady(clock_of([100, 120, 3 * from]), from);
         assert_eq!([steady.now(), steady.now()], [from + 10, 3 * from]);

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_a_waker_reaches_no_one_who_wakes_it() {
+    fn a_waker_panic_does_not_reach_the_caller_that_wakes_it() {
         let (sender, receiver) = futures_channel::oneshot::channel::<()>();
         let mut future = Box::pin(contained(receiver));
         // The test's own handle to the waker is leaked, because dropping it would panic here.

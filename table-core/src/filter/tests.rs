@@ -28,7 +28,7 @@ fn fil_2_precedence() {
 }
 
 #[test]
-fn fil_3_a_constant_on_the_left_is_brought_to_the_right() {
+fn fil_3_a_constant_on_the_left_is_moved_to_the_right() {
     for (text, same) in [
         ("30 lt Age", "Age gt 30"),
         ("30 le Age", "Age ge 30"),
@@ -42,7 +42,7 @@ fn fil_3_a_constant_on_the_left_is_brought_to_the_right() {
 }
 
 #[test]
-fn fil_6_blank_is_no_filter() {
+fn fil_6_a_blank_text_is_an_absent_filter() {
     for text in ["", " ", " \t\r\n "] {
         assert_eq!(Filter::parse(text).unwrap(), None);
     }
@@ -94,7 +94,7 @@ fn lit_1_constants_of_every_type() {
 }
 
 #[test]
-fn refused_with_code_rule_place_and_advice() {
+fn invalid_filters_are_refused_with_code_rule_position_and_advice() {
     use ErrorCode::{InvalidInput, NotImplemented};
     for (text, code, rule, character, advice) in [
         ("Age EQ 5", InvalidInput, "FIL-1", 5, "write `eq`"),
@@ -162,7 +162,7 @@ fn a_boolean_constant_is_a_condition() {
 }
 
 #[test]
-fn names_that_no_filter_can_hold_are_refused() {
+fn names_that_filters_cannot_contain_are_refused() {
     for name in ["", "a b", "2nd", "eq", "not", "null", "true", "False", "a'b"] {
         let error = Filter::compare(name.to_owned(), Comparison::Eq, 1).check().unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("FIL-1")), "{name}");
@@ -174,7 +174,7 @@ fn names_that_no_filter_can_hold_are_refused() {
 }
 
 #[test]
-fn fil_17_what_is_not_finite_is_refused_and_never_read_as_something_else() {
+fn fil_17_non_finite_numbers_are_refused_and_never_misread() {
     for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let filter = Filter::compare("P", Comparison::Eq, number);
         assert_eq!(filter.check().unwrap_err().rule(), Some("FIL-17"));
@@ -183,7 +183,7 @@ fn fil_17_what_is_not_finite_is_refused_and_never_read_as_something_else() {
 }
 
 #[test]
-fn hostile_depth_is_read_printed_compared_and_dropped() {
+fn deeply_nested_filters_are_read_printed_compared_and_dropped() {
     let depth = 200_000;
     let text = format!("{}A{}", "(".repeat(depth), ")".repeat(depth));
     assert_eq!(canonical(&text), "A");
@@ -195,7 +195,7 @@ fn hostile_depth_is_read_printed_compared_and_dropped() {
 }
 
 #[test]
-fn conjuncts_are_those_at_the_top() {
+fn only_top_level_conjuncts_are_returned() {
     let filter = Filter::parse("A and (B and not (C and D)) and (E or F and G)").unwrap().unwrap();
     let conjuncts: Vec<String> = filter.into_conjuncts().iter().map(Filter::to_string).collect();
     assert_eq!(conjuncts, ["A", "B", "not (C and D)", "E or F and G"]);

@@ -49,7 +49,7 @@ mod tests {
     use super::diff;
 
     #[test]
-    fn only_what_differs_is_shown() {
+    fn only_differing_lines_are_shown() {
         assert_eq!(diff("a\nb\nc\n", "a\nx\nc\nd\n"), "  - b\n  + x\n  + d\n");
         assert_eq!(diff("", "a\n"), "  + a\n");
         assert_eq!(diff("a\n", ""), "  - a\n");

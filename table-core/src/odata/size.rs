@@ -88,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn egt_3_the_size_is_that_of_the_written_body(text: String, bytes: Vec<u8>, pk in "[a-z' é]{0,8}") {
+        fn egt_3_the_size_equals_that_of_the_written_body(text: String, bytes: Vec<u8>, pk in "[a-z' é]{0,8}") {
             let mut row = RowWriter::new();
             row.property("Text", ValueRef::String(&text));
             row.property("Bytes", ValueRef::Binary(&bytes));

@@ -114,7 +114,7 @@ fn ex_9_merge_ignores_null_and_needs_no_key() {
 }
 
 #[test]
-fn sel_2_and_sel_3_only_what_was_asked_for_and_null_for_what_is_not_there() {
+fn sel_2_and_sel_3_only_selected_properties_and_null_for_missing_ones() {
     let select = Select::names(["Nick", "Age", "RowKey", "Nick", "Timestamp"]);
     let context = Context { select: &select, ..ALL };
     let answer = written(MetadataLevel::Minimal, &context);

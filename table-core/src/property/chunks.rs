@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_cut_at_the_limits() {
+    fn chunks_are_split_at_the_limits() {
         for (bytes, chunks) in [(0, 1), (1, 1), (65_536, 1), (65_537, 2), (131_072, 2), (1 << 20, 16)] {
             round_trip(&vec![7_u8; bytes], chunks);
         }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_otherwise_is_told() {
+    fn malformed_chunks_are_reported() {
         let full = vec![0_u8; 65_536];
         let code = |chunks: &[(&str, &[u8])]| {
             let mut row = RowWriter::new();

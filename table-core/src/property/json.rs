@@ -138,7 +138,7 @@ mod tests {
     use crate::property::read;
 
     #[test]
-    fn ent_3_the_two_ways_to_be_optional_store_the_same() {
+    fn ent_3_both_optional_forms_store_the_same() {
         for value in [Some(vec![1, 2]), None] {
             let (mut inside, mut outside) = (RowWriter::new(), RowWriter::new());
             Json(value.clone()).write_to("P", &mut inside).unwrap();

@@ -52,7 +52,7 @@ fn compare<T: Property + Debug>(rows: &[Vec<(&str, Value)>]) -> Result<(), TestC
 
 proptest! {
     #[test]
-    fn what_is_read_over_another_value_is_what_is_read_anew(
+    fn reading_over_another_value_equals_a_fresh_read(
         rows in prop::collection::vec(
             prop::collection::vec((prop::sample::select(vec!["O", "P"]), value()), 0..3),
             0..12,
@@ -89,7 +89,7 @@ proptest! {
 }
 
 #[test]
-fn a_shorter_value_keeps_the_memory() {
+fn a_shorter_value_reuses_the_allocation() {
     let mut row = RowWriter::new();
     "Ada".to_owned().write_to("Name", &mut row).unwrap();
     vec![1_u8].write_to("Data", &mut row).unwrap();

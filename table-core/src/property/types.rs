@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_cut_silently() {
+    fn no_value_is_truncated_silently() {
         let codes = [
             code::<i8>(ValueRef::Int32(128)),
             code::<u8>(ValueRef::Int32(-1)),
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_without_a_stored_form_is_refused_when_it_is_written_and_named() {
+    fn a_value_without_a_stored_form_is_refused_on_write_and_named() {
         fn refused<T: Property>(value: &T) {
             let error = value.write_to("P", &mut RowWriter::new()).unwrap_err();
             assert_eq!((error.code(), error.rule()), (ErrorCode::OutOfRangeInput, Some("TYPE-1")));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_not_of_its_type_is_not_read() {
+    fn a_text_of_the_wrong_format_is_not_read() {
         let codes = [
             code::<NaiveDate>(ValueRef::String("2014-4-23")),
             code::<NaiveDate>(ValueRef::String("2014-02-30")),
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn type_6_an_instant_out_of_range_is_refused_when_it_is_written_and_named() {
+    fn type_6_an_out_of_range_instant_is_refused_on_write_and_named() {
         let before = ticks::to_datetime(ticks::EDM_MIN - 1).unwrap();
         for instant in [before, DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC] {
             let error = instant.write_to("Hired", &mut RowWriter::new()).unwrap_err();

@@ -114,7 +114,7 @@ mod tests {
 
     /// Constants that no key can equal, and every key that could be confused with them.
     #[test]
-    fn eng_20_constants_with_characters_that_no_key_holds() {
+    fn eng_20_constants_with_characters_that_keys_cannot_contain() {
         for constant in ["\u{0}", "a\u{0}", "a\u{1F}b", "a/", "a\u{7F}", "a\u{0}\u{0}"] {
             for operator in Comparison::ALL {
                 let filter = Filter::compare("RowKey", operator, constant);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_bounds_at_one_text_the_exclusive_one_holds() {
+    fn the_exclusive_one_of_two_equal_bounds_applies() {
         for text in ["RowKey ge 'a' and RowKey gt 'a'", "RowKey gt 'a' and RowKey ge 'a'"] {
             assert_eq!(Query::parse(text).unwrap().filter_text().as_deref(), Some("RowKey gt 'a'"));
         }

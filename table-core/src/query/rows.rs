@@ -238,7 +238,7 @@ mod tests {
         }
 
         #[test]
-        fn sel_2_and_3_only_what_is_named_and_there_comes_back(sample in arbitrary::sample(), own in 1_u64..9) {
+        fn sel_2_and_3_only_existing_selected_properties_are_returned(sample in arbitrary::sample(), own in 1_u64..9) {
             let (row, etag) = (sample.row(), ETag::from_ticks(own));
             let entity = EntityRef::new(&sample.partition_key, &sample.row_key, row.view()).with_etag(&etag);
             let mut rows = Rows::default();

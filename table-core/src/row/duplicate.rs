@@ -62,13 +62,13 @@ mod tests {
     }
 
     #[test]
-    fn prop_1_and_6_case_counts() {
+    fn prop_1_and_6_names_are_case_sensitive() {
         assert_eq!(repeated(&["Age", "age", "Age2"]), None);
         assert_eq!(repeated(&["Age", "Name", "Age"]), Some("Age"));
     }
 
     #[test]
-    fn names_of_a_typed_entity_are_not_even_suspected() {
+    fn names_of_a_typed_entity_are_never_suspected() {
         let mut seen = Names::default();
         for name in [
             "PartitionId",

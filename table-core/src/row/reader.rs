@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_in_order_is_read_as_find_reads_it(values in prop::collection::vec(value(), 0..12)) {
+        fn ordered_reads_agree_with_find(values in prop::collection::vec(value(), 0..12)) {
             let named: Vec<_> = values.iter().enumerate().map(|(at, value)| (format!("Ä{at}"), value)).collect();
             let mut writer = RowWriter::new();
             for (name, value) in &named {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_that_is_no_utf_8_hides_no_other() {
+    fn a_string_that_is_not_utf_8_hides_no_other() {
         let mut writer = RowWriter::new();
         for text in ["first", "second", "third"] {
             writer.property(text, ValueRef::String(text));

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_are_what_a_writer_writes() {
+    fn the_bytes_equal_those_of_a_writer() {
         for kind in [None, Some("Employee")] {
             assert_eq!(Shape::new(kind, PROPERTIES).bytes(), write(kind).view().parts().0);
         }

@@ -86,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn find_agrees_with_a_list_wherever_it_begins_to_look(model in model(), name in "[A-E]{1,2}", hint in 0_usize..14) {
+    fn find_agrees_with_a_list_from_any_starting_position(model in model(), name in "[A-E]{1,2}", hint in 0_usize..14) {
         let row = row(&model);
         let wanted = model.iter().position(|(found, _)| *found == name);
         let mut place = hint;
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn size_2_and_3_agree_with_a_second_reading(model in model(), partition_key in ".{0,8}", row_key in ".{0,8}") {
+    fn size_2_and_3_agree_with_a_second_implementation(model in model(), partition_key in ".{0,8}", row_key in ".{0,8}") {
         let units = |text: &str| text.encode_utf16().count();
         let mut bytes = 4 + (units(&partition_key) + units(&row_key)) * 2;
         for (name, value) in &model {
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_a_look_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..80), ours: bool) {
+    fn arbitrary_bytes_do_not_make_a_read_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..80), ours: bool) {
         if ours && let [version, zero, count, high, ..] = bytes.as_mut_slice() {
             (*version, *zero, *count, *high) = (VERSION, 0, *count % 8, 0);
         }
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn no_flipped_bits_make_a_look_panic(model in model(), flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8), 1..4)) {
+    fn flipped_bits_do_not_make_a_read_panic(model in model(), flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8), 1..4)) {
         let mut bytes = row(&model).as_bytes().to_vec();
         for (place, bit) in flips {
             let place = place.index(bytes.len());
@@ -168,14 +168,14 @@ proptest! {
 }
 
 #[test]
-fn size_7_the_worked_value() {
+fn size_7_the_size_of_the_worked_example() {
     let model = vec![("FirstName".to_owned(), Value::from("Ada")), ("Age".to_owned(), Value::from(34))];
     assert_eq!(entity_bytes("Sales", "00001", Some(&row(&model))), 78);
     assert_eq!(entity_bytes("Sales", "00001", None), 24);
 }
 
 #[test]
-fn a_newer_format_is_told_by_its_number() {
+fn a_newer_format_is_reported_by_its_number() {
     let mut bytes = RowWriter::new().finish().as_bytes().to_vec();
     bytes[0] = 2;
     let error = RowView::new(&bytes).find("A", &mut 0).unwrap_err();
@@ -208,7 +208,7 @@ fn a_value_of_the_wrong_width_is_corrupted() {
 }
 
 #[test]
-fn a_directory_holds_65_535_properties_and_no_more() {
+fn a_directory_holds_at_most_65_535_properties() {
     let mut writer = RowWriter::with_capacity(0);
     for index in 0..65_535 {
         writer.property(&index.to_string(), ValueRef::Int32(index));
@@ -223,7 +223,7 @@ fn a_directory_holds_65_535_properties_and_no_more() {
 }
 
 #[test]
-fn a_directory_holds_names_of_16_mib_together_and_no_longer() {
+fn a_directory_holds_at_most_16_mib_of_names() {
     let name = "n".repeat((1 << 24) - 1);
     let mut writer = RowWriter::new();
     writer.property(&name, ValueRef::Boolean(true));
@@ -234,7 +234,7 @@ fn a_directory_holds_names_of_16_mib_together_and_no_longer() {
 }
 
 #[test]
-fn with_timestamp_leaves_shared_bytes_alone() {
+fn with_timestamp_does_not_change_shared_bytes() {
     let row = row(&vec![("A".to_owned(), Value::from(1))]);
     let stamped = row.clone().with_timestamp(7);
     assert_eq!((row.view().timestamp(), stamped.view().timestamp()), (0, 7));
@@ -257,7 +257,7 @@ fn golden() -> Row {
 }
 
 #[test]
-fn the_bytes_are_those_that_the_format_document_prints() {
+fn the_bytes_match_the_format_document() {
     let document = include_str!("../../../docs/format.md");
     let (_, example) = document.split_once("```row\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();

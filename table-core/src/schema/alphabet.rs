@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_codecs_have() {
+    fn the_alphabets_of_codecs_are_printed() {
         assert_eq!(print(Alphabet::LEGAL), "legal");
         assert_eq!(print(Alphabet::DIGITS), "[0-9]");
         assert_eq!(print(Alphabet::DIGITS.with('-')), "[-0-9]");

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fact_has_a_line() {
+    fn the_description_has_a_line_for_every_fact() {
         let expected = "\
 Employee in table `Company`, fingerprint 89d7c4421a3085ae
   PartitionKey    department      text                          0–512    ordered

@@ -159,7 +159,7 @@ index ByAge property Nickname Edm.String optional
     }
 
     #[test]
-    fn names_of_rust_order_and_case_do_not_count() {
+    fn rust_names_order_and_case_do_not_affect_the_fingerprint() {
         let schema: StoredSchema = TEXT.parse().unwrap();
         let mut lines: Vec<_> = TEXT.lines().collect();
         lines.swap(9, 10);

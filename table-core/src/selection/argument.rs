@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn every_range_expression_lends_its_bounds() {
+    fn every_range_expression_gives_its_bounds() {
         use Bound::{Excluded, Included, Unbounded};
         assert_eq!(bounds::<u32>(&(1..3)), (Included(1), Excluded(3)));
         assert_eq!(bounds::<u32>(&(1..=3)), (Included(1), Included(3)));

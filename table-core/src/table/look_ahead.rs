@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_page_is_asked_for_before_one_is_handed_over() {
+    fn the_next_page_is_requested_before_one_is_returned() {
         let asked = Cell::new(0);
         let mut ahead = LookAhead::new(pages(&asked, 3), None);
         for (number, asked_for) in [(Some(1), 2), (Some(2), 3), (Some(3), 4), (None, 4)] {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn no_page_is_asked_for_once_the_limit_is_met() {
+    fn no_page_is_requested_once_the_limit_is_reached() {
         for (limit, asked_for) in [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3)] {
             let asked = Cell::new(0);
             let mut ahead = LookAhead::new(pages(&asked, 9), Some(limit));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_not_ready_come_in_order_and_an_error_in_its_turn() {
+    fn pending_pages_arrive_in_order_and_an_error_in_its_turn() {
         /// A stream that is pending at every other poll.
         struct Slow<St>(Pin<Box<St>>, bool);
 

@@ -38,7 +38,7 @@ fn value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn type_1_and_wire_6_what_is_written_is_read(
+    fn type_1_and_wire_6_a_written_item_is_read_back(
         properties in prop::collection::btree_map("[A-Za-z_][A-Za-z0-9_]{0,8}", value(), 0..6),
         levels in prop::collection::vec("[a-z]{0,3}", 1..4),
     ) {
@@ -82,7 +82,7 @@ fn sample() -> Json {
 }
 
 #[test]
-fn epk_5_a_level_that_is_an_object_or_a_list_is_no_key() {
+fn epk_5_a_level_that_is_an_object_or_a_list_is_not_a_key() {
     for level in
         [serde_json::json!({}), serde_json::json!({"a": 1}), serde_json::json!([]), serde_json::json!(["a"])]
     {
@@ -117,7 +117,7 @@ fn json() -> impl Strategy<Value = Json> {
 type Case = (&'static str, Option<Json>, &'static str, (&'static str, &'static str));
 
 #[test]
-fn wire_6_what_another_program_wrote_is_told_with_its_key() {
+fn wire_6_a_foreign_item_is_reported_with_its_key() {
     let cases: [Case; 13] = [
         ("id", None, "its id", ("a!b!", "")),
         ("id", Some("".into()), "its id", ("a!b!", "")),

@@ -51,7 +51,7 @@ fn ticket(number: u32, status: &str) -> Ticket {
 }
 
 #[test]
-fn lists_units_and_sequences_share_the_whole_key() {
+fn lists_units_and_sequences_share_the_full_key() {
     runtime().block_on(async {
         let store = store(4, Options::new().levels_of::<Ticket>()).await;
         store.create("Desk", 2);
@@ -128,7 +128,7 @@ impl Denormal for Manager {
 }
 
 #[test]
-fn copies_follow_changes_of_one_second() {
+fn copies_follow_changes_within_one_second() {
     runtime().block_on(async {
         let store = store(4, Options::new()).await;
         store.table::<Employee>().create_if_missing().await.unwrap();
@@ -170,7 +170,7 @@ impl Series for Counts {
 }
 
 #[test]
-fn a_series_is_one_item_a_day() {
+fn a_series_is_one_item_per_day() {
     runtime().block_on(async {
         let store = store(4, Options::new().levels_of::<Counts>()).await;
         store.create("Counts", 2);
@@ -197,7 +197,7 @@ struct Readings {
 }
 
 #[test]
-fn a_wide_entity_is_several_items_of_one_whole_key() {
+fn a_wide_entity_is_several_items_of_one_full_key() {
     runtime().block_on(async {
         let store = store(4, Options::new()).await;
         let years = store.wide::<Readings>().create_if_missing().await.unwrap();
@@ -226,7 +226,7 @@ impl Periodic for Login {
 }
 
 #[test]
-fn a_container_a_day_is_dropped_when_it_expires() {
+fn a_daily_container_is_dropped_when_it_expires() {
     runtime().block_on(async {
         let store = store(4, Options::new()).await;
         let now = DateTime::from_timestamp(1_400_000_000, 0).unwrap();

@@ -203,7 +203,7 @@ async fn count(engine: &Engine, table: &TableName, range: &TextRange, depth: usi
 }
 
 #[test]
-fn ord_1_and_fil_10_to_18_random_queries_have_the_engines_answers_in_its_order() {
+fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
     runtime().block_on(async {
         let (mut asked, mut read, mut returned) = (0, 0, 0);
         for seed in 0..WORLDS {
@@ -255,7 +255,7 @@ fn ord_1_and_fil_10_to_18_random_queries_have_the_engines_answers_in_its_order()
 
 /// A query for ten days of a tenant returns ten rows, whatever the size of the tenant (RT-11).
 #[test]
-fn rt_11_a_range_over_the_next_level_reads_its_rows_and_no_others() {
+fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
     runtime().block_on(async {
         for depth in [1, 2] {
             let cosmos = store(4, Options::new().levels("Days", depth)).await;

@@ -111,7 +111,7 @@ fn writes() -> Vec<(&'static str, Option<i32>, OperationKind, Option<i32>)> {
 }
 
 #[test]
-fn con_11_a_write_whose_answer_is_lost_is_acknowledged_or_in_doubt_and_is_there_once() {
+fn con_11_a_write_with_a_lost_response_is_applied_once_even_if_ambiguous() {
     runtime().block_on(async {
         for lost in [1, u32::MAX] {
             let world = world(FaultInjectionErrorType::ResponseTimeoutAfterService, lost).await;
@@ -139,7 +139,7 @@ fn con_11_a_write_whose_answer_is_lost_is_acknowledged_or_in_doubt_and_is_there_
 }
 
 #[test]
-fn con_11_a_batch_whose_answer_is_lost_is_acknowledged_with_its_etags() {
+fn con_11_a_batch_with_a_lost_response_is_acknowledged_with_its_etags() {
     runtime().block_on(async {
         for lost in [1, u32::MAX] {
             let world = world(FaultInjectionErrorType::ResponseTimeoutAfterService, lost).await;
@@ -165,7 +165,7 @@ fn con_11_a_batch_whose_answer_is_lost_is_acknowledged_with_its_etags() {
 }
 
 #[test]
-fn con_11_another_writers_entity_is_never_taken_for_ones_own() {
+fn con_11_another_writers_entity_is_never_mistaken_for_the_own_write() {
     runtime().block_on(async {
         // The request is lost before it arrives, and another program inserts the same entity. The insert must fail or be ambiguous, never
         // succeed.
@@ -180,7 +180,7 @@ fn con_11_another_writers_entity_is_never_taken_for_ones_own() {
 }
 
 #[test]
-fn con_11_a_request_that_was_never_sent_is_made_again_or_in_doubt_and_done_at_most_once() {
+fn con_11_an_unsent_request_is_retried_or_ambiguous_and_done_at_most_once() {
     runtime().block_on(async {
         let world = world(FaultInjectionErrorType::ConnectionError, 1).await;
         for (row, before, kind, after) in writes() {

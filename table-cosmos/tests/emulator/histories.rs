@@ -64,7 +64,7 @@ pub(crate) fn histories() -> u64 {
 }
 
 #[test]
-fn con_11_every_answer_over_a_lossy_network_can_be_true() {
+fn con_11_all_responses_over_a_lossy_network_are_consistent() {
     let mut total = Tally::default();
     for seed in 0..histories() {
         total = total.and(run(seed, &Options::new()).unwrap_or_else(|report| panic!("{report}")));
@@ -76,7 +76,7 @@ fn con_11_every_answer_over_a_lossy_network_can_be_true() {
 
 /// Without exact writes, more results are ambiguous, but none is wrong: each request is sent once.
 #[test]
-fn con_11_answers_without_exact_writes_can_be_true() {
+fn con_11_all_responses_without_exact_writes_are_consistent() {
     for seed in 0..histories() / 3 {
         run(seed, &Options::new().exact(false)).unwrap_or_else(|report| panic!("{report}"));
     }

@@ -94,7 +94,7 @@ fn hpk_26_and_lim_10_an_entity_may_be_its_own_last_level() {
 }
 
 #[test]
-fn hpk_43_rust_2_and_wire_7_a_container_of_other_levels_is_refused_when_it_is_opened() {
+fn hpk_43_rust_2_and_wire_7_opening_a_container_with_other_levels_is_refused() {
     runtime().block_on(async {
         let store = store(2, Options::new().levels("Two", 2).levels("One", 1)).await;
         let (two, one) = (store.create("Two", 3), store.create("One", 2));
@@ -123,7 +123,7 @@ fn hpk_31_and_hpk_32_a_table_is_created_with_its_levels() {
 }
 
 #[test]
-fn lim_5_wire_5_what_would_reach_another_item_is_not_sent() {
+fn lim_5_wire_5_a_key_that_would_address_another_item_is_not_sent() {
     runtime().block_on(async {
         let store = store(1, Options::new().levels("Three", 3)).await;
         let three = store.create("Three", 3);
@@ -212,7 +212,7 @@ fn dq_12_and_hpk_43_a_table_with_levels_is_copied_to_a_container_and_back() {
 }
 
 #[test]
-fn a_container_of_another_throughput_is_used_with_a_warning() {
+fn a_container_with_another_throughput_is_used_with_a_warning() {
     runtime().block_on(async {
         let emulator = Emulator::new(false).unwrap();
         let table = TableName::new("Events").unwrap();

@@ -75,7 +75,7 @@ fn map_12_and_hpk_24_writes_and_reads_wait_for_a_split_and_lose_nothing() {
 }
 
 #[test]
-fn map_13_pages_go_on_across_a_split_and_a_merge() {
+fn map_13_pages_continue_across_a_split_and_a_merge() {
     runtime().block_on(async {
         let emulator = Emulator::new(false).unwrap();
         let table = TableName::new("Events").unwrap();
@@ -107,7 +107,7 @@ fn map_13_pages_go_on_across_a_split_and_a_merge() {
 }
 
 #[test]
-fn map_12_a_split_that_outlasts_the_attempts_is_an_error_that_says_so() {
+fn map_12_a_split_that_outlasts_the_attempts_is_reported_as_such() {
     runtime().block_on(async {
         let emulator = Emulator::new(false).unwrap();
         let table = TableName::new("Events").unwrap();
@@ -123,7 +123,7 @@ fn map_12_a_split_that_outlasts_the_attempts_is_an_error_that_says_so() {
 }
 
 #[test]
-fn hpk_12_and_rty_1_throttled_writes_are_made_again_by_the_client() {
+fn hpk_12_and_rty_1_throttled_writes_are_retried_by_the_client() {
     runtime().block_on(async {
         let emulator = Emulator::new(true).unwrap();
         let table = TableName::new("Events").unwrap();

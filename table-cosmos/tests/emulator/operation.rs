@@ -92,7 +92,7 @@ fn opt_6_a_missing_database_is_named_by_every_verb() {
 }
 
 #[test]
-fn a_new_container_indexes_no_identifiers_of_writes_and_has_the_throughput_of_the_options() {
+fn a_new_container_indexes_no_operation_ids_and_has_the_set_throughput() {
     runtime().block_on(async {
         let account = Emulator::new(false).unwrap();
         let table = TableName::new("Things").unwrap();

@@ -66,7 +66,7 @@ fn etag_6_a_change_feed_and_a_view_need_no_timestamps() {
 }
 
 #[test]
-fn etag_6_guarded_steps_go_by_their_versions_or_are_refused() {
+fn etag_6_guarded_steps_follow_their_versions_or_are_refused() {
     runtime().block_on(async {
         let store = store(4, Options::new()).await;
         let (source, directory) = (store.create("Staff", 1), store.create("Directory", 1));

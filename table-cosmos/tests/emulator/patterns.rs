@@ -29,7 +29,7 @@ struct Member {
 }
 
 #[test]
-fn index_in_the_partition_shares_the_whole_key() {
+fn an_index_in_the_partition_shares_the_full_key() {
     runtime().block_on(async {
         let store = store(4, Options::new().levels_of::<Member>()).await;
         store.create("Members", 2);
@@ -72,7 +72,7 @@ struct Staff {
 }
 
 #[test]
-fn index_elsewhere_follows_by_the_outbox() {
+fn a_cross_partition_index_is_updated_by_the_outbox() {
     runtime().block_on(async {
         let store = store(4, Options::new().levels_of::<Staff>()).await;
         store.create("Staff", 2);

@@ -65,7 +65,7 @@ fn two_levels() -> Options {
 
 /// "Troubleshoot Azure Cosmos DB forbidden exceptions": writes to a partition key of 20 GB return 403 with sub-status 1014.
 #[test]
-fn hpk_17_a_whole_key_that_is_full_is_told_with_the_way_out() {
+fn hpk_17_a_key_at_its_size_limit_is_reported_with_a_remedy() {
     runtime().block_on(async {
         let full = custom(
             StatusCode::Forbidden,
@@ -83,7 +83,7 @@ fn hpk_17_a_whole_key_that_is_full_is_told_with_the_way_out() {
 /// and so does a prefix in a point read, for which the emulator returns 404. This client never sends either, and never treats a 400 as a
 /// missing item.
 #[test]
-fn wire_5_a_key_that_does_not_fit_is_an_error_and_never_nothing() {
+fn wire_5_a_mismatched_key_is_an_error_and_never_a_missing_item() {
     runtime().block_on(async {
         let mismatch = || {
             custom(StatusCode::BadRequest, 1001, r#"{"code":"BadRequest","message":"PartitionKey mismatch"}"#)
@@ -104,7 +104,7 @@ fn wire_5_a_key_that_does_not_fit_is_an_error_and_never_nothing() {
 /// "Troubleshoot Azure Cosmos DB not found exceptions": 404 with sub-status 1002 means that a replica has not caught up with the session.
 /// It says nothing about the item.
 #[test]
-fn con_2_a_replica_that_is_behind_is_an_error_and_never_nothing() {
+fn con_2_a_lagging_replica_is_an_error_and_never_a_missing_item() {
     runtime().block_on(async {
         let behind = FaultInjectionResultBuilder::new()
             .with_error(FaultInjectionErrorType::ReadSessionNotAvailable)
@@ -121,7 +121,7 @@ fn con_2_a_replica_that_is_behind_is_an_error_and_never_nothing() {
 
 /// "Azure Cosmos DB status codes": 449 means that the write was not applied, because of a concurrent write of the same item.
 #[test]
-fn con_3_a_write_that_met_another_one_is_not_in_doubt() {
+fn con_3_a_write_that_met_a_concurrent_one_is_not_ambiguous() {
     runtime().block_on(async {
         let met = FaultInjectionResultBuilder::new().with_error(FaultInjectionErrorType::RetryWith).build();
         let (store, table) = answering(FaultOperationType::ReplaceItem, met, two_levels()).await;
@@ -134,7 +134,7 @@ fn con_3_a_write_that_met_another_one_is_not_in_doubt() {
 /// "Hierarchical partition keys": after 410 with sub-status 1002, the partition is resolved again. The emulator returns it only during a
 /// split.
 #[test]
-fn map_12_a_partition_that_stays_gone_is_an_error_that_says_so() {
+fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
     runtime().block_on(async {
         let gone =
             FaultInjectionResultBuilder::new().with_error(FaultInjectionErrorType::PartitionIsGone).build();
@@ -152,7 +152,7 @@ fn map_12_a_partition_that_stays_gone_is_an_error_that_says_so() {
 
 /// Clients have returned rows of other tenants for queries by a prefix.
 #[test]
-fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_an_answer() {
+fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
     runtime().block_on(async {
         let item =
             r#"{"id":"there","l1":"fabrikam","l2":"ada","p":{},"o":"x","_etag":"\"1\"","_ts":1700000000}"#;
@@ -196,7 +196,7 @@ async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error
 
 /// With `defaultTtl`, items of a container expire; with -1, only items that set a time to live.
 #[test]
-fn hpk_43_a_container_whose_items_expire_or_whose_paths_differ_is_refused() {
+fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     runtime().block_on(async {
         let levels = r#"{"paths":["/l1","/l2"],"kind":"MultiHash","version":2}"#;
         let turned = r#"{"paths":["/l2","/l1"],"kind":"MultiHash","version":2}"#;

@@ -46,7 +46,7 @@ async fn insert(store: &Partitioned, table: &TableName, levels: &[String], row: 
 }
 
 #[test]
-fn epk_7_and_rt_4_ten_thousand_prefixes_on_64_partitions_touch_what_the_model_says_and_nothing_else() {
+fn epk_7_and_rt_4_ten_thousand_prefixes_touch_exactly_the_modelled_partitions() {
     let mut random = StdRng::seed_from_u64(16);
     runtime().block_on(async {
         let (mut asked, mut requests) = (0, 0);
@@ -130,7 +130,7 @@ async fn rows(store: &Partitioned, table: &TableName, query: &Query) -> BTreeSet
 }
 
 #[test]
-fn rt_14_hpk_37_and_wire_1_a_whole_key_is_sent_as_a_key_and_a_prefix_as_bounds() {
+fn rt_14_hpk_37_and_wire_1_full_keys_are_sent_as_keys_and_prefixes_as_bounds() {
     runtime().block_on(async {
         let store = store(4, Options::new().levels("Events", 3)).await;
         let table = store.create("Events", 3);
@@ -153,7 +153,7 @@ fn rt_14_hpk_37_and_wire_1_a_whole_key_is_sent_as_a_key_and_a_prefix_as_bounds()
 }
 
 #[test]
-fn rust_5_and_rt_1_each_partition_has_the_keys_that_the_model_places_there() {
+fn rust_5_and_rt_1_each_partition_has_the_keys_of_the_model() {
     runtime().block_on(async {
         for partitions in [1, 7, 64] {
             let store = store(partitions, Options::new().levels("Placed", 3)).await;

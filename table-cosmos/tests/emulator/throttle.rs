@@ -231,7 +231,7 @@ async fn measured(case: &Case, writes: &[Write], turn: &Mutex<()>) -> f64 {
 }
 
 #[test]
-fn hpk_9_12_14_and_16_ten_skewed_workloads_use_the_emulator_as_the_model_says() {
+fn hpk_9_12_14_and_16_ten_skewed_workloads_load_the_emulator_like_the_model() {
     runtime().block_on(async {
         let turn = Arc::new(Mutex::new(()));
         let mut running = Vec::new();

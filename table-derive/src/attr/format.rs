@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_format_is_shown_as_pieces() {
+    fn a_format_string_is_shown_as_pieces() {
         let shown = |text| pieces(text, None, |name| ["id", "name"].contains(&name)).join(", ");
         assert_eq!(shown("{name}_{id:06}"), r#"name, "_", digits(6, id)"#);
         assert_eq!(shown("e_{0:D4}"), r#""e_", digits(4, field)"#);

@@ -128,7 +128,7 @@ fn names(stream: TokenStream) -> Vec<(String, LineColumn)> {
 }
 
 #[test]
-fn a_declaration_that_is_being_written_expands_with_one_mistake_at_most() {
+fn an_incomplete_declaration_expands_with_at_most_one_mistake() {
     let (mut count, mut several) = (0, Vec::new());
     for (derive, text) in DECLARATIONS {
         let declaration: TokenStream = text.parse().expect("a declaration is made of tokens");
@@ -156,7 +156,7 @@ fn a_declaration_that_is_being_written_expands_with_one_mistake_at_most() {
 }
 
 #[test]
-fn a_name_in_an_attribute_is_found_in_the_expansion_where_it_stands() {
+fn a_name_in_an_attribute_keeps_its_span_in_the_expansion() {
     let fields = ["department", "id", "at", "name", "email", "user", "day", "tenant", "employee", "year"];
     for (derive, text) in DECLARATIONS.into_iter().filter(|(derive, _)| *derive == "Entity") {
         let declaration: TokenStream = text.parse().expect("a declaration is made of tokens");
@@ -175,7 +175,7 @@ fn a_name_in_an_attribute_is_found_in_the_expansion_where_it_stands() {
 
 /// Every word of every attribute is in a declaration that is cut off.
 #[test]
-fn no_word_is_left_out() {
+fn every_attribute_word_is_covered() {
     let all: Vec<&str> = DECLARATIONS.iter().map(|(_, text)| *text).collect();
     let all = all.join("\n");
     let words: Vec<String> = all

@@ -111,7 +111,7 @@ fn code_in_a_message_is_accepted_where_it_is_pasted() {
 }
 
 #[test]
-fn code_is_pasted_over_the_mark_and_each_item_around_it() {
+fn code_is_pasted_over_the_mark_and_each_enclosing_item() {
     let text = "#[row_key(a(b, c), d)] struct S";
     let found: Vec<&str> = places(text, 12..13).into_iter().map(|place| &text[place]).collect();
     assert_eq!(found, ["b", "b", "a(b, c)", "row_key(a(b, c), d)", "#[row_key(a(b, c), d)]"]);

@@ -129,7 +129,7 @@ fn judge(case: &Case<'_>) -> (Vec<Told>, Option<String>) {
 }
 
 #[test]
-fn each_mistake_is_told_once_with_its_number_where_it_stands() {
+fn each_mistake_is_reported_once_with_its_number_and_position() {
     let mut wrong = String::new();
     let mut count = 0;
     for (name, file) in FILES {

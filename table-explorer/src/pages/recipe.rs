@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_cannot_end_their_quotes() {
+    fn texts_cannot_break_out_of_their_quotes() {
         assert_eq!(quoted("department=Sales"), "department=Sales");
         assert_eq!(quoted("Name eq 'O''Neil'; rm -rf"), r"'Name eq '\''O'\'''\''Neil'\''; rm -rf'");
         let table = TableName::new("Company").unwrap();

@@ -59,7 +59,7 @@ async fn marked_rows_are_deleted_after_a_preview_and_a_changed_row_keeps_its_gro
 }
 
 #[tokio::test]
-async fn more_rows_than_a_transaction_takes_are_deleted_in_groups() {
+async fn more_rows_than_a_transaction_allows_are_deleted_in_groups() {
     let engine = engine(230).await;
     let browser = Browser::writing(&engine).await;
     let page = browser.page("/t/Company/q?run=1&top=1000").await;
@@ -113,7 +113,7 @@ async fn a_paste_with_one_wrong_row_writes_nothing() {
 }
 
 #[tokio::test]
-async fn many_rows_are_changed_only_where_one_row_may_be() {
+async fn bulk_changes_are_refused_where_single_changes_are() {
     let reading = Browser::reading(&engine(2).await).await;
     let csrf = hidden(&reading.page("/engine").await, "csrf");
     let fields =

@@ -97,7 +97,7 @@ async fn a_conflict_shows_both_values_and_saves_nothing() {
 }
 
 #[tokio::test]
-async fn a_value_of_a_wrong_type_is_refused_with_the_form_that_is_expected() {
+async fn a_value_of_the_wrong_type_is_refused_with_the_expected_form() {
     let engine = engine().await;
     let browser = Browser::writing(&engine).await;
     let page = browser.page(EDIT).await;

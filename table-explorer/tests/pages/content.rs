@@ -9,7 +9,7 @@ async fn demo() -> Browser {
 }
 
 #[tokio::test]
-async fn tables_are_listed_with_their_designs_and_rows() {
+async fn tables_are_listed_with_their_schemas_and_rows() {
     let page = demo().await.page("/").await;
     for text in ["Company", "HelpDesk", "SensorReadings", "Employee", "no stored schema", "160"] {
         assert!(page.contains(text), "{text} is missing in {page}");
@@ -17,7 +17,7 @@ async fn tables_are_listed_with_their_designs_and_rows() {
 }
 
 #[tokio::test]
-async fn a_table_shows_its_design_and_its_partitions() {
+async fn a_table_shows_its_schema_and_its_partitions() {
     let page = demo().await.page("/t/HelpDesk").await;
     for text in ["ByStatus", "ByEmail", "same transaction", "Change feed", "contoso", "fabrikam", "northwind"]
     {
@@ -26,13 +26,13 @@ async fn a_table_shows_its_design_and_its_partitions() {
 }
 
 #[tokio::test]
-async fn a_table_without_a_schema_shows_what_its_keys_look_like() {
+async fn a_table_without_a_schema_shows_the_format_of_its_keys() {
     let page = demo().await.page("/t/SensorReadings").await;
     assert!(page.contains("#[partition_key(&quot;sensor-&quot;, digits(3, number))]"), "{page}");
 }
 
 #[tokio::test]
-async fn a_mixed_partition_tells_its_kinds_apart() {
+async fn a_mixed_partition_distinguishes_its_kinds() {
     let browser = demo().await;
     let page = browser.page("/t/HelpDesk/p?pk=contoso").await;
     for text in ["index <bdi>ByEmail</bdi> of <bdi>Agent</bdi>", "<bdi>Agent</bdi>", "staff_"] {
@@ -74,7 +74,7 @@ async fn a_query_by_parts_shows_its_plan_and_its_rows() {
 }
 
 #[tokio::test]
-async fn a_condition_that_the_key_cannot_answer_is_explained() {
+async fn a_condition_that_the_key_does_not_support_is_explained() {
     let page = demo().await.page("/t/Company/q?part.id=x&run=1").await;
     assert!(page.contains("not a query"), "{page}");
     let page = demo().await.page("/t/Company/q?property=Age&is=eq&value=old&run=1").await;
@@ -82,7 +82,7 @@ async fn a_condition_that_the_key_cannot_answer_is_explained() {
 }
 
 #[tokio::test]
-async fn an_export_has_one_entity_a_line() {
+async fn an_export_has_one_entity_per_line() {
     let body = demo().await.page("/t/Company/export?part.department=Sales").await;
     assert_eq!(body.lines().count(), 40);
     assert!(body.lines().all(|line| line.starts_with('{') && line.contains("\"PartitionKey\":\"Sales\"")));

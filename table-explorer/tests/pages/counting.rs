@@ -148,7 +148,7 @@ async fn the_tree_skips_the_rest_of_a_large_partition() {
 }
 
 #[tokio::test]
-async fn a_scan_with_a_filter_waits_for_a_further_click_and_sends_nothing_before() {
+async fn a_filtered_scan_sends_nothing_before_it_is_confirmed() {
     let (store, browser) = with(2, 10).await;
     let path = "/t/Big/q?property=N&is=gt&value=7&run=1";
     let page = browser.page(path).await;

@@ -84,7 +84,7 @@ async fn a_request_for_another_host_is_refused() {
 }
 
 #[tokio::test]
-async fn every_response_has_a_strict_policy_and_no_page_has_anything_inline() {
+async fn every_response_has_a_strict_policy_and_no_page_has_inline_code() {
     let engine = engine().await;
     let browser = Browser::writing(&engine).await;
     let paths = [
@@ -120,7 +120,7 @@ async fn every_response_has_a_strict_policy_and_no_page_has_anything_inline() {
 }
 
 #[tokio::test]
-async fn a_form_needs_the_token_of_the_session_and_an_own_origin() {
+async fn a_form_needs_the_session_token_and_the_same_origin() {
     let engine = engine().await;
     let browser = Browser::writing(&engine).await;
     let page = browser.page("/t/Company/edit?pk=Sales&rk=1").await;

@@ -92,7 +92,7 @@ async fn scroll(browser: &Browser, first: &str) -> (usize, usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_partition_is_read_to_its_end_with_one_request_a_page_and_bounded_memory() {
+async fn a_large_partition_takes_one_request_per_page_and_bounded_memory() {
     let rows = rows();
     let (store, browser) = with((0..rows).map(|row| ("all".to_owned(), format!("{row:09}")))).await;
     let path = "/t/Big/p?pk=all&rows=500";

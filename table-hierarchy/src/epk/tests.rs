@@ -134,7 +134,7 @@ fn epk_6_7_and_14_keys_have_the_hashes_that_the_vendors_clients_compute() {
 }
 
 #[test]
-fn epk_1_numbers_are_doubles_and_nothing_that_is_none() {
+fn epk_1_numbers_are_doubles_and_non_finite_ones_are_refused() {
     for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert_eq!(Component::number(number), None);
     }
@@ -144,19 +144,19 @@ fn epk_1_numbers_are_doubles_and_nothing_that_is_none() {
 }
 
 #[test]
-fn epk_2_the_negative_zero_is_the_positive_one() {
+fn epk_2_negative_zero_equals_positive_zero() {
     assert_eq!(Epk::of(&[n(-0.0)]), Epk::of(&[n(0.0)]));
 }
 
 #[test]
-fn epk_3_and_4_types_and_cases_are_told_apart() {
+fn epk_3_and_4_types_and_cases_are_distinguished() {
     let keys = [t("1"), n(1.0), t("true"), b(true), NULL, UNDEFINED, t("null"), t("a"), t("A"), t("a ")];
     let distinct: HashSet<Epk> = keys.iter().map(|key| Epk::of(std::slice::from_ref(key))).collect();
     assert_eq!(distinct.len(), keys.len());
 }
 
 #[test]
-fn epk_11_and_rt_2_a_prefix_is_the_range_that_was_seen_on_the_wire() {
+fn epk_11_and_rt_2_a_prefix_is_the_range_observed_on_the_wire() {
     let prefix = EpkRange::of_prefix(&[t("Microsoft")]);
     assert_eq!(prefix.start().to_string(), "188C347FDB4ED0ECB72D5C45AC751981");
     assert_eq!(prefix.end().to_string(), "188C347FDB4ED0ECB72D5C45AC751981FF");
@@ -223,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn epk_11_a_prefix_holds_the_keys_below_it_and_no_other(
+    fn epk_11_a_prefix_contains_exactly_the_keys_below_it(
         key in prop::collection::vec("[a-c!é]{0,3}", 3),
         other in prop::collection::vec("[a-c!é]{0,3}", 3),
         depth in 1..3_usize,

@@ -34,7 +34,7 @@ fn hpk_24_and_hpk_4_a_tenant_beyond_both_bounds_is_spread_by_splits() {
 }
 
 #[test]
-fn hpk_17_and_lim_11_no_split_divides_a_whole_key() {
+fn hpk_17_and_lim_11_no_split_divides_a_full_key() {
     let mut load = Load::new(PartitionMap::even(1), vec![load(&["Microsoft"], 60.0, 1.0)], Bounds::SERVICE);
     let next = load.next_split().unwrap();
     assert_eq!((next.cause, next.seconds, next.at), (Cause::Storage, 0.0, None));
@@ -76,7 +76,7 @@ fn a_growing_partition_splits_when_its_storage_is_used_up() {
 }
 
 #[test]
-fn hpk_12_and_lim_2_load_splits_nothing_and_requested_throughput_does() {
+fn hpk_12_and_lim_2_requested_throughput_splits_and_load_does_not() {
     let keys = || tenants(30, 10, 0.001, 50.0);
     let mut hot = Load::new(PartitionMap::even(1), keys(), Bounds::SERVICE).with_throughput(10_000.0);
     assert_eq!(hot.settle().unwrap(), []);
@@ -115,7 +115,7 @@ fn hpk_8_and_hpk_9_an_order_with_few_first_values_is_not_recommended() {
 }
 
 #[test]
-fn hpk_15_the_order_of_levels_follows_the_questions() {
+fn hpk_15_the_order_of_levels_follows_the_queries() {
     let load = Load::new(PartitionMap::even(16), tenants(40, 40, 0.01, 1.0), Bounds::SERVICE);
     let (by_tenant, by_user) = (vec![true, false], vec![false, true]);
     let orders = load.orders(std::slice::from_ref(&by_tenant)).unwrap();

@@ -73,7 +73,7 @@ fn map_1_a_gap_or_an_overlap_is_refused() {
 }
 
 #[test]
-fn map_10_an_empty_range_is_no_empty_answer() {
+fn map_10_an_empty_range_is_an_error() {
     let map = PartitionMap::even(4);
     let nothing = EpkRange::new("20".parse().unwrap(), "2000".parse().unwrap());
     assert_eq!(map.overlaps(&nothing).unwrap_err().rule(), Some("MAP-10"));
@@ -95,7 +95,7 @@ fn map_11_a_split_may_divide_a_tenant_but_no_user() {
 }
 
 #[test]
-fn map_4_children_know_all_they_came_from_and_numbers_are_not_used_again() {
+fn map_4_children_know_all_their_ancestors_and_ids_are_not_reused() {
     let mut map = PartitionMap::even(1);
     let (_, right) = map.split(0, &"20".parse().unwrap()).unwrap();
     let (_, last) = map.split(right, &"30".parse().unwrap()).unwrap();
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn map_5_a_key_is_where_a_look_at_every_partition_finds_it(
+    fn map_5_locating_a_key_agrees_with_checking_every_partition(
         count in 1..9_u32,
         changes in prop::collection::vec(change(), 0..24),
         keys in prop::collection::vec(("[a-d]{0,2}", "[a-d]{0,2}"), 1..20),

@@ -26,7 +26,7 @@ fn maps() -> [PartitionMap; 2] {
 }
 
 #[test]
-fn hpk_38_rt_1_to_3_and_rt_7_each_question_touches_what_the_vendors_planner_touches() {
+fn hpk_38_rt_1_to_3_and_rt_7_each_query_touches_what_the_vendors_planner_does() {
     use RouteClass::{FanOut, SinglePartition, Targeted};
     let not = || Fixed::Not;
     let tenants = Fixed::To(vec![Component::text(TENANT), Component::text("Contoso")]);
@@ -67,7 +67,7 @@ fn hpk_25_of_a_thousand_partitions_a_tenant_on_five_is_read_from_five() {
 }
 
 #[test]
-fn rt_4_a_partition_that_is_asked_for_whole_needs_no_bounds() {
+fn rt_4_a_partition_read_as_a_whole_needs_no_bounds() {
     let map = PartitionMap::even(4);
     let all = Route::new(&[Fixed::Not], &map).unwrap();
     assert!(all.touched.iter().all(|touched| touched.whole));
@@ -76,7 +76,7 @@ fn rt_4_a_partition_that_is_asked_for_whole_needs_no_bounds() {
 }
 
 #[test]
-fn rt_9_too_many_values_are_looked_at_in_the_answer() {
+fn rt_9_too_many_values_are_filtered_in_the_response() {
     let map = PartitionMap::even(4);
     let many = |count: u32| Fixed::To((0..count).map(|at| Component::text(at.to_string())).collect());
     let route = Route::new(&[many(20), many(20)], &map).unwrap();
@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn hpk_5_and_rt_4_to_6_what_is_touched_holds_every_answer_and_nothing_is_touched_in_vain(design in design()) {
+    fn hpk_5_and_rt_4_to_6_exactly_the_needed_partitions_are_touched(design in design()) {
         let mut map = PartitionMap::even(design.partitions);
         for cut in &design.cuts {
             let at = Epk::of(&levels(*cut, design.depth));
@@ -162,7 +162,7 @@ proptest! {
 }
 
 #[test]
-fn rt_8_the_longest_run_of_fixed_levels_narrows_and_the_rest_is_looked_at_in_the_answer() {
+fn rt_8_the_longest_fixed_prefix_narrows_and_the_rest_is_filtered() {
     let two = || Fixed::To(vec![Component::text(TENANT), Component::text("Contoso")]);
     for map in maps() {
         let depth = |levels: &[Fixed<'_>]| Route::new(levels, &map).unwrap().depth;
@@ -205,7 +205,7 @@ fn rt_10_alternatives_narrow_only_if_each_of_them_fixes_the_first_level() {
 }
 
 #[test]
-fn rt_12_a_value_of_another_type_is_another_key_somewhere_else() {
+fn rt_12_a_value_of_another_type_is_a_different_key() {
     let map = PartitionMap::even(64);
     let of = |value| Route::new(&[Fixed::To(vec![value])], &map).unwrap();
     let (text, number) = (of(Component::text("1")), of(Component::number(1.0).unwrap()));

@@ -87,7 +87,7 @@ fn other_encodings_separators_and_open_quotes_are_named() {
 }
 
 #[test]
-fn lines_are_counted_over_every_line_end_and_over_cells_of_several_lines() {
+fn lines_are_counted_over_any_line_ending_and_multi_line_cells() {
     for end in ["\n", "\r\n", "\r"] {
         let text = "PartitionKey,RowKey,Age,Age@type|p,1,\"a|b\",Edm.String|p,2,x,Edm.Int32||\"p\",3,x,Edm.Int32|p,4,1,Edm.Int32|p,5,x,Edm.Int32";
         let read = read(&text.replace('|', end), Types::default());

@@ -25,7 +25,7 @@ fn a_property_of_two_types_and_parts_with_few_texts_are_noted() {
 }
 
 #[test]
-fn rows_that_are_too_few_are_listed_and_not_explained() {
+fn too_few_rows_are_listed_but_not_explained() {
     let mut rows: Vec<_> = (0..10).map(|n| row("users", &format!("user_u{n}x"), &[])).collect();
     rows.push(row("users", "odd", &[]));
     let inferred = infer("Users", &rows);
@@ -36,7 +36,7 @@ fn rows_that_are_too_few_are_listed_and_not_explained() {
 }
 
 #[test]
-fn names_of_people_are_texts_and_numbers_with_zeros_before_them_keep_their_width() {
+fn person_names_are_texts_and_zero_padded_numbers_keep_their_width() {
     let names: Vec<_> =
         ["Jones", "Jonas", "Smith-Jones", "O'Hara", "Ng"].map(|name| row("p", name, &[])).into();
     assert!(infer("People", &names).to_string().contains("#[row_key(row)]"));

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_that_the_key_cannot_answer_is_refused_with_the_way_out() {
+    fn a_condition_that_the_key_does_not_support_is_refused_with_advice() {
         let refused = |requests: &[&str]| range(requests).unwrap_err().to_string();
         assert_eq!(
             refused(&["dept=Sales"]),

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_cut_by_width_by_literal_and_from_the_right() {
+    fn parts_are_split_by_width_by_literal_and_from_the_right() {
         let review = "RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\nRowKey \"_\"\nRowKey year digits(4) 4 ordered [0-9]\n";
         assert_eq!(cut(review, "empid_000123_2011"), Some(vec!["000123".into(), "2011".into()]));
         assert_eq!(cut(review, "empid_000123"), None);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_keep_literals_and_show_values_beside_texts() {
+    fn segments_keep_literals_and_show_values_with_texts() {
         let schema: StoredSchema =
             "schema 1\nentity E\ntable T\nPartitionKey p text 0..512 ordered legal\nRowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\n"
                 .parse()

@@ -44,7 +44,7 @@ fn restored(blobs: &FaultyBlobs) -> Result<Vec<String>> {
 }
 
 #[test]
-fn what_is_new_is_sent_and_what_is_not_needed_is_removed() {
+fn new_files_are_uploaded_and_unneeded_ones_removed() {
     let folder = tempfile::tempdir().unwrap();
     let blobs = FaultyBlobs::default();
     let backup = BlobBackup::new(Arc::new(blobs.clone()), "nightly").unwrap();
@@ -106,7 +106,7 @@ fn a_failure_of_any_request_leaves_the_earlier_backup_or_the_new_one() {
 }
 
 #[test]
-fn a_failure_of_any_request_of_a_restore_leaves_no_folder_that_opens() {
+fn a_failure_of_any_restore_request_leaves_no_folder_that_opens() {
     let (folder, target) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let blobs = FaultyBlobs::default();
     let backup = BlobBackup::new(Arc::new(blobs.clone()), "nightly").unwrap();
@@ -134,7 +134,7 @@ fn a_failure_of_any_request_of_a_restore_leaves_no_folder_that_opens() {
 }
 
 #[test]
-fn other_things_and_other_engines_are_not_overwritten_and_nothing_is_not_restored() {
+fn other_blobs_and_engines_are_kept_and_an_empty_store_is_not_restored() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let blobs = FaultyBlobs::default();
     let backup = |prefix: &str| BlobBackup::new(Arc::new(blobs.clone()), prefix);

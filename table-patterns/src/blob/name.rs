@@ -96,7 +96,7 @@ mod tests {
         }
 
         #[test]
-        fn pat_ix_7_every_text_has_one_segment_also_where_case_does_not_count(
+        fn pat_ix_7_every_text_has_one_segment_even_if_case_is_ignored(
             texts in prop::collection::btree_set("[aAeE=2/ .é]{0,4}|[aAé]{28,70}", 2..40),
         ) {
             let mut folded = std::collections::BTreeSet::new();
@@ -113,7 +113,7 @@ mod tests {
         }
 
         #[test]
-        fn no_segment_is_read_that_is_not_written(segment in "[=0-9A-Fa-f.]{0,8}") {
+        fn only_segments_that_can_be_written_are_read(segment in "[=0-9A-Fa-f.]{0,8}") {
             if let Some(text) = decode(&segment) {
                 prop_assert_eq!(encode(&text), segment);
             }

@@ -33,7 +33,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn packs_hold_all_parts_in_order_and_fit_unless_one_alone_does_not(
+        fn packs_contain_all_parts_in_order_and_fit_unless_one_part_does_not(
             parts in prop::collection::vec((0..30_usize, prop::collection::btree_set("[a-f]", 0..4)), 0..60),
             together in 1..20_usize,
         ) {

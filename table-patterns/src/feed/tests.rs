@@ -85,7 +85,7 @@ fn numbers(entries: &[FeedEntry]) -> Vec<usize> {
 }
 
 #[test]
-fn pat_ec_8_reading_costs_what_is_new_and_an_idle_poll_one_request() {
+fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {
     let world = World::new(50);
     let feed = world.feed(0);
     for number in 0..500 {
@@ -111,7 +111,7 @@ fn pat_ec_8_reading_costs_what_is_new_and_an_idle_poll_one_request() {
 
 /// Rows of a bulk load have many changes each; those of single writes have one.
 #[test]
-fn pat_ec_8_reading_a_young_feed_reads_each_row_about_once_in_portions_of_any_size() {
+fn pat_ec_8_a_young_feed_is_read_about_once_per_row_in_any_batch_size() {
     for (changes, writes) in [(1, 600), (80, 40), (7, 200)] {
         let world = World::new(usize::MAX);
         let feed = world.feed(0);
@@ -163,7 +163,7 @@ fn pat_ec_8_a_write_costs_one_request_once_the_head_is_known() {
 }
 
 #[test]
-fn pat_ec_8_trimming_costs_what_is_trimmed() {
+fn pat_ec_8_trimming_costs_only_the_trimmed_rows() {
     let world = World::new(1_000);
     let feed = world.feed(0);
     for number in 0..300 {
@@ -184,7 +184,7 @@ fn pat_ec_8_trimming_costs_what_is_trimmed() {
 }
 
 #[test]
-fn pat_ec_8_a_trim_that_died_is_completed_by_the_next() {
+fn pat_ec_8_an_interrupted_trim_is_completed_by_the_next() {
     let world = World::new(1_000);
     let feed = world.feed(0);
     for number in 0..20 {
@@ -223,7 +223,7 @@ fn pat_ec_8_many_changes_of_a_transaction_share_a_row() {
 }
 
 #[test]
-fn pat_ec_8_a_writer_that_sleeps_before_its_commit_gets_the_next_number_when_it_wakes() {
+fn pat_ec_8_a_writer_delayed_before_its_commit_gets_the_next_number() {
     let world = World::new(1_000);
     let (sleeper, others) = (world.feed(0), world.feed(0));
     world.write(&sleeper, &[0]);
@@ -258,7 +258,7 @@ fn pat_ec_8_a_writer_that_sleeps_before_its_commit_gets_the_next_number_when_it_
 }
 
 #[test]
-fn pat_ec_8_a_writer_that_is_not_polled_any_more_holds_up_no_other() {
+fn pat_ec_8_a_writer_that_is_no_longer_polled_blocks_no_other() {
     let world = World::new(1_000);
     let feed = world.feed(0);
     world.write(&feed, &[0]);
@@ -274,7 +274,7 @@ fn pat_ec_8_a_writer_that_is_not_polled_any_more_holds_up_no_other() {
 }
 
 #[test]
-fn pat_ec_8_threads_that_share_a_handle_lose_no_race_and_those_that_do_not_lose_no_entry() {
+fn pat_ec_8_threads_sharing_a_handle_lose_no_race_and_others_no_entry() {
     let world = World::new(1_000);
     let shared = world.feed(0);
     world.write(&shared, &[0]);
@@ -300,7 +300,7 @@ fn pat_ec_8_threads_that_share_a_handle_lose_no_race_and_those_that_do_not_lose_
 }
 
 #[test]
-fn pat_ec_8_a_cursor_of_a_table_that_was_created_again_reads_the_new_feed_from_its_beginning() {
+fn pat_ec_8_a_cursor_of_a_recreated_table_reads_the_new_feed_from_the_start() {
     let world = World::new(1_000);
     let feed = world.feed(0);
     for number in 0..9 {
@@ -318,7 +318,7 @@ fn pat_ec_8_a_cursor_of_a_table_that_was_created_again_reads_the_new_feed_from_i
 }
 
 #[test]
-fn pat_ec_8_rows_of_others_under_the_prefix_are_skipped_and_written_over() {
+fn pat_ec_8_foreign_rows_under_the_prefix_are_skipped_and_overwritten() {
     let world = World::new(1_000);
     let feed = world.feed(0);
     world.write(&feed, &[0]);
@@ -374,7 +374,7 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn pat_ec_8_a_quiet_feed_is_marked_and_the_mark_goes_before_the_next_commit() {
+fn pat_ec_8_a_quiet_feed_is_marked_and_unmarked_before_the_next_commit() {
     let world = World::new(1_000);
     let (writer, follower) = (world.feed(0), world.feed(0));
     world.write(&writer, &[0]);
@@ -418,7 +418,7 @@ fn a_feed_that_is_kept_listed_is_never_marked() {
 proptest! {
     /// Writers with arbitrary clocks, and readers that read occasionally.
     #[test]
-    fn pat_ec_8_portions_are_the_whole_in_order(
+    fn pat_ec_8_batches_together_are_the_whole_feed_in_order(
         acts in proptest::collection::vec((0..3_usize, -3..3_i64, 1..4_usize, any::<bool>()), 1..60),
         limit in 1..7_usize,
     ) {

@@ -240,7 +240,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1_000))]
 
         #[test]
-        fn pat_intra_7_changes_lead_from_what_old_needs_to_what_new_needs(
+        fn pat_intra_7_changes_turn_the_old_index_rows_into_the_new_ones(
             steps in prop::collection::vec((employee(), any::<bool>()), 1..20),
         ) {
             let mut entities: BTreeMap<EntityKey, Employee> = BTreeMap::new();
@@ -268,7 +268,7 @@ mod tests {
         }
 
         #[test]
-        fn what_stays_is_not_written(entity in employee()) {
+        fn unchanged_rows_are_not_written(entity in employee()) {
             prop_assert!(changes(Some(&entity), Some(&entity)).unwrap().is_empty());
             prop_assert!(changes::<Employee>(None, None).unwrap().is_empty());
         }

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_kept_by_a_clock_that_is_right_stands_or_goes_back() {
+    fn a_rate_is_kept_if_the_clock_runs_stops_or_goes_back() {
         let day = 86_400 * SECOND;
         let readings = AtomicU64::new(0);
         assert_eq!(waited(|time| time), 10);

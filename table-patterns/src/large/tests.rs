@@ -114,7 +114,7 @@ impl Scene {
 }
 
 #[test]
-fn pat_large_1_the_layout_is_the_catalogues() {
+fn pat_large_1_the_layout_matches_the_catalogue() {
     let scene = scene();
     let written = block_on(scene.employees.insert(ada(223), [PHOTO.content(content(7, 20))])).unwrap();
     let blob = written.photo.as_ref().unwrap();
@@ -211,7 +211,7 @@ fn pat_large_2_a_reader_has_the_grace_period_after_a_change() {
 }
 
 #[test]
-fn pat_large_2_a_collection_beside_an_upload_spares_it() {
+fn pat_large_2_a_collection_during_an_upload_spares_it() {
     let scene = scene();
     // The blob exists and its entity does not yet: a collector runs.
     let (other, now) = (scene.employees.clone(), Arc::clone(&scene.now));
@@ -232,7 +232,7 @@ fn pat_large_2_a_collection_beside_an_upload_spares_it() {
 }
 
 #[test]
-fn pat_large_2_a_table_that_is_not_there_makes_no_orphans() {
+fn pat_large_2_a_missing_table_makes_no_orphans() {
     let scene = scene();
     block_on(scene.employees.insert(ada(223), [PHOTO.content(content(7, 20))])).unwrap();
     block_on(scene.employees.table().delete_table()).unwrap();
@@ -242,7 +242,7 @@ fn pat_large_2_a_table_that_is_not_there_makes_no_orphans() {
 }
 
 #[test]
-fn a_local_folder_takes_any_key() {
+fn a_local_folder_accepts_any_key() {
     let folder = tempfile::tempdir().unwrap();
     let blobs: Arc<dyn ObjectStore> = Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap());
     let table = block_on(Engine::in_memory().table::<Employee>().create_if_missing()).unwrap();
@@ -272,7 +272,7 @@ fn futures_can_move_between_threads() {
 }
 
 #[test]
-fn pat_large_2_keys_that_differ_in_case_alone_have_blobs_that_no_collector_mixes_up() {
+fn pat_large_2_collectors_distinguish_keys_that_differ_only_in_case() {
     let scene = scene();
     let path = |department: &str| {
         let entity = Employee { department: department.into(), ..ada(1) };

@@ -165,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn log_6_any_fields_come_back(
+        fn log_6_any_fields_round_trip(
             fields in prop::collection::vec(prop_oneof![any::<String>(), "[;\"&<>a\n\r#1]{0,9}"], 0..5),
         ) {
             let (line, mut text) = (line(fields), String::new());

@@ -38,7 +38,7 @@ fn read(blobs: &FaultyBlobs, from: &str, to: &str) -> Vec<String> {
 }
 
 #[test]
-fn log_2_and_4_the_layout_is_the_catalogues() {
+fn log_2_and_4_the_layout_matches_the_catalogue() {
     let (clock, now) = clock("2014-07-31T18:05:00Z");
     let blobs = FaultyBlobs::default();
     let mut log = writer(&blobs, &clock).flush_at(1);
@@ -143,7 +143,7 @@ fn log_5_metadata_saves_reading_content() {
 
 /// Found on Azurite: metadata names come back in lower case, as all headers do (BLB-9), and were not found.
 #[test]
-fn log_5_metadata_is_found_whatever_the_case_of_its_names() {
+fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
     let blobs = FaultyBlobs::default();
     let mut log = writer(&blobs, &clock);
@@ -170,7 +170,7 @@ fn log_5_metadata_is_found_whatever_the_case_of_its_names() {
 
 /// The hour of the name is that of the last line. A read of the first line's hour includes it.
 #[test]
-fn log_3_a_block_lies_in_the_hour_it_was_completed_in_and_is_found_from_the_one_before() {
+fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     let (clock, now) = clock("2014-07-31T18:30:00Z");
     let blobs = FaultyBlobs::default();
     let mut log = writer(&blobs, &clock).flush_after(Duration::from_secs(60 * 60));
@@ -186,7 +186,7 @@ fn log_3_a_block_lies_in_the_hour_it_was_completed_in_and_is_found_from_the_one_
 }
 
 #[test]
-fn a_service_has_a_plain_name() {
+fn a_service_name_must_be_plain() {
     for name in ["", "a/b", "Queue", "..", "a b"] {
         assert_eq!(LogWriter::new(Arc::new(FaultyBlobs::default()), name).unwrap_err().rule(), Some("LOG-2"));
     }
@@ -197,7 +197,7 @@ proptest! {
 
     /// The fields have a fixed width: sorted names are ordered by hour and counter.
     #[test]
-    fn log_7_names_sort_as_time_does(
+    fn log_7_names_sort_by_time(
         left in (0_i64..4_000_000, 0_u32..1_000_000),
         right in (0_i64..4_000_000, 0_u32..1_000_000),
     ) {
@@ -210,7 +210,7 @@ proptest! {
 
     /// The model is a list. Requests fail before or after they are done. Flushed lines are read once and in order, for any interval.
     #[test]
-    fn log_5_and_6_what_was_flushed_is_read_once(
+    fn log_5_and_6_flushed_lines_are_read_once(
         steps in prop::collection::vec((0_u64..3_000, 0_usize..3, prop::option::weighted(0.3, (0_usize..3, any::<bool>()))), 1..40),
         size in prop_oneof![Just(1_usize), Just(150), Just(100_000)],
         age in 1_u64..5_000,

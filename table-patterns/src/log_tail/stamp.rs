@@ -177,12 +177,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pat_log_1_2_4_the_codec_keeps_its_laws(stamps in prop::collection::vec(stamp(), 2..12)) {
+        fn pat_log_1_2_4_the_codec_satisfies_its_laws(stamps in prop::collection::vec(stamp(), 2..12)) {
             prop_assert_eq!(laws::check::<Inverted, LogStamp>(&stamps), Ok(()));
         }
 
         #[test]
-        fn the_middle_lies_strictly_between(a in stamp(), b in stamp()) {
+        fn the_midpoint_is_strictly_between(a in stamp(), b in stamp()) {
             match LogStamp::between(a, b) {
                 Some(middle) => prop_assert!(a < middle && middle < b),
                 None => prop_assert!(b <= a || b.number() - a.number() == 1),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_stamp_writes_is_refused() {
+    fn texts_that_no_stamp_writes_are_refused() {
         for text in [
             "",
             "2519936321678765432",

@@ -61,7 +61,7 @@ fn cents(events: &[table_core::Versioned<Expense>]) -> Vec<i64> {
 }
 
 #[test]
-fn pat_log_1_and_3_the_layout_is_the_catalogues() {
+fn pat_log_1_and_3_the_layout_matches_the_catalogue() {
     let (log, store, _) = log::<Expense>();
     let stamp = LogStamp::from_ticks(T6, 1 << 32 | 7);
     block_on(log.table().insert(&expense(4_500)(stamp))).unwrap();
@@ -122,7 +122,7 @@ fn pat_log_4_two_writers_that_drew_the_same_number_do_not_collide() {
 }
 
 #[test]
-fn con_11_an_append_whose_answer_is_lost_is_there_once() {
+fn con_11_an_append_with_a_lost_response_is_stored_once() {
     let (log, store, _) = log::<Expense>();
     for code in [ErrorCode::OperationTimedOut, ErrorCode::EntityAlreadyExists] {
         store.script(move |_, at| if at == 0 { Fault::After(code) } else { Fault::None });
@@ -204,7 +204,7 @@ fn a_follower_waits_until_events_have_settled() {
 }
 
 #[test]
-fn a_follower_whose_clock_was_a_day_ahead_misses_nothing() {
+fn a_follower_with_a_clock_a_day_ahead_misses_nothing() {
     let (log, _, now) = log::<Expense>();
     let (clock, hand) = standing();
     let reader = LogTail::with_clock(log.table.clone(), clock);
@@ -223,7 +223,7 @@ fn a_follower_whose_clock_was_a_day_ahead_misses_nothing() {
 }
 
 #[test]
-fn a_poll_that_fails_stays_where_it_was() {
+fn a_failed_poll_keeps_its_position() {
     let (log, store, now) = log::<Expense>();
     for event in 0..20 {
         now.fetch_add(7, Ordering::SeqCst);
@@ -241,7 +241,7 @@ fn a_poll_that_fails_stays_where_it_was() {
 }
 
 #[test]
-fn a_follower_that_is_behind_takes_a_few_requests_a_poll() {
+fn a_lagging_follower_takes_few_requests_per_poll() {
     let (log, store, now) = log::<Expense>();
     for event in 0_i64..400 {
         now.fetch_add(1_000_000 + event.unsigned_abs() % 7, Ordering::SeqCst);
@@ -271,7 +271,7 @@ fn a_follower_that_is_behind_takes_a_few_requests_a_poll() {
 
 /// Two partitions with events of the same stamp, as an import can create them.
 #[test]
-fn events_of_one_stamp_in_several_partitions_are_given_together() {
+fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Twins")]
     #[partition_key("log_", bucket(side, 4))]
@@ -306,7 +306,7 @@ proptest! {
 
     /// The model is a sorted list of (tick, number of the append).
     #[test]
-    fn pat_log_1_reads_are_those_of_a_sorted_list(
+    fn pat_log_1_reads_agree_with_a_sorted_list(
         steps in prop::collection::vec(0_u64..4, 0..40),
         page in 1_usize..5,
         most in 1_usize..9,
@@ -362,7 +362,7 @@ proptest! {
 
     /// Each step is an append, or a poll by a clock that is wrong by this number of days.
     #[test]
-    fn a_follower_gives_each_event_once_whatever_its_clock_shows(
+    fn a_follower_returns_each_event_once_with_any_clock(
         steps in prop::collection::vec(prop_oneof![Just(None), (-3_i64..4).prop_map(Some)], 0..40),
         most in 1_usize..5,
     ) {
@@ -394,7 +394,7 @@ proptest! {
 }
 
 #[test]
-fn cos_1_the_newest_are_the_newest_where_a_store_answers_in_no_order() {
+fn cos_1_the_newest_events_are_found_in_a_store_without_order() {
     let store = crate::faults::Unordered::new();
     let log = LogTail::new(block_on(store.table::<Expense>().create_if_missing()).unwrap());
     for cents in 0..2_500 {

@@ -100,7 +100,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn con_11_an_interruption_at_any_request_of_either_store_costs_nothing(rows in rows(9)) {
+    fn con_11_a_copy_survives_an_interruption_at_any_request_of_either_store(rows in rows(9)) {
         let source = holding(&rows);
         let whole = FaultyStore::new(Engine::in_memory());
         let mut stored = start();
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn a_checksum_is_that_of_the_rows_in_any_order_and_of_no_others(
+    fn a_checksum_ignores_order_and_differs_for_other_rows(
         left in rows(5),
         right in rows(5),
         backwards in any::<bool>(),
@@ -172,7 +172,7 @@ fn some_rows(count: u8) -> Rows {
 }
 
 #[test]
-fn one_change_of_one_row_is_another_checksum() {
+fn one_change_of_one_row_changes_the_checksum() {
     let store = holding(&some_rows(3));
     let table_of_rows = store.untyped("Airports").unwrap();
     let sum = || block_on(Checksum::of(&store, &table())).unwrap().to_string();
@@ -207,7 +207,7 @@ fn dq_12_a_copy_reads_each_page_once_and_writes_a_hundred_rows_at_once() {
 }
 
 #[test]
-fn rows_of_the_target_stay_and_under_the_same_key_are_replaced() {
+fn target_rows_stay_and_those_with_the_same_key_are_replaced() {
     let (source, target) = (holding(&some_rows(2)), holding(&Rows::new()));
     let old = target.untyped("Airports").unwrap();
     block_on(old.insert(&TableEntity::new("p", "001").unwrap().with("Old", true))).unwrap();
@@ -221,7 +221,7 @@ fn rows_of_the_target_stay_and_under_the_same_key_are_replaced() {
 }
 
 #[test]
-fn within_a_store_under_another_name() {
+fn a_table_is_copied_within_a_store_under_another_name() {
     let store = holding(&some_rows(5));
     let other = TableName::new("Copy").unwrap();
     let mut copy = Migration::new(&store, &store, table()).into_table(other).page(0).concurrency(0);
@@ -254,7 +254,7 @@ fn page_9_a_position_in_another_table_is_refused() {
 }
 
 #[test]
-fn opt_6_a_table_that_is_not_there_is_an_error() {
+fn opt_6_a_missing_table_is_an_error() {
     let (source, target) = (FaultyStore::new(Engine::in_memory()), FaultyStore::new(Engine::in_memory()));
     assert!(copy(&source, &target, &mut start()).unwrap_err().is_table_not_found());
 }

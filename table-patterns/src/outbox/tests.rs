@@ -101,7 +101,7 @@ fn the_layout_of_an_outbox_and_a_feed() {
 }
 
 #[test]
-fn the_layout_of_an_intent_that_was_tried() {
+fn the_layout_of_an_attempted_intent() {
     let store = EngineOptions::new().clock(Clock::new(|| NOW)).in_memory();
     let (company, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
     block_on(store.create_table(&company)).unwrap();
@@ -119,7 +119,7 @@ fn the_layout_of_an_intent_that_was_tried() {
 }
 
 #[test]
-fn pat_ec_2_two_intents_of_one_change_for_one_target_are_refused_where_one_would_be_lost() {
+fn pat_ec_2_two_intents_for_one_target_are_refused_if_one_would_be_lost() {
     let store = table_core::embedded::Engine::in_memory();
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("work").unwrap());
     let sales = PartitionKey::new("Sales").unwrap();

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_intent_is_refused() {
+    fn an_invalid_intent_is_refused() {
         let later = "{\"Version\":2,\"What\":1}";
         assert_eq!(read(later).unwrap_err().code(), ErrorCode::FormatTooNew);
         let bad_row = "{\"Version\":1,\"Source\":\"1\",\"Steps\":[{\"Do\":\"InsertOrMerge\",\"Table\":\"Abc\",\

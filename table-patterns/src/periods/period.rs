@@ -124,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pat_hvd_4_a_name_is_of_one_period(seconds in -62_135_596_800_i64..253_402_300_800) {
+        fn pat_hvd_4_a_name_belongs_to_one_period(seconds in -62_135_596_800_i64..253_402_300_800) {
             let instant = DateTime::from_timestamp(seconds, 0).unwrap();
             for period in ALL {
                 let start = period.start(instant);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_period_writes_is_none() {
+    fn texts_that_no_period_writes_are_none() {
         for (period, text) in [
             (Period::Day, "20140231"),
             (Period::Day, "2014042"),

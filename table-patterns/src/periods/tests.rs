@@ -72,7 +72,7 @@ fn pass(now: &AtomicU64, days: u64) {
 }
 
 #[test]
-fn pat_hvd_1_and_2_the_layout_is_the_catalogues() {
+fn pat_hvd_1_and_2_the_layout_matches_the_catalogue() {
     let (attempts, store, _) = attempts();
     insert(&attempts, 123, 0);
     let rows = store.untyped("LoginAttempts20140423").unwrap().query(Selection::partition("000123"));
@@ -82,7 +82,7 @@ fn pat_hvd_1_and_2_the_layout_is_the_catalogues() {
 }
 
 #[test]
-fn pat_hvd_5_tables_are_made_ahead_and_once() {
+fn pat_hvd_5_tables_are_created_ahead_and_once() {
     let (attempts, store, now) = attempts();
     assert_eq!(block_on(attempts.prepare()).unwrap(), 3);
     insta::assert_snapshot!(names(&attempts).join(" "), @"LoginAttempts20140423 LoginAttempts20140424 LoginAttempts20140425");
@@ -95,7 +95,7 @@ fn pat_hvd_5_tables_are_made_ahead_and_once() {
 }
 
 #[test]
-fn pat_hvd_4_outside_the_periods_is_refused() {
+fn pat_hvd_4_an_instant_outside_the_periods_is_refused() {
     let (attempts, store, now) = attempts();
     insert(&attempts, 1, 3);
     block_on(attempts.insert(&attempt(1, at("2014-04-25T23:59:59Z")))).unwrap();
@@ -116,7 +116,7 @@ fn pat_hvd_4_outside_the_periods_is_refused() {
 }
 
 #[test]
-fn pat_hvd_1_expiry_is_a_request_a_table_whatever_it_holds() {
+fn pat_hvd_1_expiry_is_one_request_per_table_of_any_size() {
     let (attempts, store, now) = attempts();
     for user in 0..300 {
         insert(&attempts, user, 3);
@@ -141,7 +141,7 @@ fn pat_hvd_1_expiry_is_a_request_a_table_whatever_it_holds() {
 }
 
 #[test]
-fn pat_hvd_1_expiry_that_fails_anywhere_is_finished_by_the_next() {
+fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
     for number in 0..6 {
         for lost in [false, true] {
             let (attempts, store, now) = attempts();
@@ -164,7 +164,7 @@ fn pat_hvd_1_expiry_that_fails_anywhere_is_finished_by_the_next() {
 }
 
 #[test]
-fn pat_hvd_5_a_missing_table_is_made_by_the_first_write() {
+fn pat_hvd_5_a_missing_table_is_created_by_the_first_write() {
     let (attempts, store, _) = attempts();
     insert(&attempts, 7, 0);
     assert_eq!(store.calls(), [Call::Submit, Call::Create, Call::Submit]);
@@ -194,7 +194,7 @@ fn pat_hvd_5_a_missing_table_is_made_by_the_first_write() {
 }
 
 #[test]
-fn pat_hvd_3_a_table_that_fails_fails_the_read() {
+fn pat_hvd_3_a_failing_table_fails_the_read() {
     let (attempts, store, _) = attempts();
     for days_ago in 0..3 {
         insert(&attempts, 7, days_ago);
@@ -246,7 +246,7 @@ proptest! {
 
     /// The model is a set. The delete is interrupted at any request, and resumed with its position or without.
     #[test]
-    fn pat_hvd_6_a_batched_delete_stopped_anywhere_ends_right(
+    fn pat_hvd_6_a_batched_delete_can_be_interrupted_anywhere(
         users in prop::collection::vec((0_u32..4, 0_i64..200), 0..300),
         page in prop_oneof![Just(7_usize), Just(1_000)],
         fail in 0_usize..8,
@@ -295,7 +295,7 @@ proptest! {
 }
 
 #[test]
-fn pat_hvd_6_a_batch_is_100_and_takes_two_requests() {
+fn pat_hvd_6_a_batch_has_100_rows_and_takes_two_requests() {
     let store = FaultyStore::new(Engine::in_memory());
     let table = block_on(store.table::<LoginAttempt>().create_if_missing()).unwrap();
     let all: Vec<_> = (0..250).map(|second| attempt(7, noon() + TimeDelta::seconds(second))).collect();
@@ -309,7 +309,7 @@ fn pat_hvd_6_a_batch_is_100_and_takes_two_requests() {
 }
 
 #[test]
-fn pat_hvd_6_beside_other_writers_nothing_wrong_is_deleted() {
+fn pat_hvd_6_with_concurrent_writers_no_wrong_row_is_deleted() {
     let store = FaultyStore::new(Engine::in_memory());
     let table = block_on(store.table::<LoginAttempt>().create_if_missing()).unwrap();
     let all: Vec<_> = (0..10).map(|second| attempt(8, noon() + TimeDelta::seconds(second))).collect();

@@ -102,7 +102,7 @@ fn pat_ck_3_a_part_of_another_owner_is_refused() {
 }
 
 #[test]
-fn pat_ck_3_a_delete_takes_all_parts_and_nobody_elses() {
+fn pat_ck_3_a_delete_removes_all_parts_and_none_of_other_owners() {
     let (employees, store) = employees();
     for id in [222, 223, 224] {
         block_on(employees.table().insert(&Employee { id, ..ada() })).unwrap();
@@ -117,7 +117,7 @@ fn pat_ck_3_a_delete_takes_all_parts_and_nobody_elses() {
 }
 
 #[test]
-fn pat_ck_3_a_part_inserted_in_between_is_deleted_too() {
+fn pat_ck_3_a_concurrently_inserted_part_is_deleted_too() {
     let (employees, store) = employees();
     block_on(employees.table().insert(&ada())).unwrap();
     let other = employees.clone();
@@ -135,7 +135,7 @@ fn pat_ck_3_a_part_inserted_in_between_is_deleted_too() {
 }
 
 #[test]
-fn egt_2_more_parts_than_a_transaction_takes_are_refused_whole() {
+fn egt_2_more_parts_than_a_transaction_allows_are_refused_as_a_whole() {
     let (employees, _) = employees();
     block_on(employees.table().insert(&ada())).unwrap();
     for year in 0..100 {
@@ -149,7 +149,7 @@ fn egt_2_more_parts_than_a_transaction_takes_are_refused_whole() {
 }
 
 #[test]
-fn pat_ck_3_beside_each_other_no_part_outlives_its_owner() {
+fn pat_ck_3_with_concurrent_writers_no_part_outlives_its_owner() {
     let (employees, _) = employees();
     std::thread::scope(|scope| {
         for thread in 0..3_u16 {

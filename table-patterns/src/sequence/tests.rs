@@ -127,7 +127,7 @@ fn a_refused_unit_takes_no_number() {
 }
 
 #[test]
-fn con_3_a_faster_writer_takes_the_number_and_the_unit_the_next() {
+fn con_3_a_faster_writer_gets_the_number_and_the_unit_the_next_one() {
     let (store, tickets) = tickets();
     let faster = block_on(Engine::clone(store.inner()).entities::<Ticket>().create_if_missing()).unwrap();
     let mut left = 3;
@@ -151,7 +151,7 @@ fn con_3_a_faster_writer_takes_the_number_and_the_unit_the_next() {
 }
 
 #[test]
-fn what_is_no_sequence_is_refused() {
+fn an_invalid_sequence_is_refused() {
     let (store, tickets) = tickets();
     assert_eq!(GaplessSequence::new(&tickets, "").unwrap_err().code(), ErrorCode::InvalidInput);
     assert!(BlockSequence::new(&tickets, "a/b", 1).is_err());
@@ -178,7 +178,7 @@ fn what_is_no_sequence_is_refused() {
 }
 
 #[test]
-fn holders_of_blocks_that_die_leave_gaps_and_no_doubles() {
+fn crashed_block_holders_leave_gaps_but_no_duplicates() {
     let (_, tickets) = tickets();
     let mut given = BTreeSet::new();
     for holder in 1..=20u64 {
@@ -202,7 +202,7 @@ fn blocks_cost_two_requests_each() {
 }
 
 #[test]
-fn threads_with_blocks_and_units_never_take_one_number_twice() {
+fn threads_with_blocks_and_units_never_get_the_same_number() {
     let (_, tickets) = tickets();
     let given: Vec<u32> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..6u32)
@@ -228,7 +228,7 @@ proptest! {
 
     /// Each submit of each writer may fail before or after it is applied. A writer that fails tries again with another title.
     #[test]
-    fn whatever_fails_units_leave_no_gap_and_nobody_takes_a_number_twice(
+    fn units_leave_no_gaps_and_no_duplicate_numbers_after_any_failure(
         faults in prop::collection::vec(0..4u8, 1..40),
         gapless in prop::collection::vec(any::<bool>(), 1..24),
     ) {

@@ -51,7 +51,7 @@ fn read(counts: &Counts, day_of_april: u32) -> SeriesRow<MessageCounts> {
 }
 
 #[test]
-fn pat_ser_1_one_slot_is_read_alone() {
+fn pat_ser_1_a_single_slot_can_be_read() {
     let (counts, store) = counts();
     let get = |slot| block_on(sendable(counts.get_slot(MessageCounts::key(123, day(23)), slot)));
     assert_eq!(get(9).unwrap(), None, "the period does not exist");
@@ -63,7 +63,7 @@ fn pat_ser_1_one_slot_is_read_alone() {
 }
 
 #[test]
-fn pat_ser_1_the_layout_is_the_catalogues() {
+fn pat_ser_1_the_layout_matches_the_catalogue() {
     let (counts, store) = counts();
     let row = SeriesRow::with_values(of(23), (0..24).map(|hour| (hour % 3 > 0).then_some(hour))).unwrap();
     block_on(counts.put(&row)).unwrap();
@@ -125,7 +125,7 @@ fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
 }
 
 #[test]
-fn pat_ser_3_another_write_between_read_and_write_is_seen() {
+fn pat_ser_3_a_write_between_read_and_write_is_detected() {
     let (counts, store) = counts();
     // First another writer inserts the entity in between, then it changes it, then it deletes it.
     let other = counts.clone();
@@ -163,7 +163,7 @@ fn pat_ser_3_attempts_are_bounded() {
 }
 
 #[test]
-fn con_11_an_increment_whose_answer_is_lost_is_not_repeated() {
+fn con_11_an_increment_with_a_lost_response_is_not_repeated() {
     let (counts, store) = counts();
     store.script(|call, _| match call {
         Call::Submit => Fault::After(ErrorCode::OperationTimedOut),
@@ -175,7 +175,7 @@ fn con_11_an_increment_whose_answer_is_lost_is_not_repeated() {
 }
 
 #[test]
-fn a_sum_that_does_not_fit_is_refused_whole() {
+fn an_overflowing_sum_is_refused_as_a_whole() {
     let (counts, _) = counts();
     block_on(counts.set(&of(23), 5, i32::MAX)).unwrap();
     let error = block_on(counts.increment_all(&of(23), &[(4, 1), (5, 1)])).unwrap_err();
@@ -234,7 +234,7 @@ proptest! {
 
     /// The model is one array per day.
     #[test]
-    fn pat_ser_2_and_3_series_are_arrays(
+    fn pat_ser_2_and_3_series_behave_like_arrays(
         steps in prop::collection::vec((1_u32..4, 0_usize..24, -5_i32..99, 0..3), 0..40),
     ) {
         let (counts, _) = counts();
@@ -306,7 +306,7 @@ mod declared {
     }
 
     #[test]
-    fn every_verb_of_a_series_keeps_what_its_entity_declares() {
+    fn every_verb_of_a_series_maintains_what_its_entity_declares() {
         let (meters, series, store) = meters();
         block_on(series.set(&meter("attic"), 3, 30)).unwrap();
         assert_eq!(store.calls().last(), Some(&Call::Submit));

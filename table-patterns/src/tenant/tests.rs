@@ -53,7 +53,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_tenant_moves_with_everything_and_leaves_nothing(steps in steps(12)) {
+    fn a_tenant_moves_with_all_rows_and_leaves_nothing_behind(steps in steps(12)) {
         let (from, to) = (World::after(&steps), World::new());
         let imported = import(&to.tenant("contoso"), &export(&from.tenant("contoso"))).unwrap();
         let count = block_on(to.tenant("contoso").count()).unwrap();
@@ -94,7 +94,7 @@ fn numbers_and_cursors_continue_after_an_import() {
 }
 
 #[test]
-fn a_tenant_gets_another_name() {
+fn a_tenant_can_be_renamed() {
     // A file of several parts.
     let mut steps = steps_with_file(2_500_000);
     steps.push((true, Step::Work));

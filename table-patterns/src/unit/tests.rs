@@ -175,7 +175,7 @@ fn reserved(store: &Store, prefix: &str) -> usize {
 }
 
 #[test]
-fn egt_9_a_unit_of_several_types_writes_all_that_belongs_to_each_or_nothing() {
+fn egt_9_a_unit_of_several_types_writes_all_of_their_rows_or_nothing() {
     let (store, tickets) = desk();
     block_on(tickets.insert(&ticket(1, "open", "printer", 9))).unwrap();
     let read = block_on(tickets.get(Ticket::key("contoso", 1))).unwrap().unwrap();
@@ -251,7 +251,7 @@ fn an_error_names_the_entity_and_the_verb_or_the_pattern() {
 }
 
 #[test]
-fn egt_2_the_limits_of_a_unit_are_told_before_anything_is_sent_with_who_adds_what() {
+fn egt_2_unit_limits_are_checked_before_sending_and_name_what_adds_rows() {
     let (store, tickets) = desk();
     let mut full = unit(&tickets);
     let error = (0..).find_map(|n| full.insert(&ticket(n, "open", &format!("s{n}"), n)).err()).unwrap();
@@ -295,7 +295,7 @@ fn pat_ec_8_a_step_without_an_outbox_is_refused() {
 }
 
 #[test]
-fn what_declares_nothing_is_written_without_a_look() {
+fn an_entity_without_declarations_is_written_without_a_read() {
     let store = FaultyStore::new(Engine::in_memory());
     let agents = block_on(store.entities::<Agent>().create_if_missing()).unwrap();
     store.heal();

@@ -59,7 +59,7 @@ fn days(counts: &Counts) -> Vec<Option<i32>> {
 }
 
 #[test]
-fn pat_wide_1_the_layout_is_the_catalogues() {
+fn pat_wide_1_the_layout_matches_the_catalogue() {
     let (counts, store) = counts();
     block_on(sendable(counts.insert(&year_of(7)))).unwrap();
     let rows =
@@ -77,7 +77,7 @@ fn pat_wide_1_the_layout_is_the_catalogues() {
 }
 
 #[test]
-fn pat_wide_3_the_whole_is_one_request_and_a_slot_is_one_merge() {
+fn pat_wide_3_a_full_read_is_one_request_and_a_slot_is_one_merge() {
     let (counts, store) = counts();
     block_on(counts.insert(&year_of(7))).unwrap();
     assert_eq!(store.calls(), [Call::Submit]);
@@ -94,7 +94,7 @@ fn pat_wide_3_the_whole_is_one_request_and_a_slot_is_one_merge() {
 }
 
 #[test]
-fn pat_wide_3_a_read_that_meets_a_write_never_mixes() {
+fn pat_wide_3_a_read_during_a_write_never_mixes_versions() {
     for at in 0..2 {
         let (counts, store) = counts();
         block_on(counts.insert(&year_of(1))).unwrap();
@@ -128,7 +128,7 @@ fn pat_wide_3_a_read_that_meets_a_write_never_mixes() {
 }
 
 #[test]
-fn pat_wide_3_readers_beside_a_writer_see_whole_writes() {
+fn pat_wide_3_readers_concurrent_with_a_writer_see_whole_writes() {
     let (counts, store) = counts();
     block_on(counts.insert(&year_of(0))).unwrap();
     let reader = in_small_pages(&counts, &store);
@@ -231,7 +231,7 @@ fn pat_wide_3_updates_lose_nothing() {
 }
 
 #[test]
-fn pat_wide_1_misuse_is_told() {
+fn pat_wide_1_misuse_is_refused() {
     let (counts, _) = counts();
     block_on(counts.insert(&year_of(1))).unwrap();
     for patch in [
@@ -252,7 +252,7 @@ proptest! {
 
     /// The model is a single array.
     #[test]
-    fn pat_wide_2_and_4_a_wide_entity_is_an_array(
+    fn pat_wide_2_and_4_a_wide_entity_behaves_like_an_array(
         whole in prop::collection::vec(prop::option::of(any::<i32>()), 366),
         slots in prop::collection::vec((prop::collection::btree_map(1_usize..=366, any::<i32>(), 1..4), any::<bool>()), 0..12),
     ) {

@@ -45,7 +45,7 @@ fn record(outbox: &Outbox<Engine, Engine>, table: &TableName, partition: &str) {
 }
 
 #[test]
-fn pat_ec_8_a_strange_row_of_the_registry_keeps_no_other_partition_from_being_swept() {
+fn pat_ec_8_an_invalid_registry_row_stops_no_sweep_of_other_partitions() {
     let (outbox, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();
     block_on(engine.create_table(&table)).unwrap();
@@ -63,7 +63,7 @@ fn pat_ec_8_a_strange_row_of_the_registry_keeps_no_other_partition_from_being_sw
 }
 
 #[test]
-fn pat_ec_8_a_strange_row_among_the_feeds_stops_no_view() {
+fn pat_ec_8_an_invalid_row_among_the_feeds_stops_no_view() {
     let (_, engine, _) = outbox();
     let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
     let feed = Feed::new(engine.clone());
@@ -78,7 +78,7 @@ fn pat_ec_8_a_strange_row_among_the_feeds_stops_no_view() {
 }
 
 #[test]
-fn pat_ec_4_a_strange_message_among_the_poison_is_shown_as_such_and_stops_nobody() {
+fn pat_ec_4_an_invalid_poison_message_is_shown_as_such_and_stops_no_worker() {
     let (outbox, engine, _) = outbox();
     let poison = outbox.queue().poison().unwrap();
     let strange = || block_on(engine.put(&poison, PutMessage::new("hello"))).unwrap();
@@ -99,7 +99,7 @@ fn pat_ec_4_a_strange_message_among_the_poison_is_shown_as_such_and_stops_nobody
 }
 
 #[test]
-fn pat_ec_7_a_portion_is_one_query_and_one_claim_and_sixteen_rows_one_transaction() {
+fn pat_ec_7_a_batch_is_one_query_one_claim_and_sixteen_rows_per_transaction() {
     let (outbox, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();
     block_on(engine.create_table(&table)).unwrap();
@@ -122,7 +122,7 @@ fn pat_ec_7_a_portion_is_one_query_and_one_claim_and_sixteen_rows_one_transactio
 }
 
 #[test]
-fn con_11_a_claim_whose_answer_is_lost_is_known_by_its_identifier() {
+fn con_11_a_claim_with_a_lost_response_is_recognised_by_its_identifier() {
     for lost in 1..6 {
         let (outbox, engine, _) = outbox();
         let table = TableName::new("Company").unwrap();
@@ -168,7 +168,7 @@ impl Handler<Mail> for Older {
 }
 
 #[test]
-fn pat_ec_4_a_layout_that_a_handler_does_not_know_is_poison_with_its_reason() {
+fn pat_ec_4_a_layout_unknown_to_the_handler_is_poison_with_its_reason() {
     let table = TableName::new("Company").unwrap();
     let tries = |inline: bool| {
         let (outbox, engine, time) = outbox();
@@ -209,7 +209,7 @@ impl Handler<Mail> for Down {
 }
 
 #[test]
-fn pat_ec_5_an_outage_of_a_day_makes_no_poison_and_is_asked_rarely() {
+fn pat_ec_5_an_outage_of_a_day_makes_no_poison_and_is_retried_rarely() {
     let (outbox, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();
     block_on(engine.create_table(&table)).unwrap();
@@ -234,7 +234,7 @@ fn pat_ec_5_an_outage_of_a_day_makes_no_poison_and_is_asked_rarely() {
 }
 
 #[test]
-fn pat_ec_5_a_clock_that_is_set_back_opens_no_circuit_for_longer() {
+fn pat_ec_5_a_clock_that_is_set_back_keeps_no_circuit_open_longer() {
     let (outbox, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();
     block_on(engine.create_table(&table)).unwrap();
@@ -256,7 +256,7 @@ fn pat_ec_5_a_clock_that_is_set_back_opens_no_circuit_for_longer() {
 }
 
 #[test]
-fn pat_ec_7_a_row_claimed_by_a_clock_that_is_days_ahead_is_free() {
+fn pat_ec_7_a_row_claimed_with_a_clock_days_ahead_is_free() {
     let (outbox, engine, time) = outbox();
     let table = TableName::new("Company").unwrap();
     block_on(engine.create_table(&table)).unwrap();

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_token() {
+    fn other_texts_are_not_tokens() {
         for text in ["", "a", "a.b", "a.b.c.d", "!.!.!", "e30.e30", "é.é.é"] {
             assert!(Parts::of(text).and_then(|parts| parts.claims()).is_none(), "{text}");
         }

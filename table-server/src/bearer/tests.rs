@@ -80,7 +80,7 @@ fn of_key() -> Value {
 }
 
 #[test]
-fn auth_12_a_token_that_its_issuer_has_signed_is_accepted() {
+fn auth_12_a_token_signed_by_its_issuer_is_accepted() {
     let (bearer, key) = (bearer(), issuers_key());
     let token = signed(&of_key(), &claims(), &key, &RSA_PKCS1_SHA256);
     assert_eq!(refusal(&bearer, &token), "");

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_counted_by_itself() {
+    fn each_operation_class_and_status_is_counted_separately() {
         let requests = Requests::default();
         for _ in 0..3 {
             requests.count(Operation::QueryEntities, Some(QueryClass::TableScan), 200);

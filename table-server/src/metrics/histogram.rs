@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_is_in_every_bucket_from_its_own_on() {
+    fn a_duration_is_in_its_bucket_and_all_larger_ones() {
         let histogram = Histogram::default();
         for micros in [50, 51, 60_000_000] {
             histogram.note(Duration::from_micros(micros));

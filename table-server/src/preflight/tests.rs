@@ -104,7 +104,7 @@ async fn a_preflight_is_answered_by_the_first_rule_of_its_origin_and_method() {
 
 /// Each service has its own rules. A preflight request to a service without rules fails.
 #[tokio::test]
-async fn a_service_without_rules_shares_nothing() {
+async fn a_service_without_rules_allows_no_origin() {
     let accounts = accounts(Service::Queues, rules()).await;
     let headers = [(ORIGIN, "https://a.com"), (METHOD, "GET")];
     assert_eq!(asked(&accounts, Service::Tables, "OPTIONS", &headers).await, (403, some([""; 6])));
@@ -114,7 +114,7 @@ async fn a_service_without_rules_shares_nothing() {
 
 /// The headers are also sent with rejections, so a page can read the reason.
 #[tokio::test]
-async fn an_answer_says_which_pages_may_see_it() {
+async fn a_response_states_which_origins_may_read_it() {
     let exact = some(["https://a.com", "", "", "Origin", "x-ms-request-id", "true"]);
     for service in [Service::Tables, Service::Queues] {
         let accounts = accounts(service, rules()).await;
@@ -132,7 +132,7 @@ async fn an_answer_says_which_pages_may_see_it() {
 
 /// A new server on the same engine also applies the rules.
 #[tokio::test]
-async fn rules_are_those_that_the_engine_holds() {
+async fn the_rules_come_from_the_engine() {
     let accounts = accounts(Service::Tables, rules()).await;
     let again = Account::new(accounts[0].key.clone(), accounts[0].engine.clone());
     again.load().await.unwrap();

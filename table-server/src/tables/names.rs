@@ -159,7 +159,7 @@ mod tests {
     use super::folded;
 
     #[test]
-    fn tbl_2_literals_alone_are_folded() {
+    fn tbl_2_only_literals_are_folded() {
         let text = "TableName ge 'EMP' and TableName lt 'O''Neill'";
         assert_eq!(folded(text), "TableName ge 'emp' and TableName lt 'o''neill'");
         assert_eq!(folded(""), "");

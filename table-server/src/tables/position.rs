@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn page_7_a_position_is_good_for_any_filter() {
+    fn page_7_a_position_is_valid_for_any_filter() {
         let table = TableName::new("Employee").unwrap();
         let place = |filter: &str, partition: &str, row: Option<&str>| {
             let query = Query::parse(filter).unwrap();

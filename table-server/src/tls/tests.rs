@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_self_signed_certificate_is_kept_and_its_key_readable_by_its_owner_alone() {
+fn a_self_signed_certificate_is_kept_and_its_key_is_private_to_the_owner() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("tls");
     let text = |name| fs::read_to_string(place.join(name)).unwrap();
@@ -23,7 +23,7 @@ fn a_self_signed_certificate_is_kept_and_its_key_readable_by_its_owner_alone() {
 }
 
 #[test]
-fn files_that_are_not_a_certificate_and_its_key_are_refused_without_their_text() {
+fn invalid_certificate_and_key_files_are_refused_without_their_text() {
     let folder = tempfile::tempdir().unwrap();
     let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
     Tls::self_signed(&one, &[]).unwrap();

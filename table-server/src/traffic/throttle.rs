@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn partitions_at_rest_are_forgotten() {
+    fn idle_partitions_are_forgotten() {
         let time = Arc::new(AtomicU64::new(0));
         let throttle = at(&time);
         for number in 0..=REMEMBERED {

@@ -20,7 +20,7 @@ fn tables(server: &Running, account: &AccountKey) -> String {
 }
 
 #[test]
-fn accounts_of_flags_are_apart_and_survive_a_restart() {
+fn accounts_from_flags_are_separate_and_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let (contoso, fabrikam) = (key("contoso", "a2V5"), key("fabrikam", "b3RoZXI="));
     let start = || {
@@ -88,7 +88,7 @@ fn accounts_of_a_file_and_the_host_style() {
 
 /// `UseDevelopmentStorage=true` includes an endpoint for blobs at a separate port.
 #[test]
-fn blobs_are_refused_with_a_text_that_says_so() {
+fn blob_requests_are_refused_with_an_explanation() {
     let mut command = program();
     command.arg("--memory");
     let server = Running::start(command);

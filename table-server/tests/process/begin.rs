@@ -19,7 +19,7 @@ fn unused_address() -> SocketAddr {
 }
 
 #[test]
-fn a_client_that_asks_from_the_start_on_is_answered() {
+fn a_client_that_connects_during_startup_is_answered() {
     let address = unused_address();
     let mut command = Command::new(env!("CARGO_BIN_EXE_table-server"));
     command.args(["--memory", "--queue-port", "0", "--blob-port", "0"]);

@@ -3,7 +3,7 @@
 use crate::child::{Running, on};
 
 #[test]
-fn a_signal_ends_it_and_its_folder_is_free_again() {
+fn a_signal_stops_the_server_and_frees_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     for signal in ["-TERM", "-INT"] {
         let output = Running::start(on(folder.path())).end(signal);
@@ -12,7 +12,7 @@ fn a_signal_ends_it_and_its_folder_is_free_again() {
 }
 
 #[test]
-fn a_second_one_is_told_that_the_folder_is_in_use() {
+fn a_second_server_reports_that_the_folder_is_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let first = Running::start(on(folder.path()));
     let second = on(folder.path()).output().unwrap();

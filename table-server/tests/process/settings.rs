@@ -16,7 +16,7 @@ fn policies(permission: &str) -> String {
 }
 
 #[test]
-fn properties_policies_and_metadata_are_those_of_before_a_kill() {
+fn properties_policies_and_metadata_survive_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
     let (table, queue) = (policies("r"), policies("rp"));

@@ -4,7 +4,7 @@ use crate::child::program;
 
 #[cfg(feature = "tls")]
 #[test]
-fn a_certificate_of_its_own_making_is_named_and_stays() {
+fn a_self_signed_certificate_is_named_and_persists() {
     use std::fs;
     use std::io::Read;
     use std::net::TcpStream;

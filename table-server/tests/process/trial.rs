@@ -7,7 +7,7 @@ use crate::wire::{Asked, status};
 
 /// The faults are for clients only. The server itself starts with a folder that contains settings, and reads and writes them.
 #[test]
-fn a_server_whose_every_call_is_refused_starts_and_keeps_its_settings() {
+fn a_server_that_refuses_every_call_starts_and_keeps_its_settings() {
     let folder = tempfile::tempdir().unwrap();
     let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
     let properties = "<StorageServiceProperties><Cors><CorsRule><AllowedOrigins>https://contoso.com</AllowedOrigins>\

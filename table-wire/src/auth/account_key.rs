@@ -133,7 +133,7 @@ mod tests {
 
     /// Anyone can compute a signature with an empty key.
     #[test]
-    fn auth_11_an_empty_key_is_no_key() {
+    fn auth_11_an_empty_key_is_not_a_key() {
         for key in ["", "no base64!", "c2VjcmV0="] {
             let refused = AccountKey::new("contoso", key).unwrap_err();
             assert_eq!(refused.rule(), Some("AUTH-11"), "{key}");

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn auth_9_a_request_is_good_for_a_quarter_of_an_hour() {
+    fn auth_9_a_request_is_valid_for_fifteen_minutes() {
         let (headers, keys) = (headers(), [key("contoso", "a2V5")]);
         let header = Scheme::Table.authorization(&keys[0], parts(&headers));
         let read = Authorization::read(&header).unwrap();
@@ -217,7 +217,7 @@ mod tests {
 
     /// Every spelling of a path is accepted if it was signed, and no other spelling is (AUTH-6).
     #[test]
-    fn auth_6_a_signature_is_of_the_spelling_that_was_sent() {
+    fn auth_6_a_signature_covers_the_spelling_that_was_sent() {
         let (headers, keys) = (headers(), [key("contoso", "a2V5")]);
         let spellings = [
             "/Employee(PartitionKey='O''Neil',RowKey='a b')",

@@ -48,7 +48,7 @@ fn refused(content_type: &str, body: &str, rule: &str) {
 
 /// Reads the line ends of the rules, and the deviations that EGT-24 asks parsers to accept.
 #[test]
-fn egt_20_to_25_what_is_written_is_read() {
+fn egt_20_to_25_a_written_batch_is_read_back() {
     let lenient = written().replace("--changeset_7--\r\n", "--changeset_7--\r\n\r\n");
     let numbered = written().replace("binary\r\n", "binary\r\nContent-ID: 0\r\nContent-Length: 9\r\n");
     for body in [written(), lenient.trim_end().to_owned(), numbered, written().replace("\r\n", "\n")] {
@@ -81,7 +81,7 @@ fn egt_22_urls_are_absolute_or_begin_with_a_slash() {
 }
 
 #[test]
-fn egt_7_8_and_12_one_change_set_or_one_query() {
+fn egt_7_8_and_12_a_batch_is_one_change_set_or_one_query() {
     let get = "--batch_7\r\nContent-Type: application/http\r\n\r\nGET /Employee(PartitionKey='a',RowKey='b') HTTP/1.1\r\n\r\n\r\n--batch_7--";
     let Ok(Batch::Query(query)) = read_requests(TYPE, get.as_bytes()) else { panic!("a query") };
     assert_eq!(query.target(), "/Employee(PartitionKey='a',RowKey='b')");
@@ -96,7 +96,7 @@ fn egt_7_8_and_12_one_change_set_or_one_query() {
 }
 
 #[test]
-fn egt_20_and_21_what_is_no_batch_is_refused() {
+fn egt_20_and_21_a_malformed_batch_is_refused() {
     for content_type in ["application/json", "multipart/mixed", "multipart/mixed; boundary=", ""] {
         refused(content_type, &written(), "EGT-20");
     }
@@ -116,7 +116,7 @@ fn egt_20_and_21_what_is_no_batch_is_refused() {
 
 /// A batch that is cut off must not be applied in part.
 #[test]
-fn egt_9_and_21_a_batch_that_is_cut_is_refused() {
+fn egt_9_and_21_a_truncated_batch_is_refused() {
     let body = written();
     for cut in 0..body.trim_end().len() {
         assert!(read_requests(TYPE, &body.as_bytes()[..cut]).is_err(), "at {cut}");
@@ -126,14 +126,14 @@ fn egt_9_and_21_a_batch_that_is_cut_is_refused() {
 
 proptest! {
     #[test]
-    fn no_batch_is_too_strange(noise in prop::collection::vec(any::<u8>(), 0..40), at in 0..written().len()) {
+    fn arbitrary_batches_do_not_panic(noise in prop::collection::vec(any::<u8>(), 0..40), at in 0..written().len()) {
         let mut body = written().into_bytes();
         body.splice(at..at, noise);
         let _ = read_requests(TYPE, &body);
     }
 
     #[test]
-    fn egt_30_to_33_answers_are_read_as_they_were_written(
+    fn egt_30_to_33_responses_are_read_as_they_were_written(
         answers in prop::collection::vec((200_u16..600, "[ -~]{0,20}", "[ -~]{0,30}"), 1..5),
     ) {
         let responses: Vec<_> = answers.iter().map(|(status, etag, body)| NewResponse {

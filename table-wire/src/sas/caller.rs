@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn sas_1_and_asas_5_addresses_are_held_against_the_caller() {
+    fn sas_1_and_asas_5_addresses_are_compared_with_the_callers() {
         let elsewhere = Err(ErrorCode::AuthorizationSourceIPMismatch);
         for (sip, address, expected) in [
             ("", "203.0.113.7", Ok(())),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn sas_1_and_asas_5_the_protocol_is_held_against_the_caller() {
+    fn sas_1_and_asas_5_the_protocol_is_compared_with_the_callers() {
         let in_the_clear = Err(ErrorCode::AuthorizationProtocolMismatch);
         for (spr, plain) in [("", Ok(())), ("https,http", Ok(())), ("https", in_the_clear)] {
             assert_eq!(admitted(&token("", spr), "10.0.0.1", true), Ok(()), "{spr}");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn sas_1_other_texts_than_addresses_are_not_signed() {
+    fn sas_1_texts_other_than_addresses_are_not_signed() {
         for text in ["", "127.0.0.1", "10.0.0.1-10.0.0.1", "10.0.0.9-10.0.1.0"] {
             assert!(check(text).is_ok(), "{text}");
         }

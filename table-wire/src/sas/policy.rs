@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn acl_2_at_most_five_each_once() {
+    fn acl_2_there_are_at_most_five_policies_with_distinct_ids() {
         let policy = |id: &str| -> StoredAccessPolicy {
             StoredAccessPolicy::new(id, AccessPolicy::default()).unwrap()
         };

@@ -114,7 +114,7 @@ fn sas_3_and_4_older_versions_sign_less() {
 }
 
 #[test]
-fn asas_1_an_account_signature_says_what_it_allows() {
+fn asas_1_an_account_signature_needs_services_types_and_permissions() {
     let sign = |services, types, permissions| {
         AccountSas::new(services, types, permissions, until_2030()).sign(&key()).map_err(|error| error.rule())
     };
@@ -130,7 +130,7 @@ fn asas_1_an_account_signature_says_what_it_allows() {
 }
 
 #[test]
-fn asas_3_letters_are_verified_as_they_stand() {
+fn asas_3_letters_are_verified_in_their_given_order() {
     let string = "devstoreaccount1\ndr\nt\nos\n\n2030-01-01T00:00:00Z\n\n\n2019-02-02\n";
     let mut parameters = parameters::Parameters::default();
     for (name, value) in
@@ -146,7 +146,7 @@ fn asas_3_letters_are_verified_as_they_stand() {
 }
 
 #[test]
-fn nothing_that_is_printed_shows_a_secret() {
+fn no_printed_text_shows_a_secret() {
     let token = employee().policy("readers").sign(&key()).unwrap();
     let signature = token.0.get("sig").to_owned();
     let authority = Authority::new(key());

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn sas_1_what_is_no_token_is_refused_without_being_shown() {
+    fn sas_1_an_invalid_token_is_refused_without_being_shown() {
         for text in [
             "",
             "c2VjcmV0",

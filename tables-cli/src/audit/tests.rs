@@ -99,7 +99,7 @@ fn partition_keys_that_grow_are_found() {
 }
 
 #[test]
-fn partitions_that_have_most_rows_are_found() {
+fn partitions_with_most_of_the_rows_are_found() {
     let one = (0..1_000).map(|n| row("all", &format!("{n:06}")));
     assert_eq!(facts(&audit(one)), ["SCL-1 all rows are in the one partition 'all'"]);
     let most = (0..1_000).map(|n| {
@@ -130,7 +130,7 @@ fn entities_near_a_limit_are_found() {
 }
 
 #[test]
-fn the_size_of_an_entity_is_the_one_of_the_published_formula() {
+fn the_size_of_an_entity_follows_the_published_formula() {
     // SIZE-7
     let ada = row("Sales", "00001").with("FirstName", "Ada").with("Age", 34);
     assert_eq!(size(&ada), 4 + 20 + (8 + 18 + 10) + (8 + 6 + 4));

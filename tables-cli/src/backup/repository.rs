@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn generations_are_named_by_time_and_found_by_the_beginning_of_their_names() {
+    fn generations_are_named_by_time_and_found_by_a_prefix_of_their_names() {
         let folder = tempfile::tempdir().unwrap();
         let repository = Repository::create(folder.path(), "a").unwrap();
         assert!(repository.find(None).unwrap_err().to_string().contains("has no generation"));

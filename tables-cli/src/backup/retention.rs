@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_weeks_and_months_are_kept_by_their_newest_generation() {
+    fn the_newest_generation_of_each_day_week_and_month_is_kept() {
         let first: DateTime<Utc> = "2026-01-01T06:00:00Z".parse().unwrap();
         // Two generations a day, for a year.
         let times: Vec<_> = (0..730).map(|half| first + Duration::hours(12 * half)).collect();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn generations_are_not_lost_because_none_was_added_since() {
+    fn generations_are_kept_if_no_newer_one_was_added() {
         let first: DateTime<Utc> = "2020-01-01T06:00:00Z".parse().unwrap();
         let times = [first, first + Duration::days(300)];
         assert_eq!("2d".parse::<Retention>().unwrap().kept(&times), [true, true]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_keeps_nothing_is_refused() {
+    fn a_retention_that_keeps_nothing_is_refused() {
         for text in ["", "0d", "7x", "d", "7d,,4w", "é"] {
             assert!(text.parse::<Retention>().unwrap_err().contains("such as 7d,4w,12m"), "{text}");
         }

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_read_back_and_every_flipped_bit_is_noticed() {
+    fn a_value_is_read_back_and_every_flipped_bit_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("value.json");
         assert_eq!(read::<Vec<u32>>(&path).unwrap(), None);

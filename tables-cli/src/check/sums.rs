@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_different_and_doubled_rows_are_found_and_few_others_with_them() {
+    fn missing_different_and_duplicate_rows_are_found_with_few_others() {
         let faults: [fn(&mut Sums); 4] = [
             |sums| sums.find(&row(5_000, 0)),
             |sums| sums.expect(&row(5_000, 0)),

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_store_must_be_named_or_the_sample_asked_for() {
+    async fn a_store_must_be_named_or_the_sample_requested() {
         let context = Context { store: StoreOptions::default(), output: Format::default() };
         let explore = Explore { demo: false, write: false, port: 0 };
         let refused = explore.run_until(&context, &mut Vec::new(), async {}).await.unwrap_err();

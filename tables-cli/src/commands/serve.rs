@@ -78,7 +78,7 @@ mod tests {
     use crate::store::StoreOptions;
 
     #[tokio::test]
-    async fn a_server_with_an_explorer_ends_with_both() {
+    async fn a_server_with_an_explorer_stops_both() {
         let options = StoreOptions { store: Some("memory:".to_owned()), config: None };
         let context = Context { store: options, output: Format::default() };
         for explore in [false, true] {

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endpoints_are_cut_into_host_and_port() {
+    fn endpoints_are_split_into_host_and_port() {
         for (endpoint, name, port, path) in [
             ("https://contoso.table.core.windows.net", "contoso.table.core.windows.net", 443, "/"),
             ("http://127.0.0.1:10002/devstoreaccount1", "127.0.0.1", 10_002, "/devstoreaccount1"),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_are_apart_are_reported() {
+    fn clocks_that_differ_are_reported() {
         let answer = "HTTP/1.1 403 Forbidden\r\nDate: Wed, 25 Nov 2026 12:00:00 GMT\r\n\r\n";
         let at = |text: &str| clock(answer, text.parse().unwrap());
         assert!(at("2026-11-25T12:10:00Z").is_passed());

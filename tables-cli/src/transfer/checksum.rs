@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_properties_does_not_count_and_everything_else_does() {
+    fn the_checksum_ignores_only_the_order_of_properties() {
         let base = TableEntity::new("p", "r").unwrap();
         let entity = of(&base.clone().with("A", 1).with("B", "x"));
         assert_eq!(entity, of(&base.clone().with("B", "x").with("A", 1)));

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn rows_are_due_at_the_rate() {
+    async fn rows_are_paced_at_the_rate() {
         let mut rate = Rate::new(1_000_000);
         rate.wait(500_000).await;
         assert_eq!(rate.due(), Duration::from_millis(500));

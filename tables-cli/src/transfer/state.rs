@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_found_again_and_one_of_another_transfer_is_refused() {
+    fn a_state_is_restored_and_one_of_another_transfer_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
         let mut file = StateFile::open(Some(&path), "copy a to b").unwrap();

@@ -72,7 +72,7 @@ mod tests {
     use crate::design::{Badge, Employee, Event, Office};
 
     #[test]
-    fn the_runtime_is_found_under_its_other_name() {
+    fn the_runtime_is_found_under_another_dependency_name() {
         let key = Office::by_type("Sales", 7, Badge(1)).key();
         let key = key.map(|key| key.row_key.as_str().len()).ok();
         assert_eq!(key, ::std::option::Option::Some("empid_000007_00000001".len()));

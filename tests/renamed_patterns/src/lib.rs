@@ -71,13 +71,13 @@ mod tests {
     use super::{Employee, EmptyYear, Entity, Large, Office, Photo, Wide, Year};
 
     #[test]
-    fn the_runtime_is_found_behind_the_patterns() {
+    fn the_runtime_is_found_through_the_patterns() {
         let employee = Employee { department: "Sales".into(), id: 7, email: "ada@contoso.com".into() };
         assert_eq!(Office::by_id("Sales", 7).key().ok(), employee.key_of().ok());
     }
 
     #[test]
-    fn so_is_it_by_the_derives_of_the_patterns() {
+    fn the_derives_of_the_patterns_find_the_runtime_through_the_patterns() {
         assert_eq!(Photo::BLOBS.iter().map(tables::large::Blob::property).collect::<Vec<_>>(), ["Content"]);
         assert_eq!((Year::PARTS.len(), EmptyYear::PARTS[0].len()), (2, 0));
     }

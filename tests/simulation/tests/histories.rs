@@ -20,7 +20,7 @@ fn con_1_con_2_egt_9_histories_of_faults_agree_with_the_model() {
 }
 
 #[test]
-fn one_seed_has_one_history() {
+fn a_seed_determines_its_simulated_history() {
     quietly();
     for seed in 100..106 {
         let (first, second) = (sim::run_in_detail(seed), sim::run_in_detail(seed));
@@ -30,7 +30,7 @@ fn one_seed_has_one_history() {
 }
 
 #[test]
-fn every_past_fault_can_be_put_back() {
+fn every_past_fault_can_be_reintroduced() {
     let faults = Fault::all().unwrap();
     assert!(faults.len() >= 25, "{}", faults.len());
     for fault in faults {

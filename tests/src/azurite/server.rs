@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_listens_until_its_parent_is_gone() {
+    fn a_server_listens_until_its_parent_exits() {
         if AzuriteServer::shared().is_none() {
             return;
         }

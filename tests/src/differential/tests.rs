@@ -91,7 +91,7 @@ impl TableStore for Odd {
 }
 
 #[test]
-fn a_fault_is_found_and_told_by_few_steps() {
+fn a_fault_is_found_and_reduced_to_few_steps() {
     for fault in [Fault::Merge, Fault::Top, Fault::Filter, Fault::Get] {
         let (engine, odd) = (Engine::in_memory(), Odd(Engine::in_memory(), fault));
         let differs = |steps: &[_]| {

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn con_11_what_was_acknowledged_happened_and_what_was_refused_did_not() {
+    fn con_11_acknowledged_writes_happened_and_refused_ones_did_not() {
         assert!(holds(vec![record(0, 1, insert(1), done("a")), record(2, 3, Call::Get(0), found(1, "a"))]));
         assert!(!holds(vec![
             record(0, 1, insert(1), done("a")),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn con_11_what_is_ambiguous_happened_once_or_not_at_all() {
+    fn con_11_ambiguous_writes_happened_at_most_once() {
         for seen in [found(1, "a"), Outcome::Found(None)] {
             let lost = record(0, 1, insert(1), Outcome::Ambiguous);
             assert!(holds(vec![lost, record(2, 3, Call::Get(0), seen)]));
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn con_11_real_time_is_respected_and_reads_tell_versions() {
+    fn con_11_real_time_is_respected_and_reads_reveal_versions() {
         let replace = |etag: &str| {
             let change = Change::Replace([Some(2), None], Some(etag.to_owned()));
             Call::Write(vec![Write { row: 0, change }])

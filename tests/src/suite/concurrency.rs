@@ -19,7 +19,7 @@ pub async fn con_2_and_3_a_read_sees_every_acknowledged_write<S: TableStore>(sto
     }
 }
 
-pub async fn con_5_of_two_writers_with_one_etag_exactly_one_succeeds<S: TableStore>(store: &S) {
+pub async fn con_5_exactly_one_of_two_writers_with_one_etag_succeeds<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(0)).await.unwrap();
     for _ in 0..20 {
@@ -40,7 +40,7 @@ pub async fn con_5_of_two_writers_with_one_etag_exactly_one_succeeds<S: TableSto
 }
 
 /// There are no locks: a reader of an entity blocks no writer, and learns at its own write that another one was faster.
-pub async fn con_6_reading_an_entity_holds_nobody_back<S: TableStore>(store: &S) {
+pub async fn con_6_reading_an_entity_blocks_no_writer<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(0)).await.unwrap();
     let first = scene.read("p", "r").await.unwrap();
@@ -72,7 +72,7 @@ pub async fn con_3_no_increment_is_lost<S: TableStore>(store: &S) {
 }
 
 /// One page is a snapshot of its partition (CON-8, ENG-15).
-pub async fn con_7_and_egt_9_no_reader_sees_a_part_of_a_transaction<S: TableStore>(store: &S) {
+pub async fn con_7_and_egt_9_no_reader_sees_a_partial_transaction<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let keys: Vec<String> = (0..20).map(|number| number.to_string()).collect();
     let write = |number: i32| {
@@ -103,7 +103,7 @@ pub async fn con_7_and_egt_9_no_reader_sees_a_part_of_a_transaction<S: TableStor
     });
 }
 
-pub async fn egt_13_of_overlapping_transactions_one_wins_whole<S: TableStore>(store: &S) {
+pub async fn egt_13_exactly_one_of_overlapping_transactions_wins<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let insert_all = |number: i32| {
         let scene = &scene;

@@ -6,7 +6,7 @@ use table_core::{IfMatch, Query, TableStore};
 
 use super::scene::{Scene, a, refused, row_keys, stale};
 
-pub async fn del_2_delete_removes_and_the_next_is_not_found<S: TableStore>(store: &S) {
+pub async fn del_2_a_delete_removes_and_the_next_one_is_not_found<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let etag = scene.insert("p", "r", a(1)).await.unwrap();
     scene.delete("p", "r", &etag).await.unwrap();
@@ -21,7 +21,7 @@ pub async fn del_2_delete_of_another_version_is_refused_and_changes_nothing<S: T
     assert_eq!(scene.read("p", "r").await, before);
 }
 
-pub async fn del_3_missing_is_tested_before_the_etag<S: TableStore>(store: &S) {
+pub async fn del_3_existence_is_tested_before_the_etag<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     refused(scene.delete("p", "r", stale()).await, ErrorCode::ResourceNotFound);
 }

@@ -184,7 +184,7 @@ pub async fn fil_18_keys_and_timestamp_are_filtered_as_properties<S: TableStore>
     }
 }
 
-pub async fn fil_10_a_selective_filter_over_many_finds_the_few<S: TableStore>(store: &S) {
+pub async fn fil_10_a_selective_filter_over_many_rows_finds_the_few_matches<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill_numbers("p", 1_500).await;
     assert_eq!(scene.matches("p", "A eq 3 or A eq 1499").await, ["0003", "1499"]);

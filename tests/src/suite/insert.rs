@@ -14,7 +14,7 @@ pub async fn ins_1_insert_of_an_existing_key_conflicts_and_changes_nothing<S: Ta
     assert_eq!(scene.read("p", "r").await, before);
 }
 
-pub async fn ins_2_what_is_inserted_is_read_back<S: TableStore>(store: &S) {
+pub async fn ins_2_an_inserted_entity_is_read_back<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let etag = scene.insert("p", "r", a(1)).await.unwrap();
     let stored = scene.read("p", "r").await.unwrap();

@@ -31,7 +31,7 @@ const ORDERED: [&str; 20] = [
     "\u{FF21}",
 ];
 
-pub async fn key_2_and_6_odd_but_legal_keys_are_kept_as_they_are<S: TableStore>(store: &S) {
+pub async fn key_2_and_6_unusual_but_legal_keys_are_kept_unchanged<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let keys =
         ["", " ", "  ", "%2F", "+", "&", "'", "''", "\"", ":", "=", ",", "(", ")", "é", "e\u{301}", "$", "@"];
@@ -98,7 +98,7 @@ pub async fn ord_5_ranges_and_tokens_use_the_same_order<S: TableStore>(store: &S
     }
 }
 
-pub async fn fil_19_a_prefix_finds_what_begins_with_it<S: TableStore>(store: &S) {
+pub async fn fil_19_a_prefix_finds_the_keys_that_begin_with_it<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     for key in ["a", "ab", "ab\u{1F600}", "ab\u{FFFF}", "abc", "ac", "b"] {
         scene.insert("p", key, a(1)).await.unwrap();

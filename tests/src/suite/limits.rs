@@ -36,7 +36,7 @@ pub async fn key_7_and_8_keys_are_limited_in_utf16_code_units<S: TableStore>(sto
     refused(scene.insert_or_merge("p", &long, a(1)).await, ErrorCode::PropertyValueTooLarge);
 }
 
-pub async fn key_9_a_point_read_with_an_over_long_key_finds_nothing<S: TableStore>(store: &S) {
+pub async fn key_9_a_point_read_with_an_overlong_key_finds_nothing<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let long = "k".repeat(store.capabilities().limits.key_units + 1);
     if long.len() <= 1_024 {
@@ -45,7 +45,7 @@ pub async fn key_9_a_point_read_with_an_over_long_key_finds_nothing<S: TableStor
     }
 }
 
-pub async fn ent_2_252_properties_are_the_most<S: TableStore>(store: &S) {
+pub async fn ent_2_an_entity_has_at_most_252_properties<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     if portable(store) {
         scene.insert("p", "r", many(252)).await.unwrap();
@@ -125,7 +125,7 @@ pub async fn size_6_the_limits_of_a_merge_are_those_of_its_result<S: TableStore>
     scene.merge("p", "many", row([("P7", 2.into())]), IfMatch::Any).await.unwrap();
 }
 
-pub async fn size_5_what_json_would_add_does_not_count<S: TableStore>(store: &S) {
+pub async fn size_5_the_overhead_of_json_does_not_count<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     if portable(store) {
         // Six bytes each in JSON.
@@ -135,7 +135,7 @@ pub async fn size_5_what_json_would_add_does_not_count<S: TableStore>(store: &S)
     }
 }
 
-pub async fn err_3_and_5_limits_come_before_existence_and_that_before_the_etag<S: TableStore>(store: &S) {
+pub async fn err_3_and_5_limits_are_checked_first_then_existence_then_the_etag<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(1)).await.unwrap();
     let long = "n".repeat(256);

@@ -25,7 +25,7 @@ pub async fn mrg_2_merge_of_a_missing_entity_or_another_version_is_refused<S: Ta
     assert_eq!(scene.read("p", "r").await, before);
 }
 
-pub async fn mrg_3_what_a_merge_does_not_name_stays<S: TableStore>(store: &S) {
+pub async fn mrg_3_a_merge_keeps_properties_that_it_does_not_name<S: TableStore>(store: &S) {
     // A null on the wire is an absent property: a merge neither removes nor changes it.
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(1)).await.unwrap();
@@ -41,7 +41,7 @@ pub async fn mrg_4_an_empty_merge_gives_a_new_version<S: TableStore>(store: &S) 
     refused(scene.merge("p", "r", row([]), &first).await, ErrorCode::UpdateConditionNotSatisfied);
 }
 
-pub async fn prop_1_names_are_told_apart_by_case<S: TableStore>(store: &S) {
+pub async fn prop_1_names_are_distinguished_by_case<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", row([("Age", 1.into())])).await.unwrap();
     scene.merge("p", "r", row([("age", 2.into())]), IfMatch::Any).await.unwrap();

@@ -82,7 +82,7 @@ pub async fn page_9_a_continuation_of_another_query_is_refused<S: TableStore>(st
     refused(elsewhere.page(&partition(3), next.as_ref()).await, ErrorCode::InvalidInput);
 }
 
-pub async fn page_1_pages_go_on_across_partitions<S: TableStore>(store: &S) {
+pub async fn page_1_pages_continue_across_partitions<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     for partition in ["a", "b", "c"] {
         scene.fill_numbers(partition, 5).await;

@@ -11,7 +11,7 @@ fn instant(text: &str) -> Value {
     Value::DateTime(text.parse::<DateTime<Utc>>().unwrap())
 }
 
-pub async fn type_1_values_of_every_type_come_back_as_they_were<S: TableStore>(store: &S) {
+pub async fn type_1_values_of_every_type_round_trip<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let values = [
         Value::from(""),
@@ -58,7 +58,7 @@ pub async fn type_6_an_instant_out_of_range_is_refused<S: TableStore>(store: &S)
     assert_eq!(scene.read("p", "r").await, None);
 }
 
-pub async fn prop_1_and_3_names_are_identifiers_and_case_counts<S: TableStore>(store: &S) {
+pub async fn prop_1_and_3_names_are_case_sensitive_identifiers<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene
         .insert("p", "1", row([("Age", 1.into()), ("age", 2.into()), ("straße_2", 3.into())]))
@@ -72,14 +72,14 @@ pub async fn prop_1_and_3_names_are_identifiers_and_case_counts<S: TableStore>(s
     }
 }
 
-pub async fn prop_4_reserved_names_have_places_of_their_own<S: TableStore>(store: &S) {
+pub async fn prop_4_reserved_names_are_refused_as_properties<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     for name in ["PartitionKey", "RowKey", "Timestamp"] {
         refused(scene.insert("p", "r", row([(name, "x".into())])).await, ErrorCode::PropertyNameInvalid);
     }
 }
 
-pub async fn prop_6_a_name_twice_is_refused<S: TableStore>(store: &S) {
+pub async fn prop_6_a_duplicate_name_is_refused<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let twice = row([("A", 1.into()), ("B", 2.into()), ("A", 3.into())]);
     refused(scene.insert("p", "r", twice).await, ErrorCode::DuplicatePropertiesSpecified);

@@ -24,7 +24,7 @@ pub async fn qry_3_a_partition_is_read_in_key_order<S: TableStore>(store: &S) {
     assert_eq!(row_keys(&keys), ["1", "2", "3"]);
 }
 
-pub async fn qry_4_a_query_without_matches_is_empty_and_no_error<S: TableStore>(store: &S) {
+pub async fn qry_4_a_query_without_matches_is_empty_and_not_an_error<S: TableStore>(store: &S) {
     let scene = three_by_three(store).await;
     for keys in
         [KeyRange::partition("none"), KeyRange::point("p", "9"), rows("p", "4", "5"), rows("p", "3", "1")]
@@ -85,14 +85,14 @@ pub async fn cls_5_get_3_and_page_10_a_point_query_has_no_continuation<S: TableS
     }
 }
 
-pub async fn qry_3_an_entity_written_again_keeps_its_place<S: TableStore>(store: &S) {
+pub async fn qry_3_a_rewritten_entity_keeps_its_position<S: TableStore>(store: &S) {
     let scene = three_by_three(store).await;
     scene.insert_or_replace("p", "1", a(9)).await.unwrap();
     scene.insert_or_replace("p", "15", a(9)).await.unwrap();
     assert_eq!(row_keys(&scene.keys(&Query::new(KeyRange::partition("p"))).await), ["1", "15", "2", "3"]);
 }
 
-pub async fn sel_1_5_and_fil_17_a_query_that_no_request_can_say_is_refused<S: TableStore>(store: &S) {
+pub async fn sel_1_5_and_fil_17_a_query_that_no_request_can_express_is_refused<S: TableStore>(store: &S) {
     let scene = three_by_three(store).await;
     let whole = || Query::new(KeyRange::ALL);
     let many = Select::names((0..256).map(|number| format!("P{number}")));

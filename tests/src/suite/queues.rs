@@ -104,28 +104,28 @@ macro_rules! for_each_queue_scenario {
     ($run:ident) => {
         $run! { names, [
             que_3_a_queue_is_created_once,
-            que_3_and_13_what_is_not_there_is_not_found,
+            que_3_and_13_missing_queues_and_messages_are_not_found,
             que_3_queues_do_not_share_messages,
         ] }
         $run! { messages, [
-            que_5_what_is_put_is_received_as_it_was,
+            que_5_a_message_is_received_as_it_was_put,
             que_6_a_text_has_at_most_64_kib_of_utf8,
-            que_7_a_message_whose_time_is_over_is_gone,
-            que_7_a_message_without_an_end_stays,
+            que_7_an_expired_message_is_gone,
+            que_7_a_message_without_an_expiry_stays,
             que_8_times_out_of_range_are_refused,
             que_9_a_batch_has_1_to_32_messages,
             que_10_peek_changes_nothing,
             que_3_clear_deletes_hidden_messages_too,
         ] }
         $run! { delivery, [
-            que_8_a_message_put_hidden_shows_later,
-            que_10_a_received_message_is_hidden_and_shows_again,
-            que_11_a_receipt_stays_valid_until_somebody_else_receives,
+            que_8_a_message_put_hidden_becomes_visible_later,
+            que_10_a_received_message_is_hidden_and_becomes_visible_again,
+            que_11_a_receipt_stays_valid_until_the_next_receive,
             que_11_the_receipt_of_a_put_deletes,
             que_12_an_update_gives_a_new_receipt_text_and_time,
-            que_13_of_a_deleted_message_nothing_is_left,
-            que_14_delivery_is_about_in_the_order_of_puts,
-            que_14_receivers_at_one_time_share_nothing,
+            que_13_a_deleted_message_is_not_found,
+            que_14_delivery_is_roughly_in_the_order_of_puts,
+            que_14_concurrent_receivers_share_no_message,
         ] }
     };
 }

@@ -12,7 +12,7 @@ pub async fn opt_1_and_2_a_table_is_created_once<S: TableStore>(store: &S) {
     refused(store.create_table(&name).await, ErrorCode::TableAlreadyExists);
 }
 
-pub async fn tbl_2_names_are_told_apart_without_case<S: TableStore>(store: &S) {
+pub async fn tbl_2_names_are_compared_without_case<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let upper = TableName::new(&scene.table.as_str().to_uppercase()).unwrap();
     refused(store.create_table(&upper).await, ErrorCode::TableAlreadyExists);
@@ -48,7 +48,7 @@ pub async fn opt_4_and_6_a_deleted_table_is_gone_at_once<S: TableStore>(store: &
     assert!(store.list_tables(scene.table.as_str(), None, 10).await.unwrap().names.is_empty());
 }
 
-pub async fn eng_9_a_table_created_again_is_empty<S: TableStore>(store: &S) {
+pub async fn eng_9_a_recreated_table_is_empty<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(1)).await.unwrap();
     store.delete_table(&scene.table).await.unwrap();
@@ -102,7 +102,7 @@ pub async fn tbl_6_tables_do_not_share_entities<S: TableStore>(store: &S) {
     assert_eq!(one.properties("p", "r").await, is_a(1));
 }
 
-pub async fn tbl_1_3_4_and_5_names_are_judged_before_they_are_used<S: TableStore>(store: &S) {
+pub async fn tbl_1_3_4_and_5_names_are_checked_before_they_are_used<S: TableStore>(store: &S) {
     let stem = fresh_name().to_string();
     let longest = format!("{stem}{}", "x".repeat(63 - stem.len()));
     store.create_table(&TableName::new(&longest).unwrap()).await.unwrap();

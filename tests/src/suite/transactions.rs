@@ -57,7 +57,7 @@ pub async fn egt_2_a_hundred_operations_are_accepted_and_one_more_is_not<S: Tabl
     assert_eq!(scene.keys(&Query::new(KeyRange::ALL)).await.len(), 100);
 }
 
-pub async fn egt_2_the_store_itself_refuses_what_was_built_under_other_limits<S: TableStore>(store: &S) {
+pub async fn egt_2_the_store_refuses_a_transaction_built_with_other_limits<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let many = (0..101).map(|number| (key(number), OperationKind::InsertOrReplace(a(1)))).collect();
     refused(store.submit(&scene.table, unchecked(many)).await, ErrorCode::InvalidInput);
@@ -68,7 +68,7 @@ pub async fn egt_2_the_store_itself_refuses_what_was_built_under_other_limits<S:
     assert!(scene.keys(&Query::new(KeyRange::ALL)).await.is_empty());
 }
 
-pub async fn egt_3_four_mebibytes_are_the_most<S: TableStore>(store: &S) {
+pub async fn egt_3_a_transaction_has_at_most_four_mebibytes<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let blob = vec![7_u8; 65_000];
     let names: Vec<String> = (0..15).map(|number| format!("P{number}")).collect();
@@ -100,7 +100,7 @@ pub async fn egt_4_an_entity_occurs_once<S: TableStore>(store: &S) {
     assert_eq!(scene.read("p", "2").await, None);
 }
 
-pub async fn egt_9_nothing_is_applied_where_one_operation_fails<S: TableStore>(store: &S) {
+pub async fn egt_9_nothing_is_applied_if_one_operation_fails<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "1"), ("p", "2"), ("p", "3")]).await;
     let failing = [

@@ -6,7 +6,7 @@ use table_core::{IfMatch, TableStore};
 use super::scene::{Scene, a, is, is_a, refused, row, stale};
 
 /// IMP-1: an update replaces the stored entity.
-pub async fn upd_1_and_4_replace_removes_what_is_not_given<S: TableStore>(store: &S) {
+pub async fn upd_1_and_4_replace_removes_omitted_properties<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert("p", "r", row([("A", 1.into()), ("B", 2.into())])).await.unwrap();
     let second = scene.replace("p", "r", row([("B", 3.into()), ("C", 4.into())]), &first).await.unwrap();

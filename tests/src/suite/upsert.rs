@@ -23,13 +23,13 @@ pub async fn ups_2_and_3_insert_or_merge_does_either<S: TableStore>(store: &S) {
     assert_eq!(scene.properties("p", "r").await, is([("A", 3.into()), ("B", 2.into())]));
 }
 
-pub async fn ups_4_if_match_any_is_no_upsert<S: TableStore>(store: &S) {
+pub async fn ups_4_if_match_any_is_not_an_upsert<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     refused(scene.replace("p", "r", a(1), IfMatch::Any).await, ErrorCode::ResourceNotFound);
     refused(scene.merge("p", "r", a(1), IfMatch::Any).await, ErrorCode::ResourceNotFound);
 }
 
-pub async fn ups_6_an_upsert_overwrites_whatever_version<S: TableStore>(store: &S) {
+pub async fn ups_6_an_upsert_overwrites_any_version<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert("p", "r", a(1)).await.unwrap();
     scene.replace("p", "r", a(2), &first).await.unwrap();

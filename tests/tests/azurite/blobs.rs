@@ -68,7 +68,7 @@ fn blb_1_names_are_case_sensitive_and_containers_plain() {
 }
 
 #[test]
-fn blb_2_and_3_a_put_replaces_the_whole_under_a_new_version() {
+fn blb_2_and_3_a_put_replaces_the_blob_under_a_new_version() {
     in_container("whole", async |_, store| {
         let first = put(&store, "x", "first and longer").await;
         let second = put(&store, "x", "second").await;
@@ -82,7 +82,7 @@ fn blb_2_and_3_a_put_replaces_the_whole_under_a_new_version() {
 }
 
 #[test]
-fn blb_5_and_6_blocks_are_content_once_their_list_is_put_and_in_its_order() {
+fn blb_5_and_6_blocks_become_content_in_the_order_of_the_put_list() {
     in_container("blocks", async |_, store| {
         let name = Path::from("x");
         put(&store, "x", "before").await;
@@ -102,7 +102,7 @@ fn blb_5_and_6_blocks_are_content_once_their_list_is_put_and_in_its_order() {
 }
 
 #[test]
-fn blb_7_ranges_lie_within() {
+fn blb_7_ranges_are_limited_to_the_blob() {
     in_container("ranges", async |_, store| {
         put(&store, "x", "hello world").await;
         let name = Path::from("x");
@@ -117,7 +117,7 @@ fn blb_7_ranges_lie_within() {
 }
 
 #[test]
-fn blb_8_conditions_decide_writes_and_reads() {
+fn blb_8_conditions_apply_to_writes_and_reads() {
     in_container("conditions", async |_, store| {
         let name = Path::from("x");
         let put_if =
@@ -166,7 +166,7 @@ fn blb_9_metadata_is_replaced_as_a_whole() {
 }
 
 #[test]
-fn blb_10_a_list_is_of_a_prefix_in_order_and_can_stop_at_a_delimiter() {
+fn blb_10_a_listing_of_a_prefix_is_ordered_and_can_stop_at_a_delimiter() {
     in_container("lists", async |_, store| {
         for name in ["2027/x", "2026/11/b", "2026/11/a", "2026/12/a", "2026/z"] {
             put(&store, name, "1").await;
@@ -186,7 +186,7 @@ fn blb_10_a_list_is_of_a_prefix_in_order_and_can_stop_at_a_delimiter() {
 }
 
 #[test]
-fn blb_11_without_its_container_nothing_is_there() {
+fn blb_11_nothing_is_found_without_the_container() {
     let Some(connection) = crate::azurite() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -233,7 +233,7 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
 /// The log is stored like the service's own: as block blobs in a container, listed and read by name. Metadata is returned with names in lower case
 /// (BLB-9), and still allows blobs outside the range to be skipped.
 #[test]
-fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_those_that_may_fit_are_read() {
+fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read() {
     in_container("logs", async |_, store| {
         let start: chrono::DateTime<chrono::Utc> = "2014-07-31T18:05:00Z".parse().unwrap();
         let now = Arc::new(AtomicU64::new(ticks::from_datetime(start).unwrap()));

@@ -12,7 +12,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn the_engine_answers_as_azurite_does() {
+fn the_engine_agrees_with_azurite() {
     let Some(connection) = crate::azurite() else { return };
     let first = number("FIRST_SEQUENCE", 0);
     let numbers = first..first + number("SEQUENCES", 800);

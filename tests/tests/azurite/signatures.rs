@@ -92,7 +92,7 @@ fn sas_11_time_and_signature_are_verified() {
 }
 
 #[test]
-fn acl_1_2_and_4_policies_are_kept_and_supply_what_tokens_leave_out() {
+fn acl_1_2_and_4_policies_are_kept_and_supply_what_tokens_omit() {
     let Some(account) = Account::open() else { return };
     block_on(async {
         let scene = Scene::new(&account.tables).await;

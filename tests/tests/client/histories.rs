@@ -3,7 +3,7 @@
 use tests::histories::{Mutant, run};
 
 #[test]
-fn con_11_every_answer_can_be_true() {
+fn con_11_all_responses_of_a_history_are_consistent() {
     for seed in 0..400 {
         if let Err(failure) = run(seed, None) {
             panic!("{failure}");
@@ -13,7 +13,7 @@ fn con_11_every_answer_can_be_true() {
 
 /// A seed gives the same history each time, for debugging.
 #[test]
-fn a_seed_is_a_history() {
+fn a_seed_determines_its_client_history() {
     for seed in 0..20 {
         assert_eq!(run(seed, None).unwrap(), run(seed, None).unwrap());
     }

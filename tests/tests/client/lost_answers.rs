@@ -91,7 +91,7 @@ async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
 
 /// Ordinary network faults without another writer are not an error.
 #[tokio::test(start_paused = true)]
-async fn con_11_and_pat_ser_3_an_increment_whose_answer_was_lost_is_told_by_its_identifier() {
+async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id() {
     let account = Account::default();
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
     for sum in 1..4 {
@@ -121,7 +121,7 @@ async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> 
 /// The first attempt is applied but its response is lost, the retry is refused, and the primary is busy when it is queried for the outcome. A
 /// configured secondary that lags behind is not queried.
 #[tokio::test(start_paused = true)]
-async fn con_11_and_pat_large_2_a_write_that_was_made_is_not_told_by_a_stale_secondary() {
+async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_secondary() {
     for ids in [false, true] {
         let account = Account::default();
         let (mut write, mut busy) = (first_write(Act::DropAfter), true);
@@ -142,7 +142,7 @@ async fn con_11_and_pat_large_2_a_write_that_was_made_is_not_told_by_a_stale_sec
 
 /// The machine sleeps for an hour between two attempts, which a monotonic clock does not notice.
 #[tokio::test(start_paused = true)]
-async fn con_11_and_pat_large_2_a_program_that_was_suspended_does_not_take_its_write_for_anothers() {
+async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     for ids in [false, true] {
         let account = Account::default();
         let (mut write, clock) = (first_write(Act::DropAfter), account.clone());
@@ -161,7 +161,7 @@ async fn con_11_and_pat_large_2_a_program_that_was_suspended_does_not_take_its_w
 
 /// A reader of the secondary may see old data; a writer reads current data.
 #[tokio::test(start_paused = true)]
-async fn con_2_and_rty_5_a_secondary_that_is_an_hour_behind_decides_nothing() {
+async fn con_2_and_rty_5_a_secondary_an_hour_behind_affects_no_decision() {
     let account = Account::default();
     let hour = Duration::from_secs(60 * 60);
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };

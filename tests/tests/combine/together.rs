@@ -41,6 +41,6 @@ fn triples_of_patterns_combine() {
 }
 
 #[test]
-fn all_patterns_combine_at_once_and_without_any_one() {
+fn all_patterns_combine_together_and_without_any_single_one() {
     combine(&Parts::most(), 3, 120);
 }

@@ -53,14 +53,14 @@ async fn cost(tables: u64) -> Result<(u64, u64)> {
 }
 
 #[test]
-fn a_table_among_two_thousand_is_created_and_dropped_with_a_frame_of_the_journal() {
+fn a_table_among_two_thousand_is_created_or_dropped_by_one_journal_frame() {
     let (created, dropped) = block_on(cost(2_000)).unwrap();
     // The journal is made longer by 1 MiB at a time.
     assert!(created < 1_024 && dropped < 1_024, "{created} and {dropped} bytes a table");
 }
 
 #[test]
-fn the_rows_of_dropped_tables_are_given_back_without_being_asked_for() {
+fn the_space_of_dropped_tables_is_reclaimed_automatically() {
     let (engine, written) = engine();
     let name = |n: u64| format!("Table{n:05}");
     let filled = async {

@@ -123,7 +123,7 @@ fn format_of(folder: &Path) -> u32 {
 }
 
 #[test]
-fn folders_of_all_formats_hold_what_was_written_and_become_current() {
+fn folders_of_all_formats_keep_their_content_and_are_upgraded() {
     for format in FORMATS {
         let folder = unpacked(format);
         let reader = Engine::open_read_only(folder.path()).unwrap();
@@ -159,7 +159,7 @@ fn without_today(contents: &str) -> String {
 }
 
 #[test]
-fn a_power_loss_at_any_call_of_a_migration_leaves_the_folder_in_one_format_or_the_other() {
+fn a_power_loss_during_a_migration_leaves_the_old_or_the_new_format() {
     let old = Path::new("/old");
     let open = |disk: &SimulatedDisk| EngineOptions::new().disk(Arc::new(disk.clone())).open(old);
     for format in &FORMATS[..FORMATS.len() - 1] {
@@ -210,7 +210,7 @@ fn each_format_of_the_documented_table_has_a_fixture_or_is_refused() {
 }
 
 #[test]
-fn fixtures_have_what_a_reader_can_be_wrong_about() {
+fn fixtures_contain_everything_a_reader_can_misread() {
     for format in FORMATS {
         let files = files(&fixture(format));
         let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();

@@ -54,7 +54,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(1_000), max_shrink_iters: 20_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_engine_in_memory_answers_as_the_model(program in program(60)) {
+    fn the_engine_in_memory_agrees_with_the_model(program in program(60)) {
         run(&mut InMemory(Engine::in_memory()), &program);
     }
 }
@@ -63,7 +63,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(250), ..ProptestConfig::default() })]
 
     #[test]
-    fn page_4_and_13_odd_pages_hold_what_the_model_has(program in program(60)) {
+    fn page_4_and_13_empty_and_short_pages_agree_with_the_model(program in program(60)) {
         let faults = Faults {
             empty_page_every: NonZeroU32::new(3),
             page_entities: NonZeroUsize::new(2),
@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(60), max_shrink_iters: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn con_1_the_engine_on_disk_answers_as_the_model_across_restarts(program in program(80)) {
+    fn con_1_the_engine_on_disk_agrees_with_the_model_across_restarts(program in program(80)) {
         run(&mut OnDisk::new(), &program);
     }
 }
@@ -88,7 +88,7 @@ proptest! {
 
     /// The comparison must accept a second model.
     #[test]
-    fn the_model_answers_as_the_model(program in program(60)) {
+    fn the_model_agrees_with_itself(program in program(60)) {
         run(&mut InMemory(ModelStore::new()), &program);
     }
 }

@@ -53,7 +53,7 @@ fn cut_at_every_third_sync_of_eight_writers() {
 }
 
 #[test]
-fn power_fails_again_and_again_during_recovery_and_after() {
+fn power_fails_repeatedly_during_and_after_recovery() {
     for seed in 0..effort(15) {
         let mut disk = SimulatedDisk::new();
         let mut evidence = Evidence::default();
@@ -87,7 +87,7 @@ fn a_failing_sync_is_an_error_and_reopening_recovers() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_and_space_again_recovers() {
+fn a_full_disk_is_an_error_and_freed_space_recovers() {
     let mut refused = 0;
     for kilobytes in (0..600).step_by(31) {
         let disk = SimulatedDisk::new();

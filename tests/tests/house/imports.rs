@@ -31,7 +31,7 @@ const PACKAGES: [&str; 14] = [
 ];
 
 #[test]
-fn no_package_has_a_circle_of_imports() {
+fn no_package_has_a_cycle_of_imports() {
     let found: Vec<String> = PACKAGES.into_iter().flat_map(circles).collect();
     assert!(found.is_empty(), "{} circles of imports:\n{}", found.len(), found.join("\n"));
 }

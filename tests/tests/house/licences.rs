@@ -85,7 +85,7 @@ fn every_dependency_has_an_allowed_licence_and_a_registry() {
 }
 
 #[test]
-fn the_reading_of_licence_expressions() {
+fn licence_expressions_are_evaluated() {
     assert!(allowed("MIT OR Apache-2.0"));
     assert!(allowed("MIT/Apache-2.0"));
     assert!(allowed("GPL-3.0 OR MIT"));

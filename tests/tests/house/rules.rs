@@ -44,7 +44,7 @@ fn rules_are_pinned_by_tests() {
 
 /// A reason why no test can show a rule must be removed once a test does.
 #[test]
-fn what_no_test_can_show_no_test_shows() {
+fn no_test_shows_a_rule_listed_as_untestable() {
     let known: BTreeSet<Rule> = rules().collect();
     let cited = cited(&cases(workspace()).unwrap());
     for entry in UNSHOWN {
@@ -116,7 +116,7 @@ fn every_scenario_is_run() {
 
 /// The claims of the parity page are shown by existing tests and examples.
 #[test]
-fn parity_is_shown_by_tests_and_examples_that_exist() {
+fn parity_is_shown_by_existing_tests_and_examples() {
     let page = std::fs::read_to_string(workspace().join("docs/parity.md")).unwrap();
     let mut claims = 0;
     let head = |line: &&str| ["| Microsoft's clients |", "| ---"].iter().any(|start| line.starts_with(start));

@@ -9,7 +9,7 @@ use crate::files::{below, prose, root};
 const EXEMPT: [&str; 2] = ["CHANGELOG.md", "docs/designs/template.md"];
 
 #[test]
-fn every_task_names_a_place_that_is_there() {
+fn every_task_names_an_existing_place() {
     let guides = below("", &["CONTRIBUTING.md"]);
     let (_, guide) = guides.first().expect("CONTRIBUTING.md is there");
     let (_, tasks) = guide.split_once("## Where a change goes").expect("the section is there");

@@ -7,7 +7,7 @@ use tests::suite;
 
 /// Scenarios that do not pass yet, each with the reason.
 const OPEN: [(&str, &str); 1] = [(
-    "transactions::egt_3_four_mebibytes_are_the_most",
+    "transactions::egt_3_a_transaction_has_at_most_four_mebibytes",
     "ENG-17: no deviation of the server, the client measures the real body, where base64 is longer than what it holds",
 )];
 

@@ -23,7 +23,7 @@ fn auth_30_the_public_key_stays_on_this_machine() {
 }
 
 #[test]
-fn blobs_are_refused_by_an_answer_that_says_so() {
+fn blob_requests_are_refused_with_a_clear_response() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let server = Server::bind(Config::on_loopback(account()).ephemeral()).await.unwrap();

@@ -12,7 +12,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn the_server_answers_as_the_engine_does() {
+fn the_server_agrees_with_the_engine() {
     let first = number("FIRST_SEQUENCE", 0);
     let numbers = first..first + number("SEQUENCES", 500);
     let found = sequences(&Engine::in_memory(), &client(&crate::SERVER).unwrap(), numbers, |_| ());

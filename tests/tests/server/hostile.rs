@@ -55,7 +55,7 @@ fn keep_alive_is_named_over_http_1_1() {
 
 /// For input that is not HTTP, breaks off or never ends, each connection is released.
 #[test]
-fn broken_connections_are_given_back() {
+fn broken_connections_are_released() {
     // Fewer connections than are broken below: leaked ones would exhaust the limit.
     let mut config = Config::on_loopback(account());
     config.limits.connections = 16;

@@ -26,7 +26,7 @@ const SUITE: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn the_vendors_javascript_clients_take_this_for_the_service() {
+fn the_vendors_javascript_clients_work_with_the_server() {
     let folder = match npm::install("javascript-clients", &PACKAGES) {
         Ok(folder) => folder,
         Err(why) => {

@@ -174,7 +174,7 @@ async fn a_burst_of_connections_waits_in_the_queue() {
 
 /// Unsigned requests are rejected before they use the capacity for verified ones, even if only one request is allowed at a time.
 #[test]
-fn unsigned_requests_take_no_place() {
+fn unsigned_requests_take_no_capacity() {
     let mut config = Config::on_loopback(account());
     (config.limits.requests, config.limits.guests) = (1, GUESTS);
     beside(config, async |connection, _| {

@@ -35,7 +35,7 @@ fn rows<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
 }
 
 #[test]
-fn each_row_names_tests_that_are_there() {
+fn each_row_names_existing_tests() {
     let mut known = BTreeSet::new();
     for folder in [
         "tests/clients",

@@ -10,7 +10,7 @@ use std::{env, fs};
 use crate::{ACCOUNT, KEY, SERVER};
 
 #[test]
-fn the_vendors_python_clients_take_this_for_the_service() {
+fn the_vendors_python_clients_work_with_the_server() {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/python");
     let python = match installed(&suite.join("requirements.txt")) {
         Ok(python) => python,

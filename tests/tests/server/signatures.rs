@@ -23,7 +23,7 @@ fn auth_1_another_key_is_refused() {
 }
 
 #[test]
-fn sas_8_a_token_reads_its_partition_alone() {
+fn sas_8_a_token_reads_only_its_partition() {
     pollster::block_on(async {
         let owner = AzureTables::from_connection_string(&crate::SERVER).unwrap();
         owner.untyped("Shared").unwrap().create_if_missing().await.unwrap();

@@ -42,7 +42,7 @@ fn batch(target: &str, operation: &str, in_change_set: bool) -> Answer {
 
 /// Azurite, `table.entity.rest.test.ts`: no request of this file has a date.
 #[test]
-fn auth_9_and_30_requests_of_the_public_key_need_no_date() {
+fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     let undated = |ask: Ask| ask.without("x-ms-date");
     for scheme in [Scheme::Table, Scheme::TableLite] {
         let asked = undated(Ask::new("GET", "Tables")).signed(Some(scheme));
@@ -169,7 +169,7 @@ fn egt_7_and_34_a_query_in_a_batch_is_refused_with_its_position() {
 
 /// Azurite, `table.entity.rest.test.ts`: "Should not receive any results when querying with filter and top = 0", sent by Storage Explorer.
 #[test]
-fn top_1_an_empty_page_may_be_asked_for() {
+fn top_1_an_empty_page_can_be_requested() {
     create("EmptyPage");
     let entity = "{\"PartitionKey\":\"0\",\"RowKey\":\"r\"}";
     assert_eq!(Ask::new("POST", "EmptyPage").json(entity).of(&EMULATOR).status, 201);
@@ -182,7 +182,7 @@ fn top_1_an_empty_page_may_be_asked_for() {
 
 /// Azurite, `queueSpecialnaming.test.ts` and `table.validation.rest.test.ts`: names that are too short or too long.
 #[test]
-fn que_2_and_tbl_4_the_length_of_a_name_is_refused_by_the_services_sentence() {
+fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
     let sentence = "The specified resource name length is not within the permissible limits.";
     for name in ["a".repeat(64), "aa".to_owned()] {
         let queue = Ask::queue("PUT", name.clone()).of(&EMULATOR);

@@ -23,7 +23,7 @@ fn inserts(partition: &str, rows: std::ops::Range<u32>) -> Transaction {
 }
 
 #[test]
-fn scl_3_beyond_the_target_of_a_partition_the_answer_is_server_busy() {
+fn scl_3_beyond_the_target_of_a_partition_the_server_is_busy() {
     let throttle = Throttle::published(Clock::new(|| ticks::UNIX_EPOCH));
     beside(Config::on_loopback(account().throttled(throttle)), async |connection, _| {
         let options = Options::new().retry(RetryPolicy::NONE);

@@ -85,7 +85,7 @@ fn our_client_works_once_it_trusts_the_certificate() {
 }
 
 #[test]
-fn http_2_is_agreed_on_in_the_handshake() {
+fn http_2_is_negotiated_in_the_handshake() {
     let folder = tempfile::tempdir().unwrap();
     beside(under_tls(folder.path()), async |connection, _| {
         let host = host(&connection);
@@ -109,7 +109,7 @@ fn http_2_is_agreed_on_in_the_handshake() {
 
 /// Handshakes of clients that do not speak TLS, break off, or never send anything.
 #[test]
-fn broken_handshakes_are_given_back() {
+fn broken_handshakes_are_released() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = under_tls(folder.path());
     // Fewer connections than are broken below: leaked ones would exhaust the limit.

@@ -48,7 +48,7 @@ fn auth_2_and_24_each_service_takes_its_short_form() {
 }
 
 #[test]
-fn json_2_and_3_each_level_of_metadata_has_its_own() {
+fn json_2_and_3_each_level_of_metadata_has_its_own_members() {
     let entity = table("Levels");
     let levels =
         [("nometadata", [false; 3]), ("minimalmetadata", [true, true, false]), ("fullmetadata", [true; 3])];
@@ -79,7 +79,7 @@ fn json_1_atom_is_refused() {
 }
 
 #[test]
-fn ins_4_prefer_says_whether_an_insert_sends_the_entity_back() {
+fn ins_4_prefer_decides_whether_an_insert_returns_the_entity() {
     table("Prefers");
     for (prefer, status, applied) in [
         (None, 201, None),
@@ -100,7 +100,7 @@ fn ins_4_prefer_says_whether_an_insert_sends_the_entity_back() {
 }
 
 #[test]
-fn req_2_a_post_may_name_the_method_that_is_meant() {
+fn req_2_a_post_may_name_another_method() {
     let entity = table("Tunnelled");
     let tunnelled =
         |method: &'static str, verb: &str| Ask::new(method, &*entity).header("x-http-method", verb);
@@ -113,7 +113,7 @@ fn req_2_a_post_may_name_the_method_that_is_meant() {
 }
 
 #[test]
-fn req_4_the_version_is_answered_and_identifiers_are_sent_back() {
+fn req_4_the_version_is_returned_and_identifiers_are_echoed() {
     for version in ["2013-08-15", "2019-02-02", "2026-02-06"] {
         let asked = Ask::new("GET", "Tables").header("x-ms-version", version);
         let answer = asked.header("x-ms-client-request-id", "my-own-7").send();
@@ -222,7 +222,7 @@ fn json_5_the_metadata_of_a_page_name_its_table() {
 }
 
 #[test]
-fn answers_say_their_length_and_every_error_its_code() {
+fn responses_state_their_length_and_every_error_its_code() {
     table("Lengths");
     for asked in [Ask::new("GET", "Lengths()"), Ask::new("GET", "Missing()"), Ask::queue("GET", "missing")] {
         let answer = asked.send();
@@ -243,7 +243,7 @@ fn que_15_the_name_of_a_deleted_queue_is_free_at_once() {
 }
 
 #[test]
-fn names_of_a_queue_s_metadata_come_back_in_lower_case() {
+fn metadata_names_of_a_queue_are_returned_in_lower_case() {
     assert_eq!(Ask::queue("PUT", "cased").header("x-ms-meta-Owner", "Sales").send().status, 201);
     let answer = Ask::queue("GET", "cased?comp=metadata").send();
     assert!(answer.head.contains("\r\nx-ms-meta-owner: Sales"), "{}", answer.head);

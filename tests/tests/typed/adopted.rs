@@ -23,7 +23,7 @@ struct Visit {
 }
 
 #[test]
-fn derived_parts_leave_their_fields_properties() {
+fn fields_of_derived_parts_remain_properties() {
     block_on(async {
         let of = |at: &str, visit| Visit {
             at: instant(at),
@@ -56,7 +56,7 @@ struct Sample {
 }
 
 #[test]
-fn a_range_of_instants_over_their_hours_holds_both_ends() {
+fn a_range_of_instants_over_their_hours_includes_both_ends() {
     block_on(async {
         let of = |at: &str| Sample { device: "pump".to_owned(), at: instant(at), sensor: 0xBEEF };
         let samples = stored!(
@@ -128,7 +128,7 @@ struct Person {
 }
 
 #[test]
-fn a_range_of_texts_over_their_beginnings_holds_both_ends() {
+fn a_range_of_texts_over_their_beginnings_includes_both_ends() {
     let of = |name: &str, id| Person { name: name.to_owned(), id };
     both_ways(&of("Jones", 7), ("J", "Jon!0007"));
     both_ways(&of("Jo", 8), ("J", "Jo!0008"));

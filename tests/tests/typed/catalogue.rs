@@ -47,7 +47,7 @@ fn dq_6_and_10_padded_numbers_are_read_in_the_order_of_numbers() {
 }
 
 #[test]
-fn dq_8_what_shares_a_partition_shares_a_transaction_and_nothing_else_does() {
+fn dq_8_only_entities_of_one_partition_share_a_transaction() {
     block_on(async {
         let table = Engine::in_memory().table::<Employee>().create_if_missing().await?;
         let mut sales = table.transaction(Employee::partition("Sales"))?;
@@ -76,7 +76,7 @@ struct Staff {
 
 /// There is only one clustered index. Properties outside the key are found by reading everything, and other lookups and orders are served by copies.
 #[test]
-fn dq_9_and_11_other_look_ups_and_orders_come_from_copies() {
+fn dq_9_and_11_other_lookups_and_orders_come_from_copies() {
     block_on(async {
         let engine = Engine::in_memory();
         let staff = engine.entities::<Staff>().create_if_missing().await?;
@@ -107,7 +107,7 @@ fn dq_9_and_11_other_look_ups_and_orders_come_from_copies() {
 }
 
 #[test]
-fn dq_14_six_comparisons_and_three_words() {
+fn dq_14_filters_have_six_comparisons_and_three_operators() {
     block_on(async {
         let engine = Engine::in_memory();
         let table = engine.table::<Employee>().create_if_missing().await?;
@@ -167,7 +167,7 @@ enum Company {
 }
 
 #[test]
-fn pat_het_2_and_4_types_share_key_values_and_are_read_as_one_as_bags_and_as_a_sum() {
+fn pat_het_2_and_4_types_with_equal_keys_are_read_by_type_as_bags_and_as_a_sum() {
     block_on(async {
         let engine = Engine::in_memory();
         let workers = engine.table::<Worker>().create_if_missing().await?;

@@ -135,7 +135,7 @@ fn ranges_of_values_are_ranges_of_keys() {
 }
 
 #[test]
-fn what_the_codec_does_not_write_is_not_read() {
+fn texts_that_the_codec_does_not_write_are_not_read() {
     for text in ["", "7", "0000000000000000000000000000000G", "0000000000000000000000000000000A"] {
         assert_eq!(TraceHex::decode(text).unwrap_err().code(), ErrorCode::EntityMismatch, "{text}");
     }
@@ -158,7 +158,7 @@ fn read_back<E: Entity>(entity: &E) -> (EntityKey, E) {
 
 proptest! {
     #[test]
-    fn k1_to_k4_hold_alone_reversed_and_for_a_type_of_its_own(values in prop::collection::vec(number(), 1..20)) {
+    fn k1_to_k4_hold_alone_reversed_and_for_a_custom_type(values in prop::collection::vec(number(), 1..20)) {
         prop_assert_eq!(laws::check::<TraceHex, u128>(&values), Ok(()));
         prop_assert_eq!(laws::check::<Desc<TraceHex>, u128>(&values), Ok(()));
         prop_assert_eq!(laws::check::<<TraceHex as LevelCodec<u128>>::Level, u128>(&values), Ok(()));

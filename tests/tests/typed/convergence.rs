@@ -134,43 +134,43 @@ fn assert_do_not(answers: Answers, without: Without) {
 }
 
 #[test]
-fn pat_inter_3_den_2_imp_6_all_that_follows_converges_whoever_sleeps_or_dies() {
+fn pat_inter_3_den_2_imp_6_derived_rows_converge_despite_pauses_and_crashes() {
     assert_converge(Answers::True);
 }
 
 #[test]
-fn pat_inter_3_den_2_imp_6_all_that_follows_converges_whatever_answer_is_lost() {
+fn pat_inter_3_den_2_imp_6_derived_rows_converge_despite_lost_responses() {
     assert_converge(Answers::Lost);
 }
 
 #[test]
-fn pat_inter_3_indexes_elsewhere_converge_whoever_is_told_old_answers() {
+fn pat_inter_3_cross_partition_indexes_converge_despite_stale_reads() {
     assert_converge(Answers::Old);
 }
 
 #[test]
-fn pat_inter_3_without_the_conditions_of_guards_they_do_not() {
+fn pat_inter_3_indexes_do_not_converge_without_the_conditions_of_guards() {
     assert_do_not(Answers::Old, Without::Guards);
 }
 
 #[test]
-fn pat_inter_3_without_the_generations_of_guards_they_do_not() {
+fn pat_inter_3_indexes_do_not_converge_without_the_generations_of_guards() {
     assert_do_not(Answers::Old, Without::Generations);
 }
 
 #[test]
-fn pat_den_2_without_the_conditions_of_holders_copies_do_not() {
+fn pat_den_2_copies_do_not_converge_without_the_conditions_of_holders() {
     assert_do_not(Answers::True, Without::Holders);
 }
 
 #[test]
-fn imp_6_without_the_conditions_of_records_sums_do_not() {
+fn imp_6_sums_do_not_converge_without_the_conditions_of_records() {
     assert_do_not(Answers::True, Without::Records);
 }
 
 /// A settling used the first response about the entity, even one from before the change.
 #[test]
-fn pat_inter_3_an_old_answer_about_the_entity_ends_no_settling() {
+fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
     let world = World::new(Without::Nothing);
     let alive = world.employees(&Process::alive());
     let ada = |email: &str, age| Employee {

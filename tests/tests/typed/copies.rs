@@ -78,7 +78,7 @@ fn read<I: Index<Entity = E>, E: FromCopy<I>>(IndexEntry { key, row }: &IndexEnt
 }
 
 #[test]
-fn copies_of_the_whole_hold_the_rest_and_chunks_and_others_do_not() {
+fn full_copies_contain_the_rest_and_chunks_and_partial_ones_do_not() {
     let document = document();
     let whole = copy::<DocumentByPath>(&document);
     let in_chunks = ["DocumentId", "Note", "Note1", "Body", "Body1", "Body2", "Body3", "Pages"];
@@ -168,7 +168,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn every_copy_of_the_whole_reads_as_its_entity(
+    fn every_full_copy_reads_as_its_entity(
         id in 0..1_000_000_u32,
         path in "[a-z!_/é]{1,12}",
         body in (any::<u8>(), 0..140_000_usize),

@@ -30,7 +30,7 @@ fn ranges<C: table_core::selection::Class>(
 }
 
 #[test]
-fn pat_intra_keys_and_ranges_are_those_of_the_catalogue() {
+fn pat_intra_keys_and_ranges_match_the_catalogue() {
     let key = Employee::key("Sales", 223).key().unwrap();
     assert_eq!(key.to_string(), "(PartitionKey='Sales',RowKey='empid_000223')"); // PAT-INTRA-1
 

@@ -101,7 +101,7 @@ struct Employee {
 }
 
 #[test]
-fn copies_store_it_with_its_type() {
+fn copies_store_key_fields_with_their_types() {
     let index = Event::SCHEMA.indexes.first().unwrap();
     assert!(
         index.properties.iter().all(|property| property.name != "Version"),
@@ -310,7 +310,7 @@ struct Reminder {
 }
 
 #[test]
-fn a_key_that_is_not_read() {
+fn a_key_that_cannot_be_read_back() {
     block_on(async {
         let store = Engine::in_memory();
         let reminders = store.table::<Reminder>().create_if_missing().await.unwrap();

@@ -139,7 +139,7 @@ fn refused<T>(outcome: Result<T>) -> bool {
 }
 
 #[test]
-fn a_program_that_was_never_seen_and_knows_fewer_indexes_is_not_let_in() {
+fn an_unseen_program_that_knows_fewer_indexes_is_refused() {
     block_on(async {
         let store = Engine::in_memory();
         let new = store.entities::<indexed::Employee>().create_if_missing().await.unwrap();
@@ -191,7 +191,7 @@ fn the_indexes_of_a_type_that_is_new_in_a_table_of_others_are_ready() {
 }
 
 #[test]
-fn a_program_without_a_ready_index_writes_no_more() {
+fn a_program_without_a_ready_index_can_no_longer_write() {
     block_on(async {
         let time = Time::default();
         let store = time.engine();
@@ -239,7 +239,7 @@ fn a_program_without_a_ready_index_writes_no_more() {
 }
 
 #[test]
-fn what_an_older_program_does_not_know_passes_through_or_it_is_refused() {
+fn unknown_properties_pass_through_an_older_program_or_it_is_refused() {
     block_on(async {
         let time = Time::default();
         let store = time.engine();
@@ -320,7 +320,7 @@ impl Series for nicknamed::Employee {
 }
 
 #[test]
-fn slots_that_an_older_program_does_not_know_pass_through_its_changes() {
+fn slots_unknown_to_an_older_program_pass_through_its_changes() {
     block_on(async {
         let store = Engine::in_memory();
         let new = store.entities::<nicknamed::Employee>().create_if_missing().await.unwrap();

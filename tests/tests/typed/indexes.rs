@@ -157,7 +157,7 @@ fn pat_intra_inter_ix_layouts() {
 
 /// An index omits entities that its function refuses, and entities that have no value for its key, even behind an alias of `Option`.
 #[test]
-fn sparse_indexes_leave_out() {
+fn sparse_indexes_omit_entities() {
     let [young] = &staff()[3..] else { panic!("four are employed") };
     let rows = layout(young);
     assert_eq!((rows[5].as_str(), rows[6].as_str()), ("Grown: none", "ByBadge: none"));
@@ -348,7 +348,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn a_copy_is_there_exactly_where_it_should_be_and_reads_as_its_entity(event in event()) {
+    fn a_copy_exists_exactly_if_required_and_reads_as_its_entity(event in event()) {
         let by_kind = EventByKind::entry(&event).unwrap();
         prop_assert_eq!(by_kind.is_some(), event.kind.is_some());
         let by_note = EventByNote::entry(&event).unwrap();

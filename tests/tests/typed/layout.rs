@@ -88,7 +88,7 @@ async fn stored(store: &Engine) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_design_is_stored_once_and_changes_nothing_when_it_is_the_same() -> Result<()> {
+fn the_schema_is_stored_once_and_not_rewritten_if_unchanged() -> Result<()> {
     block_on(async {
         let store = Engine::in_memory();
         let table = store.table::<first::Employee>().open().await?;
@@ -112,7 +112,7 @@ fn the_design_is_stored_once_and_changes_nothing_when_it_is_the_same() -> Result
 }
 
 #[test]
-fn a_compatible_design_takes_the_place_of_the_old_one_and_back() -> Result<()> {
+fn a_compatible_schema_replaces_the_old_one_and_can_be_reverted() -> Result<()> {
     block_on(async {
         let store = Engine::in_memory();
         store.table::<first::Employee>().open().await?.insert(&first::ada()).await?;
@@ -126,7 +126,7 @@ fn a_compatible_design_takes_the_place_of_the_old_one_and_back() -> Result<()> {
 }
 
 #[test]
-fn what_has_to_be_gone_over_is_noted_until_it_is_gone() -> Result<()> {
+fn pending_backfills_stay_recorded_across_openings() -> Result<()> {
     block_on(async {
         let store = Engine::in_memory();
         store.table::<first::Employee>().open().await?.insert(&first::ada()).await?;
@@ -139,7 +139,7 @@ fn what_has_to_be_gone_over_is_noted_until_it_is_gone() -> Result<()> {
 }
 
 #[test]
-fn evo_6_a_widened_number_is_read_and_misjudged_by_a_filter_until_it_is_written_again() -> Result<()> {
+fn evo_6_a_widened_number_is_read_but_misfiltered_until_it_is_rewritten() -> Result<()> {
     block_on(async {
         let store = Engine::in_memory();
         let old = store.table::<first::Employee>().open().await?;
@@ -258,7 +258,7 @@ fn a_mismatch_names_the_verdict_and_the_rule_and_changes_nothing() -> Result<()>
 }
 
 #[test]
-fn an_accepted_design_says_why() -> Result<()> {
+fn an_accepted_schema_states_the_reason() -> Result<()> {
     block_on(async {
         let store = Engine::in_memory();
         let old = store.table::<first::Employee>().open().await?;
@@ -277,7 +277,7 @@ fn an_accepted_design_says_why() -> Result<()> {
 }
 
 #[test]
-fn an_empty_table_takes_any_design() -> Result<()> {
+fn an_empty_table_accepts_any_schema() -> Result<()> {
     block_on(async {
         let store = Engine::in_memory();
         store.table::<first::Employee>().open().await?;
@@ -287,7 +287,7 @@ fn an_empty_table_takes_any_design() -> Result<()> {
 }
 
 #[test]
-fn a_deleted_table_has_no_design() -> Result<()> {
+fn a_deleted_table_has_no_schema() -> Result<()> {
     block_on(async {
         let store = Engine::in_memory();
         let table = store.table::<first::Employee>().open().await?;
@@ -305,7 +305,7 @@ fn a_deleted_table_has_no_design() -> Result<()> {
 }
 
 #[test]
-fn a_table_opened_by_another_name_has_a_design_of_its_own() -> Result<()> {
+fn a_table_opened_under_another_name_has_its_own_schema() -> Result<()> {
     block_on(async {
         let store = Engine::in_memory();
         store.table::<first::Employee>().open().await?;
@@ -316,7 +316,7 @@ fn a_table_opened_by_another_name_has_a_design_of_its_own() -> Result<()> {
 }
 
 #[test]
-fn a_design_that_cannot_be_read_stops_the_program() -> Result<()> {
+fn a_schema_that_cannot_be_read_stops_the_program() -> Result<()> {
     block_on(async {
         let store = Engine::in_memory();
         store.table::<first::Employee>().open().await?;
@@ -346,7 +346,7 @@ fn programs_that_open_at_once_agree() {
 }
 
 #[test]
-fn the_design_outlives_the_engine() {
+fn the_schema_outlives_the_engine() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Engine::open(folder.path()).unwrap();
     block_on(async { open().table::<first::Employee>().open().await?.insert(&first::ada()).await }).unwrap();
@@ -355,7 +355,7 @@ fn the_design_outlives_the_engine() {
 }
 
 #[test]
-fn whoever_creates_a_table_that_is_there_is_held_to_its_design() {
+fn creating_an_existing_table_checks_its_schema() {
     let store = Engine::in_memory();
     block_on(async {
         store.table::<first::Employee>().create_if_missing().await?.insert(&first::ada()).await?;

@@ -111,7 +111,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn what_is_read_over_another_entity_is_what_is_read_anew(rows in prop::collection::vec(stored(), 1..9)) {
+    fn reading_over_another_entity_equals_a_fresh_read(rows in prop::collection::vec(stored(), 1..9)) {
         let (mut place, mut partition) = (Sample::of(1, "before"), None);
         for row in rows {
             let is_same = partition.replace(row.keys.0.clone()).as_ref() == Some(&row.keys.0);
@@ -144,7 +144,7 @@ fn rows_of_another_shape_are_read_over_others() {
 }
 
 #[test]
-fn a_lent_entity_has_its_own_values_and_version_and_the_memory_of_the_one_before() -> Result<()> {
+fn a_lent_entity_has_its_own_values_and_reuses_the_previous_allocation() -> Result<()> {
     block_on(async {
         let table = Engine::in_memory().table::<Sample>().create_if_missing().await?;
         let of = |site: &str, number| Sample { site: site.to_owned(), ..Sample::of(number, "text") };

@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn hpk_5_a_prefix_reads_the_keys_with_its_levels_and_no_other(a in event(), b in event()) {
+    fn hpk_5_a_prefix_reads_exactly_the_keys_with_its_levels(a in event(), b in event()) {
         let within = Event::within(&a.tenant);
         prop_assert_eq!(reads(within.clone(), &b), a.tenant == b.tenant);
         let within = within.user_is(&a.user);
@@ -208,7 +208,7 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
 /// The given levels determine the class, not the number of partitions (HPK-39). A point has all levels (HPK-36), given together or one
 /// after another (HPK-35). A prefix reads only the partitions that it names (HPK-25, HPK-37).
 #[test]
-fn hpk_38_what_is_given_decides_the_class() {
+fn hpk_38_the_given_levels_decide_the_class() {
     let point: Selection<Event, Point> = Event::key("Microsoft", "ada", "1", 7);
     let one: Selection<Event, Partition> = Event::partition("Microsoft", "ada", "1");
     let by_levels: Selection<Event, Partition> = Event::within("Microsoft").user_is("ada").session_is("1");
@@ -259,7 +259,7 @@ fn key_8_levels_that_are_too_long_together_are_refused() {
 }
 
 #[test]
-fn a_level_without_a_text_is_told_where_the_selection_is_used() {
+fn a_level_without_a_text_is_an_error_where_the_selection_is_used() {
     let too_long = "/".repeat(300);
     let error = Event::within("contoso").user_is(too_long.as_str()).session("a"..).ranges().unwrap_err();
     assert_eq!(error.code(), ErrorCode::KeyEncoding);

@@ -113,7 +113,7 @@ fn the_line_ends_of_a_checkout_do_not_matter() {
 
 /// DQ-1: the effect of a schema change is visible before it is made.
 #[test]
-fn a_compatible_change_fails_until_the_file_is_written_anew() {
+fn a_compatible_change_fails_until_the_file_is_rewritten() {
     let file = file(Some(GOLDEN));
     let error = check(&file.path, &second(), Update::Never).unwrap_err();
     assert_eq!(error.code(), ErrorCode::LayoutMismatch);
@@ -132,7 +132,7 @@ fn a_compatible_change_fails_until_the_file_is_written_anew() {
 }
 
 #[test]
-fn a_rewrite_is_written_by_force_only() {
+fn a_rewrite_is_written_only_by_force() {
     let file = file(Some(GOLDEN));
     let error = check(&file.path, &third(), Update::Allowed).unwrap_err().to_string();
     for part in [
@@ -147,7 +147,7 @@ fn a_rewrite_is_written_by_force_only() {
 }
 
 #[test]
-fn a_codec_that_writes_another_text_under_its_name_is_found_by_the_golden_row() {
+fn a_codec_with_changed_texts_is_found_by_the_golden_row() {
     // As if an earlier codec had written other digits: the schemas are equal, the golden rows are not.
     let text = GOLDEN.replace("sample Sales empid_000223", "sample Sales empid_0002230");
     let error = check(&file(Some(&text)).path, &first(), Update::Allowed).unwrap_err().to_string();
@@ -158,7 +158,7 @@ fn a_codec_that_writes_another_text_under_its_name_is_found_by_the_golden_row() 
 }
 
 #[test]
-fn another_sample_is_no_danger() {
+fn another_sample_is_not_a_change_of_the_schema() {
     let file = file(Some(GOLDEN));
     let bob = v1::Employee { department: "Sales".into(), id: 7, age: 36 };
     let error = check(&file.path, &[Layout::of(&[bob]).unwrap()], Update::Never).unwrap_err().to_string();
@@ -166,7 +166,7 @@ fn another_sample_is_no_danger() {
 }
 
 #[test]
-fn an_entity_that_came_or_went_is_told() {
+fn an_added_or_removed_entity_is_reported() {
     let other = file(Some(&GOLDEN.replace("Employee", "Person")));
     let error = check(&other.path, &first(), Update::Never).unwrap_err().to_string();
     assert!(error.contains("Employee: compatible\n  is not in the file"), "{error}");
@@ -174,7 +174,7 @@ fn an_entity_that_came_or_went_is_told() {
 }
 
 #[test]
-fn a_file_that_is_none_is_not_overwritten() {
+fn a_file_that_is_not_a_lock_file_is_not_overwritten() {
     let file = file(Some("hello\n"));
     for update in [Update::Never, Update::Allowed, Update::Force] {
         assert_eq!(check(&file.path, &first(), update).unwrap_err().code(), ErrorCode::Corrupted);

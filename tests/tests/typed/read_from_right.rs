@@ -33,7 +33,7 @@ fn pat_ck_2_a_text_before_an_id_of_fixed_width_is_read_back() {
 }
 
 #[test]
-fn key_7_a_key_too_long_as_a_whole_is_told_by_key_of() {
+fn key_7_key_of_refuses_a_key_that_is_too_long_as_a_whole() {
     let review = Review { department: "Sales".to_owned(), name: "n".repeat(508), year: 2012 };
     let error = review.key_of().unwrap_err();
     assert_eq!(error.code(), ErrorCode::PropertyValueTooLarge);

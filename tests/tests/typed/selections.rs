@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn k2_a_key_reads_its_entity_and_no_other(a in entry(), b in entry()) {
+    fn k2_a_key_reads_only_its_entity(a in entry(), b in entry()) {
         let key = Entry::key(a.number, &a.tenant, a.delta, a.at, &a.name, a.stage, &a.note);
         let same = Entry { tags: b.tags.clone(), ..a.clone() } == b;
         prop_assert!(reads(key.clone(), &a));

@@ -165,7 +165,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn pat_het_6_every_row_of_a_mixed_partition_comes_back_as_what_it_is(
+    fn pat_het_6_every_row_of_a_mixed_partition_is_read_as_its_type(
         entities in prop::collection::vec(staff(), 0..30),
     ) {
         let table = employees();
@@ -206,7 +206,7 @@ fn pat_het_3_versions_live_side_by_side_and_the_newest_is_read() {
 }
 
 #[test]
-fn pat_het_1_a_row_that_is_not_what_its_key_says_is_an_error() {
+fn pat_het_1_a_row_that_does_not_match_its_key_is_an_error() {
     let table = employees();
     let rows = table.store().untyped("Company").unwrap();
     block_on(rows.insert(&TableEntity::new("Sales", "empid_000007").unwrap())).unwrap();
@@ -302,7 +302,7 @@ struct Lonely {
 }
 
 #[test]
-fn a_second_one_is_an_error() {
+fn a_second_row_of_a_single_field_is_an_error() {
     let table = employees();
     write(&table, &[Staff::Employee(employee(1)), Staff::Employee(employee(2))]);
     let employee = |group: Lonely| group.employee;

@@ -36,7 +36,7 @@ fn ids(employees: &[Employee]) -> Vec<u32> {
 }
 
 #[test]
-fn single_writes_do_what_their_rules_say() -> Result<()> {
+fn single_writes_follow_their_rules() -> Result<()> {
     block_on(async {
         let table = employees();
         let mut ada = Employee { room: Some("7".into()), ..Employee::new("Sales", 223) };
@@ -65,7 +65,7 @@ fn single_writes_do_what_their_rules_say() -> Result<()> {
 }
 
 #[test]
-fn a_key_that_cannot_be_written_is_told_where_it_is_used() {
+fn a_key_that_cannot_be_written_is_an_error_where_it_is_used() {
     block_on(async {
         let table = employees();
         let error = table.get(Employee::key("Sales", 1_000_000)).await.unwrap_err();
@@ -76,7 +76,7 @@ fn a_key_that_cannot_be_written_is_told_where_it_is_used() {
 }
 
 #[test]
-fn dq_7_get_many_answers_in_the_order_asked() -> Result<()> {
+fn dq_7_get_many_returns_the_requested_order() -> Result<()> {
     let table = filled(&["Sales"], 50);
     let found = block_on(table.get_many([40, 99, 3, 40].map(|id| Employee::key("Sales", id))))?;
     let ids: Vec<_> = found.iter().map(|found| found.as_ref().map(|employee| employee.id)).collect();
@@ -85,7 +85,7 @@ fn dq_7_get_many_answers_in_the_order_asked() -> Result<()> {
 }
 
 #[test]
-fn con_3_update_repeats_on_conflict_and_counts_right() {
+fn con_3_update_retries_on_conflict_and_counts_correctly() {
     let table = employees();
     block_on(table.insert(&Employee { age: 0, ..Employee::new("Sales", 1) })).unwrap();
     let stale = block_on(table.get(Employee::key("Sales", 1))).unwrap().unwrap();
@@ -105,7 +105,7 @@ fn con_3_update_repeats_on_conflict_and_counts_right() {
 }
 
 #[test]
-fn con_3_update_gives_up_after_a_bounded_number_of_lost_races_and_waits_in_between() {
+fn con_3_update_gives_up_after_a_bounded_number_of_delayed_retries() {
     let waits = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&waits);
     let pace = Runtime::new().sleep_by(move |time| {
@@ -129,7 +129,7 @@ fn con_3_update_gives_up_after_a_bounded_number_of_lost_races_and_waits_in_betwe
 }
 
 #[test]
-fn update_keeps_what_the_type_does_not_know_and_removes_what_became_none() -> Result<()> {
+fn update_keeps_unknown_properties_and_removes_those_set_to_none() -> Result<()> {
     block_on(async {
         let table = employees();
         let untyped = table.store().untyped("Employee")?;
@@ -326,7 +326,7 @@ fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
 
 /// No scan occurs unnoticed on a hot path (PAT-ANTI-3), because it must state its reason and the amount that it may read.
 #[test]
-fn dq_5_a_scan_has_a_reason_and_a_bound_that_is_never_a_silent_cut() -> Result<()> {
+fn dq_5_a_scan_has_a_reason_and_a_bound_that_never_truncates_silently() -> Result<()> {
     block_on(async {
         let table = filled(&["Marketing", "Sales"], 600);
         let scan = |rows| table.scan("monthly audit").max_rows(rows);
@@ -347,7 +347,7 @@ fn dq_5_a_scan_has_a_reason_and_a_bound_that_is_never_a_silent_cut() -> Result<(
 }
 
 #[test]
-fn plans_are_told_without_asking() -> Result<()> {
+fn plans_are_available_without_a_request() -> Result<()> {
     let table = Table::<Employee, Engine>::of_design(Engine::in_memory()); // not even created
     let plan = table.query(Employee::ids("Sales", 100, 200)).page_size(50).plan()?;
     assert_eq!(plan.class, QueryClass::Range);

@@ -45,7 +45,7 @@ fn egt_6_a_transaction_chains_and_commits() -> Result<()> {
 }
 
 #[test]
-fn egt_2_to_5_are_told_at_the_call() -> Result<()> {
+fn egt_2_to_5_are_checked_at_the_call() -> Result<()> {
     let table = employees();
     let mut sales = table.transaction(&Employee::new("Sales", 0))?;
     sales.insert(&Employee::new("Sales", 0))?;
@@ -114,7 +114,7 @@ fn bulk_keeps_the_order_of_one_entity() -> Result<()> {
 }
 
 #[test]
-fn a_bulk_write_that_fails_says_exactly_what_is_written_and_resumes() {
+fn a_failed_bulk_write_states_exactly_what_is_written_and_resumes() {
     let table = employees();
     block_on(table.insert(&Employee::new("Sales", 250))).unwrap();
     let all: Vec<Employee> = (0..1_000)
@@ -139,7 +139,7 @@ fn a_bulk_write_that_fails_says_exactly_what_is_written_and_resumes() {
 }
 
 #[test]
-fn con_11_a_bulk_write_tells_what_may_have_been_written() {
+fn con_11_a_bulk_write_states_what_may_have_been_written() {
     let faults = Faults { lose_answer_every: NonZeroU32::new(2), ..Faults::default() };
     let engine = EngineOptions::new().faults(faults).in_memory();
     let table = on(&engine);

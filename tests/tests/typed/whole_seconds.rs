@@ -136,7 +136,7 @@ proptest! {
 
     /// The order is that of the `ETag`s of the entity and of the guards, regardless of the Timestamps.
     #[test]
-    fn etag_6_and_pat_inter_3_an_index_elsewhere_follows_changes_of_one_second(
+    fn etag_6_and_pat_inter_3_cross_partition_indexes_follow_changes_of_one_second(
         changes in prop::collection::vec((0..3_u32, prop::option::of(0..4_u32), any::<bool>()), 1..16),
     ) {
         block_on(async {

@@ -47,7 +47,7 @@ fn messages() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn each_mistake_is_told_once() {
+fn each_mistake_is_reported_once() {
     let (messages, marked) = (messages(), marked());
     assert!(messages.len() > 50, "the cases were not found");
     let several: BTreeMap<_, _> =
@@ -73,7 +73,7 @@ fn marked() -> BTreeMap<String, Vec<(usize, String)>> {
 }
 
 #[test]
-fn each_marked_mistake_is_told_once_where_it_stands() {
+fn each_marked_mistake_is_reported_once_at_its_position() {
     let (marked, messages) = (marked(), messages());
     assert!(marked.len() > 20, "the cases were not found");
     for (case, mut marks) in marked {

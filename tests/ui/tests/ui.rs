@@ -3,6 +3,6 @@
 //! `TRYBUILD=overwrite cargo test -p ui-tests --test ui` writes the messages again. Read each of them.
 
 #[test]
-fn mistakes_are_told_with_their_fix() {
+fn mistakes_are_reported_with_their_fix() {
     trybuild::TestCases::new().compile_fail("fail/*/*.rs");
 }

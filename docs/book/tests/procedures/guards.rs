@@ -75,7 +75,7 @@ async fn job(store: &Engine, table: &TableName, now: u64) -> Result<u64> {
 }
 
 #[pollster::test]
-async fn guards_are_collected_weekly_and_only_those_of_deleted_rows() -> Result<()> {
+async fn only_guards_of_deleted_rows_are_collected_weekly() -> Result<()> {
     let mut page = Procedure::of("book/running.md", "Periodic jobs");
     let time = Time::new();
     let (store, queue) = (time.engine(), QueueName::new("parcels")?);

@@ -188,7 +188,7 @@ async fn an_entity_moves_with_its_index_view_feed_and_outbox() -> Result<()> {
 }
 
 #[pollster::test]
-async fn changes_at_a_target_whose_clock_is_behind_are_taken_for_older_ones() -> Result<()> {
+async fn changes_at_a_target_with_a_slow_clock_are_treated_as_older() -> Result<()> {
     let mut page = Procedure::of("book/azure.md", "Moving a table");
     let (time, hour) = (Time::new(), Duration::from_secs(60 * 60));
     let here = EngineOptions::new().clock(time.ahead(hour)).in_memory();

@@ -119,7 +119,7 @@ fn deploy(desk: &Desk, releases: [&[&str]; 2]) -> bool {
 }
 
 #[test]
-fn given_keys_are_rotated_by_deployments_of_which_none_refuses_an_intent() {
+fn given_keys_are_rotated_by_deployments_without_refused_intents() {
     let mut page = Procedure::of("book/running.md", "Keys of the outbox");
     let desk = Desk::new();
 

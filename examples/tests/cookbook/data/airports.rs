@@ -61,7 +61,7 @@ fn states_are_two_capital_letters() {
 }
 
 #[test]
-fn only_names_and_cities_hold_a_slash() {
+fn only_names_and_cities_contain_a_slash() {
     let airports = load().unwrap();
     assert_eq!(airports.iter().filter(|airport| airport.name.contains('/')).count(), 62);
     assert_eq!(airports.iter().filter(|airport| airport.city.contains('/')).count(), 51);

@@ -52,7 +52,7 @@ fn identifiers_are_unique_and_plain() {
 }
 
 #[test]
-fn times_are_unique_and_fall() {
+fn times_are_unique_and_descending() {
     assert!(load().unwrap().is_sorted_by(|left, right| left.time > right.time));
 }
 
@@ -67,7 +67,7 @@ fn not_every_event_is_an_earthquake() {
 }
 
 #[test]
-fn places_hold_nothing_a_key_forbids() {
+fn places_contain_no_character_that_keys_forbid() {
     let illegal = |text: &str| text.contains(['/', '\\', '#', '?']) || text.chars().any(char::is_control);
     assert!(!load().unwrap().iter().any(|event| illegal(&event.place)));
 }

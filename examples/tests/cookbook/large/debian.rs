@@ -40,7 +40,7 @@ fn paragraphs_become_packages_and_the_incomplete_are_left_out() {
 }
 
 #[test]
-fn an_index_is_told_by_its_name() {
+fn an_index_is_recognised_by_its_file_name() {
     for yes in ["deb.debian.org_debian_dists_x_main_binary-amd64_Packages.lz4", "host_Packages"] {
         assert!(is_index(Path::new(yes)), "{yes}");
     }

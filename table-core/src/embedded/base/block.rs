@@ -267,7 +267,7 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_found(entries in entries(), probe in prop::collection::vec(any::<u8>(), 0..5)) {
+        fn encoded_rows_are_found(entries in entries(), probe in prop::collection::vec(any::<u8>(), 0..5)) {
             let block = encode(&entries);
             let layout = Layout::read(&block).unwrap();
             prop_assert_eq!(decode(&block).unwrap(), entries.clone());
@@ -285,7 +285,7 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), key in prop::collection::vec(any::<u8>(), 0..5)) {
+        fn reading_arbitrary_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), key in prop::collection::vec(any::<u8>(), 0..5)) {
             let _ = decode(&bytes);
             if let Ok(layout) = Layout::read(&bytes) {
                 let _ = layout.find(&bytes, &key);

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_again_stays_and_the_bytes_have_a_bound() {
+    fn blocks_read_again_stay_cached_and_the_cache_is_bounded() {
         let room = SHARDS * 20;
         let cache = Cache::new(room * bytes_of(&block()));
         for n in 0..5_000 {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_put_in_twice_counts_once_and_one_above_the_budget_goes() {
+    fn a_block_inserted_twice_counts_once_and_one_over_budget_is_dropped() {
         let cache = Cache::new(SHARDS * bytes_of(&block()));
         cache.insert((1, 0), block());
         cache.insert((1, 0), block());
@@ -224,7 +224,7 @@ mod tests {
 
     /// Of twice as many blocks as fit into the cache, read at random, nearly half are found. The test would notice unused space.
     #[test]
-    fn at_random_nearly_as_much_is_found_as_there_is_room_for() {
+    fn random_reads_hit_nearly_in_proportion_to_the_cache_size() {
         let (room, blocks) = (SHARDS * 64, SHARDS as u64 * 128);
         let cache = Cache::new(room * bytes_of(&block()));
         let (mut random, shared) = (7_u64, block());

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_that_would_lose_or_add_something_is_refused() {
+    fn a_merge_that_would_lose_or_add_rows_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let mut base = base(folder.path());
         let (part, outcome) = merged(&mut base);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_are_replaced_by_the_names_of_their_runs_or_not_at_all() {
+    fn layers_are_replaced_by_run_number_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let mut base = base(folder.path());
         let (part, outcome) = merged(&mut base);

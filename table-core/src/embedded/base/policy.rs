@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_chooses_and_a_settled_base_is_left_alone() {
+    fn each_rule_selects_a_merge_and_a_settled_base_is_not_merged() {
         let settled = segment(&[900]);
         let base = |one: Figures| vec![settled.clone(), settled.clone(), one];
         assert_eq!(chosen(&vec![settled.clone(); 20]), None);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_layers_the_top_is_merged_down_to_one_that_is_larger_than_all_above_it() {
+    fn top_layers_are_merged_down_to_one_larger_than_all_above_it() {
         assert_eq!(segment(&[5, 5, 10, 20, 41, 1_000]).top(), 4);
         assert_eq!(segment(&[5, 50, 1_000]).top(), 2);
         assert_eq!(segment(&[100, 50, 200]).top(), 3);
@@ -329,7 +329,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_merge_lessens_the_measure_and_the_bounds_hold_at_rest(
+        fn each_merge_reduces_the_measure_and_the_bounds_hold_at_rest(
             segments in prop::collection::vec(figures(), 1..40),
             run_bytes in prop_oneof![Just(100_u64), Just(3_000), Just(100_000)],
             kept in 0..=100_u64,

@@ -118,7 +118,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn the_base_agrees_with_a_map_whatever_is_flushed_merged_dropped_and_read_again(
+    fn the_base_agrees_with_a_map_after_flushes_merges_drops_and_reopens(
         acts in prop::collection::vec(act(), 1..60),
         probe in 0..400_u16,
     ) {
@@ -214,7 +214,7 @@ fn rest(base: &mut Base) -> usize {
 
 /// The base is written with large runs and reopened with small ones, so the first part of a merge contains no block of one of the layers.
 #[test]
-fn a_merge_that_is_cut_short_keeps_the_layers_below_it() {
+fn an_interrupted_merge_keeps_the_layers_below_it() {
     let folder = tempfile::tempdir().unwrap();
     let large = Place { run_bytes: 1 << 20, ..place(folder.path()) };
     flush(&mut Base::create(&large, meta(&[1])).unwrap(), 0..2_000, Some(30));
@@ -229,7 +229,7 @@ fn a_merge_that_is_cut_short_keeps_the_layers_below_it() {
 }
 
 #[test]
-fn deleted_rows_leave_the_base_and_nothing_is_left_to_pass_over() {
+fn deleted_rows_leave_the_base_without_remaining_deletions() {
     let folder = tempfile::tempdir().unwrap();
     let mut base = Base::create(&Place { run_bytes: 60_000, ..place(folder.path()) }, meta(&[1])).unwrap();
     flush(&mut base, 0..5_000, Some(100));
@@ -257,7 +257,7 @@ fn deleted_rows_leave_the_base_and_nothing_is_left_to_pass_over() {
 }
 
 #[test]
-fn what_is_told_to_stop_leaves_no_trace() {
+fn cancelled_work_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut base = base(folder.path());
     let rows: Vec<_> = (0..200).map(|n| (key_of(1, n), row_of(n.into(), 100))).collect();
@@ -279,7 +279,7 @@ fn what_is_told_to_stop_leaves_no_trace() {
 }
 
 #[test]
-fn rows_in_order_are_never_merged_and_a_slice_is_all_that_one_merge_writes() {
+fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
     let folder = tempfile::tempdir().unwrap();
     let mut base = base(folder.path());
     let flush = |base: &mut Base, numbers: &[u16]| {
@@ -311,7 +311,7 @@ fn rows_in_order_are_never_merged_and_a_slice_is_all_that_one_merge_writes() {
 
 /// Two tables, and two parts of one table, are loaded in order. Their rows are recognised as adjacent even if they are between rows of others.
 #[test]
-fn rows_in_order_between_others_are_never_merged() {
+fn ordered_rows_between_others_are_never_merged() {
     let folder = tempfile::tempdir().unwrap();
     let tables = [1, 2];
     let mut base = Base::create(&place(folder.path()), meta(&tables)).unwrap();
@@ -332,7 +332,7 @@ fn rows_in_order_between_others_are_never_merged() {
 }
 
 #[test]
-fn a_table_dropped_between_two_others_is_merged_out_once_and_not_for_ever() {
+fn a_table_dropped_between_two_others_is_merged_out_only_once() {
     let folder = tempfile::tempdir().unwrap();
     let tables = [1, 2, 3];
     let mut base = Base::create(&place(folder.path()), meta(&tables)).unwrap();

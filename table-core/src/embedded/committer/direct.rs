@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_in_memory_are_done_when_they_are_first_polled() {
+    fn in_memory_writes_complete_at_their_first_poll() {
         let engine = engine();
         let direct = engine.inner.direct.clone().unwrap();
         let table = employees();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_finds_the_committer_at_work_is_done_by_its_thread() {
+    fn a_write_while_the_committer_is_busy_is_done_by_its_thread() {
         let engine = engine();
         let direct = engine.inner.direct.clone().unwrap();
         let table = employees();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_a_caller_s_write_ends_writing_and_reading_goes_on() {
+    fn a_panic_in_a_callers_write_stops_writes_but_not_reads() {
         let panics = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&panics);
         let now = move || {
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_the_thread_between_requests_leaves_no_caller_without_an_answer() {
+    fn a_thread_panic_between_requests_leaves_no_caller_unanswered() {
         let engine = started(EngineOptions::new().scheduler(Arc::new(PanicsAtPass)));
         block_on(engine.delete_table(&employees())).unwrap();
         // The request completes before the panic, or is refused after it.
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_waker_that_panics_nor_a_future_that_is_dropped_takes_a_write_back() {
+    fn a_panicking_waker_or_a_dropped_future_does_not_undo_a_write() {
         let engine = engine();
         let direct = engine.inner.direct.clone().unwrap();
         let table = employees();

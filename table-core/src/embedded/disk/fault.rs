@@ -130,7 +130,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_lack_of_descriptors_is_a_shortage() {
+    fn running_out_of_descriptors_is_a_shortage() {
         for errno in [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE] {
             let error = Task::CreateRun.refused(errno.into());
             assert!(is_shortage(&error) && error.is_throttled(), "{error}");

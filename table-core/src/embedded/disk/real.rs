@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_ends_although_a_copy_of_its_handle_is_open() {
+    fn a_lock_is_released_even_if_a_copy_of_its_handle_is_open() {
         let folder = tempfile::tempdir().unwrap();
         let file = File::create(folder.path().join("LOCK")).unwrap();
         let copy = file.try_clone().unwrap();

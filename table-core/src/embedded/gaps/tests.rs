@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
-    fn scans_find_the_rows_of_their_state_whatever_is_written_reported_and_taken_back(
+    fn scans_find_the_rows_of_their_state_after_any_writes_and_reports(
         acts in prop::collection::vec(act(), 1..80),
     ) {
         let folder = tempfile::tempdir().unwrap();

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn names_say_the_number() {
+    fn file_names_contain_the_number() {
         let path = path(Path::new("folder"), 12);
         assert_eq!(path, Path::new("folder/0000000012.journal"));
         assert_eq!(number("0000000012.journal"), Some(12));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn each_file_has_a_salt_of_its_own() {
+    fn each_file_has_its_own_salt() {
         let salts: std::collections::BTreeSet<u32> =
             (0..8).flat_map(|_| [Salt::random().head, Salt::random().record]).collect();
         assert!(salts.len() > 12, "{salts:?}");

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn any_flipped_bit_is_seen() {
+    fn any_flipped_bit_is_detected() {
         let mut out = Writer::default();
         write(&write_record(), SALT, 5, 4, &mut out);
         let good = out.into_bytes();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_another_file_is_none() {
+    fn a_frame_of_another_file_is_not_read() {
         let mut out = Writer::default();
         write(&write_record(), SALT, 5, 4, &mut out);
         let (head, record) = (out.as_bytes(), &out.as_bytes()[HEADER..]);

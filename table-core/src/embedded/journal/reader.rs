@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_behind_a_torn_frame_reads_each_byte_once_whatever_a_value_holds() {
+    fn the_search_after_a_torn_frame_reads_each_byte_once_for_any_values() {
         // Every offset has a plausible length, sequence number and durable number.
         let value = 200_000_u64.to_le_bytes().into_iter().cycle().take(400_000);
         let bytes: Vec<u8> =
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_written_while_the_file_is_read_are_no_corruption_and_a_broken_one_among_them_is() {
+    fn concurrently_written_frames_are_not_corruption_unless_one_is_broken() {
         let salt = Salt { head: 1, record: 2 };
         let mut out = crate::embedded::bytes::Writer::default();
         out.raw(&[0; 40]);

@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn fil_19_a_span_holds_the_keys_of_its_range_whatever_characters_the_bounds_hold(
+    fn fil_19_a_span_contains_the_keys_of_its_range_for_any_bounds(
         partition_key in range(),
         row_key in range(),
         stored_partition in stored(),

@@ -87,7 +87,7 @@ fn que_3_a_cleared_queue_is_empty_after_a_reopen_and_its_rows_are_reclaimed() {
 }
 
 #[test]
-fn que_3_queues_are_no_tables_and_tables_no_queues() {
+fn que_3_queues_are_not_tables_and_tables_are_not_queues() {
     let engine = Engine::in_memory();
     block_on(engine.create_queue(&work())).unwrap();
     assert!(block_on(engine.list_tables("", None, 10)).unwrap().names.is_empty());
@@ -101,7 +101,7 @@ fn que_3_queues_are_no_tables_and_tables_no_queues() {
 }
 
 #[test]
-fn que_15_the_name_of_a_deleted_queue_waits_as_a_tables_does() {
+fn que_15_the_name_of_a_deleted_queue_waits_like_a_tables() {
     let (options, time) = clocked();
     let engine = options.table_delete_delay(Duration::from_secs(30)).in_memory();
     block_on(engine.create_queue(&work())).unwrap();
@@ -113,7 +113,7 @@ fn que_15_the_name_of_a_deleted_queue_waits_as_a_tables_does() {
 }
 
 #[test]
-fn a_clock_that_goes_back_hides_nothing_that_showed() {
+fn a_clock_that_goes_back_hides_no_visible_message() {
     let (options, time) = clocked();
     let engine = options.in_memory();
     block_on(engine.create_queue(&work())).unwrap();
@@ -125,7 +125,7 @@ fn a_clock_that_goes_back_hides_nothing_that_showed() {
 }
 
 #[test]
-fn que_7_messages_whose_time_is_over_hide_none_behind_them_and_are_taken_out() {
+fn que_7_expired_messages_hide_no_others_and_are_removed() {
     let (options, time) = clocked();
     let engine = options.in_memory();
     block_on(engine.create_queue(&work())).unwrap();
@@ -143,7 +143,7 @@ fn que_7_messages_whose_time_is_over_hide_none_behind_them_and_are_taken_out() {
 }
 
 #[test]
-fn que_10_concurrent_receivers_never_get_one_message_at_one_time() {
+fn que_10_concurrent_receivers_never_hold_the_same_message() {
     let folder = tempfile::tempdir().unwrap();
     let (options, _) = clocked();
     let engine = options.open(folder.path()).unwrap();
@@ -327,7 +327,7 @@ proptest! {
 }
 
 #[test]
-fn que_11_a_lease_ends_in_time_after_the_clock_has_jumped_ahead_and_back_also_across_a_reopen() {
+fn que_11_a_lease_expires_on_time_after_clock_jumps_and_a_reopen() {
     let folder = tempfile::tempdir().unwrap();
     let (options, time) = clocked();
     let engine = options.clone().open(folder.path()).unwrap();
@@ -349,7 +349,7 @@ fn que_11_a_lease_ends_in_time_after_the_clock_has_jumped_ahead_and_back_also_ac
 }
 
 #[test]
-fn eng_9_a_name_is_free_in_time_after_the_clock_has_jumped_ahead_and_back() {
+fn eng_9_a_name_is_free_on_time_after_clock_jumps() {
     let (options, time) = clocked();
     let engine = options.table_delete_delay(Duration::from_secs(40)).in_memory();
     let name = crate::name::TableName::new("Employee").unwrap();

@@ -48,7 +48,7 @@ fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::
 }
 
 #[test]
-fn what_is_queued_behind_a_close_is_told_that_the_engine_is_closed() {
+fn requests_queued_behind_a_close_fail_with_engine_closed() {
     let folder = tempfile::tempdir().unwrap();
     let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync);
     let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
@@ -76,7 +76,7 @@ fn what_is_queued_behind_a_close_is_told_that_the_engine_is_closed() {
 }
 
 #[test]
-fn a_panic_of_the_committer_is_told_to_every_writer_and_what_is_published_stays_readable() {
+fn a_committer_panic_fails_every_writer_and_keeps_published_rows_readable() {
     for step in [Step::JournalWrite, Step::JournalSync, Step::Publish, Step::Acknowledge, Step::Freeze] {
         let folder = tempfile::tempdir().unwrap();
         let armed = Arc::new(AtomicBool::new(false));
@@ -118,7 +118,7 @@ impl Wake for Panics {
 }
 
 #[test]
-fn a_waker_that_panics_stops_no_one_else() {
+fn a_panicking_waker_stops_no_other_caller() {
     let engine = in_memory();
     let table = employees();
     let waker = Waker::from(Arc::new(Panics));
@@ -140,7 +140,7 @@ impl Wake for Task {
 }
 
 #[test]
-fn the_last_handle_may_go_on_the_committers_own_thread() {
+fn the_last_handle_may_be_dropped_on_the_committer_thread() {
     let folder = tempfile::tempdir().unwrap();
     let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync);
     let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
@@ -164,7 +164,7 @@ fn the_last_handle_may_go_on_the_committers_own_thread() {
 }
 
 #[test]
-fn writes_dropped_in_any_order_behind_a_full_queue_stop_no_other_and_are_whole_or_not_there() {
+fn writes_dropped_behind_a_full_queue_stop_no_other_and_are_atomic() {
     const WRITES: usize = 3_000;
     let folder = tempfile::tempdir().unwrap();
     let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync);

@@ -7,7 +7,7 @@ use super::*;
 use crate::embedded::disk::Disk;
 
 #[test]
-fn a_copy_holds_what_was_acknowledged_before_and_whole_transactions_of_the_rest() {
+fn a_backup_contains_earlier_acknowledged_writes_and_whole_transactions() {
     let (folder, copies) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let engine = on_disk(folder.path());
     for n in 0..20 {
@@ -51,7 +51,7 @@ fn a_copy_holds_what_was_acknowledged_before_and_whole_transactions_of_the_rest(
 }
 
 #[test]
-fn what_is_broken_is_not_copied_as_if_it_were_whole() {
+fn broken_rows_are_not_copied_as_if_they_were_intact() {
     let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let engine = on_disk(folder.path());
     write(&engine, "1", insert(1)).unwrap();
@@ -88,7 +88,7 @@ fn restored(disk: &Arc<dyn Disk>, from: &str, to: &str) -> Result<Vec<i32>> {
 }
 
 #[test]
-fn a_later_backup_copies_what_is_new_and_removes_what_is_not_needed() {
+fn a_later_backup_copies_new_files_and_removes_unneeded_ones() {
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
     let engine = padded(&disk, "/engine");
     pad(&engine, 0..40);
@@ -116,7 +116,7 @@ fn a_later_backup_copies_what_is_new_and_removes_what_is_not_needed() {
 }
 
 #[test]
-fn a_power_loss_at_any_call_of_a_backup_leaves_the_earlier_or_the_new_one_whole() {
+fn a_power_loss_during_a_backup_leaves_the_earlier_or_the_new_one_intact() {
     let sim = Arc::new(SimDisk::default());
     let imaging = Arc::new(ImagingDisk::new(sim.clone()));
     let disk: Arc<dyn Disk> = imaging.clone();
@@ -156,7 +156,7 @@ fn a_power_loss_at_any_call_of_a_backup_leaves_the_earlier_or_the_new_one_whole(
 }
 
 #[test]
-fn a_power_loss_at_any_call_of_a_first_backup_or_a_restore_leaves_nothing_that_is_taken_for_whole() {
+fn a_power_loss_during_a_first_backup_or_restore_leaves_no_false_copy() {
     let sim = Arc::new(SimDisk::default());
     let imaging = Arc::new(ImagingDisk::new(sim.clone()));
     let disk: Arc<dyn Disk> = imaging.clone();
@@ -201,7 +201,7 @@ fn is_run(name: &str) -> bool {
 }
 
 #[test]
-fn a_damaged_backup_is_not_restored_and_the_next_one_mends_what_it_can() {
+fn a_damaged_backup_is_not_restored_and_the_next_one_repairs_what_it_can() {
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
     let engine = padded(&disk, "/engine");
     pad(&engine, 0..20);
@@ -266,7 +266,7 @@ fn a_backup_of_another_engine_or_of_another_history_is_not_overwritten() {
 }
 
 #[test]
-fn a_backup_of_what_can_be_read_names_what_cannot() {
+fn a_backup_of_readable_rows_names_the_unreadable_ones() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let engine = on_disk(&path("engine"));

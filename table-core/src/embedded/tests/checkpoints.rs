@@ -35,7 +35,7 @@ fn a_checkpoint_moves_rows_into_the_base_and_releases_the_journal_it_covers() {
 }
 
 #[test]
-fn checkpoints_begin_by_themselves_and_the_bound_on_recent_makes_writers_wait_and_not_fail() {
+fn checkpoints_start_automatically_and_full_memory_delays_writers() {
     let folder = tempfile::tempdir().unwrap();
     let options = options().checkpoint_bytes(40_000).recent_bytes(60_000);
     let engine = with_table(options.open(folder.path()).unwrap());
@@ -58,7 +58,7 @@ fn checkpoints_begin_by_themselves_and_the_bound_on_recent_makes_writers_wait_an
 }
 
 #[test]
-fn one_key_written_over_and_over_does_not_make_the_journal_grow_without_end() {
+fn repeatedly_writing_one_key_does_not_grow_the_journal_without_bound() {
     let folder = tempfile::tempdir().unwrap();
     // The bound of recent bytes is low, so writers wait for a checkpoint thread that is behind. Otherwise its timing alone would
     // determine the number of checkpoints.
@@ -73,7 +73,7 @@ fn one_key_written_over_and_over_does_not_make_the_journal_grow_without_end() {
 }
 
 #[test]
-fn compact_leaves_each_row_once_and_readers_of_what_it_merged_go_on() {
+fn compact_keeps_each_row_once_and_readers_of_merged_runs_continue() {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
     for n in 0..10 {
@@ -98,7 +98,7 @@ fn compact_leaves_each_row_once_and_readers_of_what_it_merged_go_on() {
 }
 
 #[test]
-fn rows_of_a_dropped_table_leave_the_base_also_after_a_reopen() {
+fn rows_of_a_dropped_table_leave_the_base_even_after_a_reopen() {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
     for n in 0..30 {

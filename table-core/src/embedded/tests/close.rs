@@ -31,7 +31,7 @@ fn read_until_closed(engine: &Engine, begun: &AtomicBool) -> Vec<String> {
 }
 
 #[test]
-fn a_read_beside_a_close_is_right_or_refused() {
+fn a_read_during_a_close_is_correct_or_refused() {
     for round in 0..200 {
         let folder = tempfile::tempdir().unwrap();
         let engine = if round % 20 == 0 {

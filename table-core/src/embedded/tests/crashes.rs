@@ -33,7 +33,7 @@ fn shown(engine: &Engine) -> i32 {
 }
 
 #[test]
-fn con_1_egt_9_a_crash_at_any_step_keeps_what_was_acknowledged_and_all_or_none_of_the_rest() {
+fn con_1_egt_9_a_crash_keeps_acknowledged_writes_and_all_or_none_of_others() {
     let folder = tempfile::tempdir().unwrap();
     let images = Images::default();
     let acknowledged = Arc::new(AtomicUsize::new(0));
@@ -95,7 +95,7 @@ fn con_1_egt_9_a_crash_at_any_step_keeps_what_was_acknowledged_and_all_or_none_o
 }
 
 #[test]
-fn f4_a_failure_at_any_step_poisons_at_most_the_writes_and_reopening_recovers() {
+fn f4_a_failure_at_any_step_poisons_only_writes_and_reopening_recovers() {
     for step in Step::ALL {
         let folder = tempfile::tempdir().unwrap();
         // 0: not yet, 1: to fail, 2: has failed.
@@ -156,7 +156,7 @@ fn f4_a_failure_at_any_step_poisons_at_most_the_writes_and_reopening_recovers() 
 }
 
 #[test]
-fn a_checkpoint_thread_that_panics_is_reported_and_nobody_waits_for_it() {
+fn a_checkpoint_thread_panic_is_reported_and_no_caller_waits_for_it() {
     for step in [
         Step::CheckpointWrite,
         Step::CheckpointCommit,

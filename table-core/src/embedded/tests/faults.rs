@@ -33,7 +33,7 @@ fn eng_14_empty_and_short_pages_have_tokens_and_lose_nothing() {
 }
 
 #[test]
-fn eng_14_busy_does_nothing_and_con_11_a_lost_answer_was_applied() {
+fn eng_14_a_busy_write_is_not_applied_and_con_11_one_with_a_lost_response_is() {
     let engine = with_faults(Faults { busy_every: NonZeroU32::new(2), ..Faults::default() });
     let error = write(&engine, "1", insert(1)).unwrap_err();
     assert!(error.is_throttled());
@@ -47,7 +47,7 @@ fn eng_14_busy_does_nothing_and_con_11_a_lost_answer_was_applied() {
 }
 
 #[test]
-fn eng_14_pages_end_with_their_partition_if_asked_for() {
+fn eng_14_pages_end_with_their_partition_if_requested() {
     let engine = with_faults(Faults { partition_pages: true, ..Faults::default() });
     for partition_key in ["A", "B", "C"] {
         submit(&engine, partition_key, vec![("1", insert(1)), ("2", insert(2))]).unwrap();

@@ -132,7 +132,7 @@ fn work(folder: &Path, quota: &Arc<Quota>) -> (i32, bool) {
 }
 
 #[test]
-fn f4_con_1_a_disk_that_is_full_or_fails_to_sync_at_any_call_loses_nothing_acknowledged() {
+fn f4_con_1_a_full_or_failing_disk_loses_no_acknowledged_write() {
     for refuses in [Refuses::Writes, Refuses::Syncs, Refuses::Everything] {
         for calls in 0.. {
             let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use super::*;
 
 #[test]
-fn one_engine_a_folder() {
+fn a_folder_is_opened_by_one_engine_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
     assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::FolderLocked);
@@ -21,7 +21,7 @@ fn one_engine_a_folder() {
 }
 
 #[test]
-fn a_closed_engine_frees_the_folder_also_while_a_snapshot_is_kept() {
+fn a_closed_engine_frees_its_folder_even_if_a_snapshot_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
     write(&engine, "1", insert(1)).unwrap();
@@ -40,7 +40,7 @@ fn a_closed_engine_frees_the_folder_also_while_a_snapshot_is_kept() {
 }
 
 #[test]
-fn a_foreign_folder_is_left_as_it_is() {
+fn a_foreign_folder_is_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("letter.txt"), "Dear").unwrap();
     assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::FolderNotOurs);
@@ -64,7 +64,7 @@ fn a_removed_lock_file_lets_no_second_engine_in() {
 }
 
 #[test]
-fn of_threads_that_open_a_new_folder_at_once_one_has_it_and_the_others_find_it_locked() {
+fn only_one_of_several_threads_opens_a_new_folder() {
     for _ in 0..10 {
         let folder = tempfile::tempdir().unwrap();
         let start = Barrier::new(4);
@@ -84,7 +84,7 @@ fn of_threads_that_open_a_new_folder_at_once_one_has_it_and_the_others_find_it_l
 
 #[test]
 #[cfg(unix)]
-fn a_folder_is_locked_by_whatever_path_it_is_reached() {
+fn a_folder_is_locked_under_every_path() {
     let (folder, links) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let link = links.path().join("link");
     std::os::unix::fs::symlink(folder.path(), &link).unwrap();
@@ -96,7 +96,7 @@ fn a_folder_is_locked_by_whatever_path_it_is_reached() {
 }
 
 #[test]
-fn the_root_of_a_volume_is_an_empty_folder() {
+fn the_root_of_a_volume_counts_as_an_empty_folder() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("lost+found")).unwrap();
     write(&on_disk(folder.path()), "1", insert(1)).unwrap();
@@ -104,7 +104,7 @@ fn the_root_of_a_volume_is_an_empty_folder() {
 }
 
 #[test]
-fn an_empty_base_is_refused_and_left_as_it_is() {
+fn an_empty_base_is_refused_and_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
     write(&engine, "1", insert(1)).unwrap();
@@ -117,7 +117,7 @@ fn an_empty_base_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn folders_above_are_created() {
+fn parent_folders_are_created() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b");
     write(&on_disk(&path), "1", insert(1)).unwrap();
@@ -125,7 +125,7 @@ fn folders_above_are_created() {
 }
 
 #[test]
-fn a_missing_base_or_journal_is_refused_and_says_so() {
+fn a_missing_base_or_journal_is_refused_with_the_reason() {
     for suffix in ["BASE", "journal"] {
         let folder = tempfile::tempdir().unwrap();
         let engine = on_disk(folder.path());

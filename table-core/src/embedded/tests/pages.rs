@@ -50,7 +50,7 @@ fn pages(engine: &Engine, query: &Query) -> Vec<Vec<(String, String)>> {
 }
 
 #[test]
-fn qry_3_and_page_5_pages_of_any_size_give_every_entity_once_in_order_and_no_token_at_the_end() {
+fn qry_3_and_page_5_pages_return_each_entity_once_in_order_and_no_last_token() {
     everywhere(|engine, settle| {
         let wanted = fill(engine, settle);
         assert_eq!(all(engine), wanted);
@@ -98,7 +98,7 @@ fn ranges_of_rows_and_partitions_are_read_from_every_layer() {
 }
 
 #[test]
-fn page_10_and_cls_5_a_point_query_gives_a_list_without_a_token() {
+fn page_10_and_cls_5_a_point_query_returns_a_list_without_a_token() {
     everywhere(|engine, settle| {
         fill(engine, settle);
         let query = Query { top: Some(1), ..Query::new(KeyRange::point("P", "r00")) };
@@ -126,7 +126,7 @@ fn eng_5_top_2_and_page_9_odd_tops_and_foreign_tokens() {
 }
 
 #[test]
-fn page_6_and_7_a_token_is_the_next_key_and_works_after_that_key_is_gone() {
+fn page_6_and_7_a_token_is_the_next_key_and_works_after_its_deletion() {
     everywhere(|engine, settle| {
         fill(engine, settle);
         let query = Query { top: Some(4), ..Query::new(KeyRange::partition("P")) };
@@ -142,7 +142,7 @@ fn page_6_and_7_a_token_is_the_next_key_and_works_after_that_key_is_gone() {
 }
 
 #[test]
-fn page_2_a_position_without_a_row_begins_at_its_partition() {
+fn page_2_a_position_without_a_row_starts_at_its_partition() {
     let engine = in_memory();
     let wanted = fill(&engine, &|| ());
     let query = Query::new(KeyRange::ALL);
@@ -155,7 +155,7 @@ fn page_2_a_position_without_a_row_begins_at_its_partition() {
 }
 
 #[test]
-fn page_1_and_page_11_a_page_ends_at_bytes_and_at_entries_examined_and_still_makes_progress() {
+fn page_1_and_page_11_byte_and_scan_limits_end_pages_but_allow_progress() {
     everywhere(|engine, settle| {
         let wanted = fill(engine, settle);
         let state = engine.inner.shared.state().unwrap();
@@ -189,7 +189,7 @@ fn page_1_and_page_11_a_page_ends_at_bytes_and_at_entries_examined_and_still_mak
 }
 
 #[test]
-fn sel_2_a_query_gives_the_properties_asked_for() {
+fn sel_2_a_query_returns_the_selected_properties() {
     let engine = in_memory();
     let both = properties(&[("N", Value::Int32(1)), ("City", Value::from("Oslo"))]);
     write(&engine, "1", OperationKind::Insert(both)).unwrap();
@@ -200,7 +200,7 @@ fn sel_2_a_query_gives_the_properties_asked_for() {
 }
 
 #[test]
-fn a_snapshot_does_not_move_across_pages_and_look_ups() {
+fn a_snapshot_is_stable_across_pages_and_lookups() {
     everywhere(|engine, settle| {
         let wanted = fill(engine, settle);
         let snapshot = engine.snapshot().unwrap();
@@ -225,7 +225,7 @@ fn a_snapshot_does_not_move_across_pages_and_look_ups() {
 }
 
 #[test]
-fn page_9_a_scan_across_the_drop_and_re_creation_of_its_table_ends_with_an_error() {
+fn page_9_a_scan_fails_if_its_table_is_dropped_and_recreated() {
     everywhere(|engine, settle| {
         let fill = |n| {
             for key in ["1", "2", "3"] {

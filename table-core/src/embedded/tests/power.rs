@@ -77,7 +77,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
 }
 
 #[test]
-fn con_1_egt_9_a_power_loss_at_any_step_loses_nothing_acknowledged_and_leaves_no_half_of_a_transaction() {
+fn con_1_egt_9_a_power_loss_keeps_acknowledged_and_only_whole_transactions() {
     for (seed, (disk, acknowledged, step)) in images(Durability::Durable).into_iter().enumerate() {
         disk.lose_power(coin(seed as u64));
         let engine = open(&disk, Durability::Durable);
@@ -94,7 +94,7 @@ fn con_1_egt_9_a_power_loss_at_any_step_loses_nothing_acknowledged_and_leaves_no
 }
 
 #[test]
-fn relaxed_a_power_loss_leaves_whole_transactions_and_an_engine_that_opens() {
+fn relaxed_a_power_loss_leaves_whole_transactions_and_a_usable_engine() {
     for (seed, (disk, _, step)) in images(Durability::Relaxed).into_iter().enumerate() {
         disk.lose_power(coin(seed as u64));
         let found = numbers(&open(&disk, Durability::Relaxed));
@@ -110,7 +110,7 @@ fn relaxed_a_power_loss_leaves_whole_transactions_and_an_engine_that_opens() {
 }
 
 #[test]
-fn f4_what_a_failed_sync_left_in_memory_is_written_again_before_it_is_shown() {
+fn f4_writes_of_a_failed_sync_are_rewritten_before_they_are_visible() {
     let disk = Arc::new(SimDisk::default());
     // Without a checkpoint, only the journal has it.
     let open_on = |disk| {
@@ -166,7 +166,7 @@ fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String>
 /// After a failed sync, the operating system considers the writes clean. The program opens the folder again and may continue to write, and then the
 /// power fails.
 #[test]
-fn con_1_one_failed_sync_of_any_file_or_folder_loses_nothing_acknowledged_in_whatever_comes_after() {
+fn con_1_one_failed_sync_loses_no_acknowledged_write_afterwards() {
     let mut wrong = BTreeMap::<String, Vec<i64>>::new();
     let mut note = |sync, when: &str, found: Option<String>| {
         wrong.entry(format!("{when}: {}", found.unwrap_or_default())).or_default().push(sync);

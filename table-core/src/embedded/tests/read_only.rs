@@ -24,7 +24,7 @@ fn numbers(engine: &Engine) -> Vec<i32> {
 }
 
 #[test]
-fn nothing_is_written_by_a_reader_and_every_write_is_refused() {
+fn a_reader_writes_nothing_and_refuses_every_write() {
     let sim = Arc::new(SimDisk::default());
     let imaging = Arc::new(ImagingDisk::new(sim.clone()));
     let disk: Arc<dyn Disk> = imaging.clone();
@@ -71,7 +71,7 @@ fn nothing_is_written_by_a_reader_and_every_write_is_refused() {
 }
 
 #[test]
-fn what_a_reader_shows_stays_while_the_writer_merges_and_removes_its_files() {
+fn rows_of_a_reader_stay_while_the_writer_merges_and_removes_its_files() {
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
     let writer = with_table(options_on(&disk).open("/engine").unwrap());
     for n in 0..60 {
@@ -94,7 +94,7 @@ fn what_a_reader_shows_stays_while_the_writer_merges_and_removes_its_files() {
 }
 
 #[test]
-fn every_open_beside_a_busy_writer_shows_a_prefix_of_its_history_with_all_that_was_acknowledged() {
+fn every_concurrent_open_shows_a_prefix_with_all_acknowledged_writes() {
     let folder = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(GatedDisk::default());
     let writer = with_table(options_on(&disk).open(folder.path()).unwrap());
@@ -130,7 +130,7 @@ fn every_open_beside_a_busy_writer_shows_a_prefix_of_its_history_with_all_that_w
 }
 
 #[test]
-fn what_is_no_folder_of_an_engine_is_refused_and_not_made() {
+fn a_folder_without_an_engine_is_refused_and_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing");
     let refused = |path: &Path| Engine::open_read_only(path).unwrap_err().code();

@@ -45,7 +45,7 @@ fn numbers(engine: &Engine) -> Vec<i32> {
 }
 
 #[test]
-fn con_1_what_was_acknowledged_is_there_after_a_crash_in_both_durabilities() {
+fn con_1_acknowledged_writes_survive_a_crash_in_both_durabilities() {
     for durability in [Durability::Durable, Durability::Relaxed] {
         let folder = tempfile::tempdir().unwrap();
         let options = EngineOptions::new().durability(durability);
@@ -66,7 +66,7 @@ fn con_1_what_was_acknowledged_is_there_after_a_crash_in_both_durabilities() {
 }
 
 #[test]
-fn a_journal_cut_at_any_byte_of_its_last_three_frames_loses_only_what_is_cut() {
+fn a_journal_truncated_in_its_last_three_frames_loses_only_the_rest() {
     let (folder, journal) = folder_with(6);
     let bytes = std::fs::read(&journal).unwrap();
     let frames = frames(&bytes);
@@ -88,7 +88,7 @@ fn a_journal_cut_at_any_byte_of_its_last_three_frames_loses_only_what_is_cut() {
 }
 
 #[test]
-fn any_byte_flipped_in_a_middle_frame_is_refused_with_its_place_and_nothing_is_changed() {
+fn a_byte_flipped_in_a_middle_frame_is_refused_and_nothing_is_changed() {
     let (folder, journal) = folder_with(6);
     let bytes = std::fs::read(&journal).unwrap();
     let (start, end) = frames(&bytes)[3];
@@ -109,7 +109,7 @@ fn any_byte_flipped_in_a_middle_frame_is_refused_with_its_place_and_nothing_is_c
 }
 
 #[test]
-fn any_byte_flipped_in_the_last_frame_cuts_that_frame() {
+fn a_byte_flipped_in_the_last_frame_truncates_that_frame() {
     let (folder, journal) = folder_with(3);
     let bytes = std::fs::read(&journal).unwrap();
     let (start, end) = *frames(&bytes).last().unwrap();
@@ -123,7 +123,7 @@ fn any_byte_flipped_in_the_last_frame_cuts_that_frame() {
 }
 
 #[test]
-fn any_byte_flipped_after_a_close_is_found_and_loses_nothing_in_the_closing_frame() {
+fn a_byte_flipped_after_a_close_is_found_and_closing_frames_lose_nothing() {
     let (folder, journal) = folder_with(3);
     let open = || Engine::open(folder.path()).map(|engine| numbers(&engine));
     assert_eq!(open().unwrap(), [1, 2, 3]);
@@ -147,7 +147,7 @@ fn any_byte_flipped_after_a_close_is_found_and_loses_nothing_in_the_closing_fram
 }
 
 #[test]
-fn a_broken_frame_of_one_unsynced_write_is_torn_although_later_frames_of_that_write_are_good() {
+fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
     let (folder, journal) = folder_with(2);
     let mut bytes = std::fs::read(&journal).unwrap();
     let (_, end) = *frames(&bytes).last().unwrap();
@@ -190,7 +190,7 @@ fn bytes_inside_a_value_are_never_taken_for_a_frame() {
 }
 
 #[test]
-fn a_journal_file_that_was_never_whole_is_removed_and_a_broken_one_with_frames_is_refused() {
+fn an_incomplete_journal_file_is_removed_and_a_broken_one_is_refused() {
     let (folder, journal) = folder_with(3);
     let next = folder.path().join("0000000002.journal");
     for header in [&b""[..], &b"TBLJ"[..], &[0; 40][..]] {
@@ -205,7 +205,7 @@ fn a_journal_file_that_was_never_whole_is_removed_and_a_broken_one_with_frames_i
 }
 
 #[test]
-fn dropped_and_created_tables_come_back_as_they_were() {
+fn dropped_and_created_tables_are_recovered() {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
     write(&engine, "1", insert(1)).unwrap();

@@ -39,7 +39,7 @@ fn used_again(folder: &Path) -> Engine {
 }
 
 #[test]
-fn what_a_file_held_under_another_number_is_neither_replayed_nor_taken_for_corruption() {
+fn old_content_of_a_reused_file_is_neither_replayed_nor_corruption() {
     let folder = tempfile::tempdir().unwrap();
     let engine = used_again(folder.path());
     let bytes = std::fs::read(path(folder.path(), 3)).unwrap();
@@ -60,7 +60,7 @@ fn what_a_file_held_under_another_number_is_neither_replayed_nor_taken_for_corru
 }
 
 #[test]
-fn a_torn_frame_is_cut_where_the_next_file_is_there_ahead_of_its_first_frame() {
+fn a_torn_frame_is_cut_if_the_next_file_has_no_frame_yet() {
     let folder = tempfile::tempdir().unwrap();
     let engine = used_again(folder.path());
     let killed = copy_folder(folder.path());
@@ -79,7 +79,7 @@ fn a_torn_frame_is_cut_where_the_next_file_is_there_ahead_of_its_first_frame() {
 }
 
 #[test]
-fn a_frame_that_was_durable_when_the_next_file_got_its_first_one_is_corruption_of_its_own_file() {
+fn a_broken_frame_is_corruption_if_the_next_file_has_a_frame() {
     let folder = tempfile::tempdir().unwrap();
     let engine = used_again(folder.path());
     let before = copy_folder(folder.path());
@@ -103,7 +103,7 @@ fn a_frame_that_was_durable_when_the_next_file_got_its_first_one_is_corruption_o
 }
 
 #[test]
-fn a_closed_folder_keeps_no_room() {
+fn a_closed_folder_keeps_no_spare_journal_file() {
     let folder = tempfile::tempdir().unwrap();
     wait(used_again(folder.path()).close()).unwrap();
     assert_eq!(journals(folder.path()), [3]);
@@ -195,7 +195,7 @@ impl Disk for Eventful {
 }
 
 #[test]
-fn a_file_that_becomes_another_one_while_it_is_read_hides_nothing_that_was_acknowledged() {
+fn a_file_reused_while_it_is_read_hides_no_acknowledged_write() {
     let folder = tempfile::tempdir().unwrap();
     let writer = on_disk(folder.path());
     for n in 1..=20 {

@@ -28,7 +28,7 @@ fn fill(engine: &Engine, from: i32) -> (i32, Error) {
 }
 
 #[test]
-fn a_write_that_finds_no_room_is_refused_and_the_next_one_that_does_is_done() {
+fn a_write_without_disk_space_is_refused_and_one_with_space_succeeds() {
     // No checkpoint in between.
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
@@ -55,7 +55,7 @@ fn a_write_that_finds_no_room_is_refused_and_the_next_one_that_does_is_done() {
 }
 
 #[test]
-fn what_a_refused_group_had_changed_beside_rows_is_as_it_was() {
+fn a_refused_group_restores_what_it_changed_besides_rows() {
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     write(&engine, "1", insert(1)).unwrap();
@@ -78,7 +78,7 @@ fn what_a_refused_group_had_changed_beside_rows_is_as_it_was() {
 }
 
 #[test]
-fn a_folder_with_a_checkpoint_due_opens_on_a_full_disk_and_is_read() {
+fn a_folder_with_a_due_checkpoint_opens_on_a_full_disk_and_is_read() {
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     for n in 1..20 {
@@ -109,7 +109,7 @@ fn a_folder_with_a_checkpoint_due_opens_on_a_full_disk_and_is_read() {
 }
 
 #[test]
-fn a_flush_that_finds_no_room_is_tried_again_and_nothing_is_poisoned() {
+fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     for n in 1..20 {
@@ -139,7 +139,7 @@ fn a_flush_that_finds_no_room_is_tried_again_and_nothing_is_poisoned() {
 
 /// A merge that finds a damaged block records its position, which needs space.
 #[test]
-fn a_broken_block_that_is_found_on_a_full_disk_poisons_nothing() {
+fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     (1..20).for_each(|n| drop(write(&engine, &format!("{n:04}"), padded(n)).unwrap()));
@@ -163,7 +163,7 @@ fn a_broken_block_that_is_found_on_a_full_disk_poisons_nothing() {
 }
 
 #[test]
-fn a_rotation_that_found_no_room_leaves_a_journal_that_goes_on() {
+fn a_rotation_without_disk_space_leaves_a_working_journal() {
     // While the header does not fit.
     for room in 0..i64::try_from(HEADER).unwrap() {
         let disk = Arc::new(SimDisk::without_reserve());
@@ -198,7 +198,7 @@ fn with_ever_more_room(disk: &SimDisk, what: impl Fn(i64) -> Result<()>) {
 }
 
 #[test]
-fn a_new_folder_a_backup_and_a_restore_say_that_the_disk_is_full() {
+fn a_new_folder_a_backup_and_a_restore_report_a_full_disk() {
     let disk = Arc::new(SimDisk::without_reserve());
     let on: Arc<dyn Disk> = disk.clone();
     let options = || EngineOptions::new().disk(on.clone());
@@ -215,7 +215,7 @@ fn a_new_folder_a_backup_and_a_restore_say_that_the_disk_is_full() {
 }
 
 #[test]
-fn what_frees_room_works_on_a_full_disk_and_makes_room() {
+fn operations_that_free_space_work_on_a_full_disk() {
     let disk = Arc::new(SimDisk::default());
     let engine = with_table(open(&disk, 1 << 20));
     wait(engine.create_table(&name("Other"))).unwrap();
@@ -240,7 +240,7 @@ fn what_frees_room_works_on_a_full_disk_and_makes_room() {
 }
 
 #[test]
-fn whole_tables_are_deleted_on_a_full_disk_and_give_their_room_back() {
+fn whole_tables_can_be_deleted_on_a_full_disk_and_free_their_space() {
     let disk = Arc::new(SimDisk::default());
     let engine = with_table(open(&disk, 1 << 20));
     disk.set_room(12 << 20);
@@ -254,7 +254,7 @@ fn whole_tables_are_deleted_on_a_full_disk_and_give_their_room_back() {
 }
 
 #[test]
-fn tables_deleted_on_a_full_disk_make_room_beside_tables_that_stay() {
+fn tables_deleted_on_a_full_disk_free_space_while_others_stay() {
     let disk = Arc::new(SimDisk::default());
     let engine = with_table(open(&disk, 1 << 20));
     let names: Vec<TableName> = (0..8).map(|n| name(&format!("Log{n}"))).collect();

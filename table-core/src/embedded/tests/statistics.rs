@@ -11,7 +11,7 @@ use super::*;
 use crate::embedded::base::{self, Merged};
 
 #[test]
-fn rows_and_bytes_are_counted_by_table_and_partition_in_whatever_layer_they_are() {
+fn rows_and_bytes_are_counted_by_table_and_partition_in_every_layer() {
     everywhere(|engine, settle| {
         for n in 0..40 {
             submit(engine, &format!("p{}", n % 4), vec![(&format!("{n:03}"), upsert(n))]).unwrap();
@@ -79,7 +79,7 @@ impl Subscriber for Events {
 }
 
 #[test]
-fn each_checkpoint_and_each_slice_of_a_merge_is_an_event_with_its_figures() {
+fn each_checkpoint_and_merge_slice_is_an_event_with_its_figures() {
     let folder = tempfile::tempdir().unwrap();
     let events = Events::default();
     // With a single dispatcher alive, a callsite that another test's thread reaches first would stay disabled, because that

@@ -16,7 +16,7 @@ fn opt_2_opt_3_and_tbl_2_create_and_delete_in_any_case() {
 }
 
 #[test]
-fn a_table_created_again_is_empty_whichever_layer_its_rows_were_in() {
+fn a_recreated_table_is_empty_for_old_rows_in_any_layer() {
     everywhere(|engine, settle| {
         write(engine, "1", insert(1)).unwrap();
         settle();
@@ -32,7 +32,7 @@ fn a_table_created_again_is_empty_whichever_layer_its_rows_were_in() {
 }
 
 #[test]
-fn eng_9_the_name_of_a_deleted_table_waits_if_asked_for() {
+fn eng_9_the_name_of_a_deleted_table_waits_if_requested() {
     let now = Arc::new(std::sync::atomic::AtomicU64::new(1_000));
     let clock = {
         let now = now.clone();
@@ -55,7 +55,7 @@ fn eng_9_the_name_of_a_deleted_table_waits_if_asked_for() {
 }
 
 #[test]
-fn opt_5_and_page_12_tables_are_listed_in_order_also_after_a_reopen() {
+fn opt_5_and_page_12_tables_are_listed_in_order_even_after_a_reopen() {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
     for text in ["Zebra", "alpha", "Beta"] {
@@ -76,7 +76,7 @@ fn opt_5_and_page_12_tables_are_listed_in_order_also_after_a_reopen() {
 }
 
 #[test]
-fn memory_of_a_dropped_table_is_given_back() {
+fn memory_of_a_dropped_table_is_released() {
     let engine = in_memory();
     for n in 0..50 {
         let keys: Vec<String> = (0..100).map(|m| format!("{n}-{m}")).collect();

@@ -11,7 +11,7 @@ const CONDITIONAL: [MakeKind; 3] = [
 ];
 
 #[test]
-fn ins_1_an_insert_of_a_key_that_exists_is_409_and_changes_nothing() {
+fn ins_1_an_insert_of_an_existing_key_is_409_and_changes_nothing() {
     everywhere(|engine, settle| {
         write(engine, "1", insert(1)).unwrap();
         settle();
@@ -62,7 +62,7 @@ fn ifm_1_any_and_the_current_etag_are_accepted_and_give_a_new_etag() {
 }
 
 #[test]
-fn ifm_1_and_ifm_4_another_etag_is_412_and_del_3_a_missing_entity_is_404_whatever_the_etag() {
+fn ifm_1_and_ifm_4_another_etag_is_412_and_del_3_a_missing_entity_is_404() {
     everywhere(|engine, settle| {
         let old = write(engine, "1", insert(1)).unwrap().unwrap();
         let current = write(engine, "1", upsert(1)).unwrap();
@@ -85,7 +85,7 @@ fn ifm_1_and_ifm_4_another_etag_is_412_and_del_3_a_missing_entity_is_404_whateve
 }
 
 #[test]
-fn upd_1_replace_removes_and_mrg_1_merge_keeps_what_is_not_given() {
+fn upd_1_replace_removes_and_mrg_1_merge_keeps_omitted_properties() {
     everywhere(|engine, settle| {
         let both = || properties(&[("N", Value::Int32(1)), ("City", Value::from("Oslo"))]);
         for (row_key, kind, city) in [
@@ -105,7 +105,7 @@ fn upd_1_replace_removes_and_mrg_1_merge_keeps_what_is_not_given() {
 }
 
 #[test]
-fn ups_2_upserts_insert_what_is_missing_and_mrg_4_an_empty_merge_gives_a_new_etag() {
+fn ups_2_upserts_insert_missing_rows_and_mrg_4_an_empty_merge_changes_the_etag() {
     let engine = in_memory();
     write(&engine, "1", upsert(1)).unwrap();
     let first = write(&engine, "2", OperationKind::InsertOrMerge(row(2))).unwrap();
@@ -119,7 +119,7 @@ fn ups_2_upserts_insert_what_is_missing_and_mrg_4_an_empty_merge_gives_a_new_eta
 }
 
 #[test]
-fn size_6_the_result_of_a_merge_is_held_to_the_limits() {
+fn size_6_the_result_of_a_merge_must_fit_the_limits() {
     let engine = in_memory();
     let many = |prefix: &str, count: usize| {
         let names: Vec<String> = (0..count).map(|n| format!("{prefix}{n}")).collect();
@@ -142,7 +142,7 @@ fn size_6_the_result_of_a_merge_is_held_to_the_limits() {
 }
 
 #[test]
-fn eng_16_a_transaction_made_under_wider_limits_is_held_to_the_engines() {
+fn eng_16_a_transaction_built_with_wider_limits_must_fit_the_engines() {
     let engine = in_memory();
     let error = submit(&engine, "Sales", vec![(&"k".repeat(513), insert(1))]).unwrap_err();
     assert_eq!((outcome(&error), error.rule()), ((ErrorCode::PropertyValueTooLarge, Some(0)), Some("KEY-8")));
@@ -155,7 +155,7 @@ fn eng_16_a_transaction_made_under_wider_limits_is_held_to_the_engines() {
 }
 
 #[test]
-fn key_9_an_over_long_key_of_what_must_be_there_is_not_found() {
+fn key_9_a_required_entity_with_an_overlong_key_is_not_found() {
     let engine = in_memory();
     let long = "k".repeat(513);
     for kind in
@@ -169,7 +169,7 @@ fn key_9_an_over_long_key_of_what_must_be_there_is_not_found() {
 }
 
 #[test]
-fn egt_9_a_transaction_that_fails_at_its_last_operation_leaves_nothing_behind() {
+fn egt_9_a_transaction_that_fails_at_its_last_operation_applies_nothing() {
     everywhere(|engine, settle| {
         let etag = write(engine, "1", insert(1)).unwrap();
         write(engine, "2", insert(2)).unwrap();
@@ -222,7 +222,7 @@ fn egt_12_an_empty_transaction_is_refused() {
 }
 
 #[test]
-fn con_5_of_writers_with_one_etag_exactly_one_succeeds() {
+fn con_5_exactly_one_of_several_writers_with_one_etag_succeeds() {
     everywhere(|engine, _| {
         let etag = write(engine, "1", insert(0)).unwrap().unwrap();
         let successes: usize = std::thread::scope(|scope| {
@@ -243,7 +243,7 @@ fn con_5_of_writers_with_one_etag_exactly_one_succeeds() {
 }
 
 #[test]
-fn con_2_a_read_after_an_acknowledged_write_sees_it_and_con_7_a_query_sees_all_of_a_transaction_or_none() {
+fn con_2_reads_see_acknowledged_writes_and_con_7_queries_whole_transactions() {
     everywhere(|engine, _| {
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
@@ -262,7 +262,7 @@ fn con_2_a_read_after_an_acknowledged_write_sees_it_and_con_7_a_query_sees_all_o
 }
 
 #[test]
-fn eng_8_con_12_timestamps_increase_while_the_clock_goes_back_also_across_delete_restart_and_re_creation() {
+fn eng_8_con_12_timestamps_increase_across_setbacks_deletes_and_restarts() {
     let folder = tempfile::tempdir().unwrap();
     let open = |now: u64| {
         let clock = crate::embedded::Clock::new(move || now);
@@ -292,7 +292,7 @@ fn eng_8_con_12_timestamps_increase_while_the_clock_goes_back_also_across_delete
 }
 
 #[test]
-fn dq_13_a_look_up_gives_the_properties_asked_for_and_keeps_the_etag() {
+fn dq_13_a_lookup_returns_the_selected_properties_and_keeps_the_etag() {
     everywhere(|engine, settle| {
         let etag = write(
             engine,

@@ -147,7 +147,7 @@ fn a_filter_of_a_million_terms_is_evaluated_without_recursion() {
 }
 
 #[test]
-fn the_place_of_a_property_is_remembered() {
+fn the_position_of_a_property_is_remembered() {
     let mut writer = RowWriter::new();
     for name in ["A", "B", "P", "C"] {
         writer.property(name, ValueRef::Int32(5));

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_of_agrees_with_the_numbers_themselves() {
+    fn digits_of_matches_the_largest_number() {
         for bits in 1..=128 {
             let most = u128::MAX >> (128 - bits);
             assert_eq!(digits_of(bits), most.to_string().len(), "{bits} bits");
@@ -162,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn push_writes_what_format_writes(number: u128, shift in 0..128u32) {
+        fn push_writes_the_same_text_as_format(number: u128, shift in 0..128u32) {
             let number = number >> shift;
             agrees::<1>(number)?;
             agrees::<2>(number)?;
@@ -182,7 +182,7 @@ mod tests {
         }
 
         #[test]
-        fn eight_at_once_are_what_they_are_one_after_another(text: [u8; 8], near in "[/-:0-9]{8}", complement: bool) {
+        fn eight_digits_at_once_equal_eight_single_digits(text: [u8; 8], near in "[/-:0-9]{8}", complement: bool) {
             let mut exact = [0; 8];
             exact.copy_from_slice(near.as_bytes());
             for text in [text, exact] {

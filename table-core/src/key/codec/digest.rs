@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_are_those_of_rfc_4648() {
+    fn encodings_follow_rfc_4648() {
         // The CRC-32 is cb f4 39 26.
         assert_eq!(characters::<8, 'X'>("123456789"), "CBF43926");
         assert_eq!(characters::<6, 'u'>("123456789"), "y_Q5Jg");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_those_of_their_definitions() {
+    fn hashes_match_their_definitions() {
         assert_eq!(hash::<Crc32>("123456789"), "cbf43926");
         assert_eq!(hash::<Fnv1a>("foobar"), "85944171f73967e8");
         #[cfg(feature = "hashes")]

@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn non_negative_digits_are_those_of_an_unsigned_integer() {
+    fn non_negative_digits_equal_those_of_an_unsigned_integer() {
         for value in [0_u32, 1, 223, 999_999] {
             let (mut unsigned, mut signed) = (String::new(), String::new());
             Digits::<6>::encode(&value, &mut unsigned).unwrap();

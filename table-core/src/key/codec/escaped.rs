@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_has_its_own_place() {
+    fn every_character_has_an_ordered_and_reversible_encoding() {
         let mut characters: Vec<char> = ('\0'..=char::MAX).collect();
         characters.sort_by(|a, b| compare(&a.to_string(), &b.to_string()));
         let written: Vec<String> =
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn key_7_length_counts_what_is_written() {
+    fn key_7_length_counts_the_encoded_text() {
         assert!(Escaped::encode_str(&"/".repeat(256), &mut String::new()).is_ok());
         let error = Escaped::encode_str(&"/".repeat(257), &mut String::new()).unwrap_err();
         assert!(error.to_string().contains("514 UTF-16 code units"), "{error}");

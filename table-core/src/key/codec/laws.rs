@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn k2_and_k3_are_found_between_values() {
+    fn k2_and_k3_violations_between_values_are_found() {
         faulty!(Plain, u8, NUMBER, u8::to_string, |text| {
             text.parse().ok().filter(|value: &u8| value.to_string() == text)
         });
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn k1_is_broken_by_a_text_at_the_edge_that_is_read_and_not_written() {
+    fn k1_is_violated_by_an_edge_text_that_is_read_but_never_written() {
         /// Four digits of at most 4,999; reads all four digits.
         enum Half {}
 
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn truncation_refuses_nothing_that_the_codec_writes() {
+    fn truncation_accepts_every_value_that_the_codec_writes() {
         /// Whole tens, of which those above 200 are not truncated.
         enum Tens {}
 

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn no_type_of_the_library_writes_the_end_of_a_level() {
+    fn no_library_type_writes_a_level_terminator() {
         use chrono::{DateTime, NaiveDate, Utc};
         let forms = [
             level::<u8>(),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newtype_is_the_level_of_what_is_inside() {
+    fn a_newtype_is_the_level_of_its_inner_type() {
         struct Tenant(String);
         impl KeyNewtype for Tenant {
             type Inner = String;

@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_over_another_text_is_what_is_read_anew(texts in prop::collection::vec(awkward_text(), 1..8)) {
+        fn reading_over_another_text_equals_a_fresh_read(texts in prop::collection::vec(awkward_text(), 1..8)) {
             let mut place = "before".to_owned();
             for text in &texts {
                 match (Text::decode(text), Text::decode_again(text, &mut place)) {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_text_keeps_the_memory() {
+    fn a_shorter_text_reuses_the_allocation() {
         let mut place = "a long text".to_owned();
         let memory = place.as_ptr();
         Text::decode_again("short", &mut place).unwrap();

@@ -165,7 +165,7 @@ key_enum!(Ascending { A = "a", Ab = "ab", B = "b", Wide = "\u{1F600}", Full = "\
 key_enum!(Mixed { Open = "open", Held = "held", Done = "done" });
 
 #[test]
-fn k1_to_k4_enums_and_the_facts_of_their_names() {
+fn k1_to_k4_enums_and_their_forms() {
     const ASCENDING: Form = <Variant as KeyCodec<Ascending>>::FORM;
     const MIXED: Form = <Variant as KeyCodec<Mixed>>::FORM;
 
@@ -246,7 +246,7 @@ fn golden_texts_of_every_codec() {
 }
 
 #[test]
-fn names_are_those_of_the_lock_file() {
+fn names_match_the_lock_file() {
     assert_eq!(<Padded as KeyCodec<u8>>::NAME, "padded");
     assert_eq!(<Digits<6> as KeyCodec<u32>>::NAME, "digits(6)");
     assert_eq!(<Desc<Digits<39>> as KeyCodec<u128>>::NAME, "desc(digits(39))");
@@ -269,7 +269,7 @@ fn buckets_never_change() {
 }
 
 #[test]
-fn buckets_share_evenly_and_have_one_text_each() {
+fn buckets_are_even_and_have_one_text_each() {
     type Part = Bucket<Padded, 12>;
     let mut counts = [0usize; 12];
     for id in 0..12_000u32 {

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn tick_6_what_would_be_truncated_is_refused() {
+    fn tick_6_a_value_that_would_be_truncated_is_refused() {
         let awkward = [
             instant("2026-01-01T00:00:00.00000001Z"),
             instant("2016-12-31T23:59:60.5Z"),

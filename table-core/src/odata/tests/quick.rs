@@ -123,12 +123,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn type_2_and_prop_6_both_ways_say_the_same_of_any_members(entities in prop::collection::vec(entity(), 0..3)) {
+    fn type_2_and_prop_6_both_readers_agree_on_any_members(entities in prop::collection::vec(entity(), 0..3)) {
         agree(&format!(r#"{{"odata.metadata":"x","value":[{}]}}"#, entities.join(",")))?;
     }
 
     #[test]
-    fn type_2_a_type_counts_wherever_it_stands(model in model(), order in any::<u64>()) {
+    fn type_2_a_type_counts_at_any_position(model in model(), order in any::<u64>()) {
         // The members of an entity that was written, in any order: nothing but the order of properties may change.
         let stored = row(&model).with_timestamp(STAMP);
         let mut rows = Rows::default();
@@ -155,13 +155,13 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_the_same_way(text in r#"(\{|\}|"|:|,|\[|\]|"value":|\[|A|@odata.type|Edm.Int64|null|1|-|\.|e|\\u){0,24}"#) {
+    fn both_readers_agree_on_any_text(text in r#"(\{|\}|"|:|,|\[|\]|"value":|\[|A|@odata.type|Edm.Int64|null|1|-|\.|e|\\u){0,24}"#) {
         agree(&text)?;
     }
 }
 
 #[test]
-fn what_azurite_and_the_service_write_is_read_quickly() {
+fn output_of_azurite_and_the_service_takes_the_fast_path() {
     let azurite = concat!(
         r#"{"odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element","value":[{"#,
         r#""odata.etag":"W/\"datetime'2026-11-20T08%3A14%3A48.1444670Z'\"","PartitionKey":"p","RowKey":"r","Level":3,"#,
@@ -178,7 +178,7 @@ fn what_azurite_and_the_service_write_is_read_quickly() {
 }
 
 #[test]
-fn prop_6_names_that_may_have_come_twice_are_looked_at() {
+fn prop_6_possible_duplicate_names_are_checked() {
     let page = |last: &str| {
         let mut json = String::from(r#"{"value":[{"PartitionKey":"p","RowKey":"r""#);
         for index in 0..250 {

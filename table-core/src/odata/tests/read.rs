@@ -22,7 +22,7 @@ fn refused(json: &str, sender: Sender) -> (ErrorCode, Option<&'static str>) {
 }
 
 #[test]
-fn type_2_an_annotation_belongs_by_name_not_by_place() {
+fn type_2_an_annotation_applies_by_name_not_by_position() {
     let wanted = Some(Value::Int64(5));
     assert_eq!(p(r#"{"P@odata.type":"Edm.Int64","P":"5"}"#), wanted);
     assert_eq!(p(r#"{"P":"5","P@odata.type":"Edm.Int64"}"#), wanted);
@@ -37,7 +37,7 @@ fn type_2_an_annotation_belongs_by_name_not_by_place() {
 }
 
 #[test]
-fn type_3_and_eng_11_without_annotation_the_spelling_tells() {
+fn type_3_and_eng_11_without_annotation_the_spelling_determines_the_type() {
     for (json, value) in [
         ("3", Value::Int32(3)),
         ("-2147483648", Value::Int32(i32::MIN)),
@@ -101,7 +101,7 @@ fn every_declared_type_may_be_text() {
 }
 
 #[test]
-fn upd_5_members_about_the_key_are_ignored_where_the_url_has_it() {
+fn upd_5_key_members_are_ignored_if_the_url_contains_the_key() {
     for key in [
         r#""PartitionKey":"p""#,
         r#""PartitionKey":5"#,
@@ -125,7 +125,7 @@ proptest::proptest! {
 
     /// A value written as text with its type equals the value written as JSON.
     #[test]
-    fn text_and_json_of_a_value_are_read_as_the_same(number: i32, long: i64, real: f64, flag: bool, ticks in crate::ticks::EDM_MIN..crate::ticks::MAX, bytes: Vec<u8>, guid: u128) {
+    fn text_and_json_of_a_value_are_read_alike(number: i32, long: i64, real: f64, flag: bool, ticks in crate::ticks::EDM_MIN..crate::ticks::MAX, bytes: Vec<u8>, guid: u128) {
         use proptest::prelude::*;
         prop_assert_eq!(typed("Edm.Int32", &format!("\"{number}\"")), Some(Value::Int32(number)));
         prop_assert_eq!(typed("Edm.Int64", &format!("\"{long}\"")), typed("Edm.Int64", &long.to_string()));
@@ -168,7 +168,7 @@ fn type_6_instants_out_of_range() {
 }
 
 #[test]
-fn type_8_and_az_9_a_value_that_is_not_of_its_type() {
+fn type_8_and_az_9_a_value_of_the_wrong_type_is_refused() {
     for (edm, value) in [
         ("Edm.Int64", "\"zz\""),
         ("Edm.Int64", "\"9223372036854775808\""),
@@ -218,7 +218,7 @@ fn type_9_arrays_and_objects() {
 }
 
 #[test]
-fn eng_10_an_unknown_type_also_of_a_null() {
+fn eng_10_an_unknown_type_is_refused_even_for_a_null() {
     for json in [
         r#"{"P@odata.type":"Edm.Decimal","P":"1"}"#,
         r#"{"P@odata.type":"Edm.Int16","P":null}"#,
@@ -230,7 +230,7 @@ fn eng_10_an_unknown_type_also_of_a_null() {
 }
 
 #[test]
-fn what_is_no_json_object_is_refused() {
+fn anything_but_a_json_object_is_refused() {
     for json in [
         "",
         "[]",
@@ -250,7 +250,7 @@ fn what_is_no_json_object_is_refused() {
 }
 
 #[test]
-fn prop_4_a_timestamp_from_a_client_is_ignored_whatever_it_is() {
+fn prop_4_any_timestamp_from_a_client_is_ignored() {
     for value in ["null", "\"2014-08-22T00:50:32Z\"", "\"notadate\"", "1", "[1]"] {
         let json = format!(r#"{{"Timestamp@odata.type":"Edm.DateTime","Timestamp":{value},"P":1}}"#);
         let body = read_entity(json.as_bytes(), Sender::Client).unwrap();
@@ -269,13 +269,13 @@ fn prop_5_control_information_is_ignored() {
 }
 
 #[test]
-fn eng_12_annotations_that_we_do_not_know_are_ignored_in_answers() {
+fn eng_12_unknown_annotations_are_ignored_in_responses() {
     let json = br#"{"P@odata.new":1,"odata.new":{},"P@odata.navigationLinkUrl":"x","P":1}"#;
     assert_eq!(read_entity(json, Sender::Service).unwrap().row.view().len(), 1);
 }
 
 #[test]
-fn prop_6_one_name_twice() {
+fn prop_6_a_repeated_name_is_refused() {
     let twice = (ErrorCode::DuplicatePropertiesSpecified, Some("PROP-6"));
     for json in [
         r#"{"A":1,"B":2,"A":1}"#,
@@ -300,7 +300,7 @@ fn ent_3_nulls_are_dropped_but_their_names_checked() {
 }
 
 #[test]
-fn key_1_keys_are_texts_and_must_be_there() {
+fn key_1_keys_are_required_texts() {
     for json in [r#"{"RowKey":"1"}"#, r#"{"PartitionKey":"p"}"#, r#"{"PartitionKey":null,"RowKey":"1"}"#] {
         let error = read_entity(json.as_bytes(), Sender::Client).unwrap().key().unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::PropertiesNeedValue, Some("KEY-1")), "{json}");
@@ -313,7 +313,7 @@ fn key_1_keys_are_texts_and_must_be_there() {
 }
 
 #[test]
-fn az_4_and_az_5_an_answer_of_azurite() {
+fn az_4_and_az_5_a_response_of_azurite() {
     let json = concat!(
         r#"{"odata.etag":"W/\"datetime'2026-11-20T08%3A14%3A48.1444670Z'\"","PartitionKey":"Sales","RowKey":"00001","#,
         r#""Bonus":3,"Timestamp":"2026-11-20T08:14:48.1444670Z"}"#

@@ -95,7 +95,7 @@ fn rows_do_not_bound_a_position_in_a_range_of_partitions() {
 }
 
 #[test]
-fn page_9_texts_that_are_no_tokens() {
+fn page_9_other_texts_are_not_tokens() {
     let token = Continuation::new(&table(), &query(), at("Sales", None)).to_string();
     for text in ["", "A", "1!16!cGs4MDEwMTZlOA--", &token[1..], &format!("{token}A"), &"A".repeat(100_000)] {
         assert_eq!(text.parse::<Continuation>().unwrap_err().rule(), Some("PAGE-9"), "{text}");
@@ -104,7 +104,7 @@ fn page_9_texts_that_are_no_tokens() {
 
 /// Each token has exactly one text. Bytes with a valid checksum are rejected if they differ from the output of `Display`.
 #[test]
-fn page_9_a_sound_checksum_is_not_enough() {
+fn page_9_a_valid_checksum_is_not_enough() {
     use base64::Engine as _;
     let token = |version: u8, tag: u8, length: u8, texts: &[u8]| {
         let mut bytes = vec![version, tag, 0, 0, 0, 0, 0, 0, 0, 0, length, 0, 0, 0];
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn page_9_every_altered_character_is_found(row_key in arbitrary::text(), with in "[A-Za-z0-9_=é-]") {
+    fn page_9_every_altered_character_is_detected(row_key in arbitrary::text(), with in "[A-Za-z0-9_=é-]") {
         let text = Continuation::new(&table(), &query(), at("Sales", Some(&row_key))).to_string();
         for (place, _) in text.char_indices() {
             let mut altered = text.clone();

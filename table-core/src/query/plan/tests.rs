@@ -121,7 +121,7 @@ fn dq_7_or_between_row_keys() {
 }
 
 #[test]
-fn cls_2_fil_7_and_fil_18_are_told() {
+fn cls_2_fil_7_and_fil_18_give_warnings() {
     let warnings = |filter: &str| -> Vec<&str> {
         let query = Query::parse(filter).unwrap();
         query.plan(&TableName::new("Employee").unwrap()).warnings.iter().map(|warning| warning.rule).collect()

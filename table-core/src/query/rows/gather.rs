@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_gathered_is_what_is_pushed(
+        fn gathered_rows_equal_pushed_rows(
             samples in prop::collection::vec((arbitrary::sample(), "[a~\u{A0}\u{D7FF}\u{E000}\u{FF21}\u{10000}]{0,4}"), 0..8),
             room in 0..9_usize,
         ) {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_a_character_are_no_keys_though_together_they_are_text() {
+    fn halves_of_a_character_are_not_keys_even_if_together_they_are_text() {
         let (row, both) = (RowWriter::new().finish(), "\u{D7FF}".as_bytes());
         let lossy = |bytes| String::from_utf8_lossy(bytes).into_owned();
         for (first, second) in [both.split_at(1), both.split_at(2)] {

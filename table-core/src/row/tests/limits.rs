@@ -86,7 +86,7 @@ fn type_6_both_ends_of_the_calendar() {
 }
 
 #[test]
-fn type_10_and_11_32_768_code_units_whatever_their_bytes() {
+fn type_10_and_11_32_768_code_units_regardless_of_their_bytes() {
     let too_large = Err((ErrorCode::PropertyValueTooLarge, Some("TYPE-10")));
     for (character, units) in [("x", 1), ("é", 1), ("漢", 1), ("\u{1F600}", 2)] {
         let longest = character.repeat(32_768 / units);

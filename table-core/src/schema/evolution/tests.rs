@@ -112,7 +112,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn evo_1_to_31_each_change_is_judged_by_its_rule_alone() {
+fn evo_1_to_31_each_change_is_judged_only_by_its_rule() {
     for (rule, edits) in CASES {
         let (evolution, ids) = judged(BASE, edits);
         assert_eq!(ids, [*rule], "{edits:?}: {evolution}");
@@ -135,7 +135,7 @@ fn every_rule_has_a_case_and_a_row_in_the_document() {
 }
 
 #[test]
-fn what_has_to_be_gone_over_once_is_named() {
+fn changes_that_need_a_backfill_are_named() {
     let pending = |edits: &[(&str, &str)]| {
         let (evolution, _) = judged(BASE, edits);
         evolution.changes.into_iter().filter_map(|change| change.pending).collect::<Vec<_>>()
@@ -149,21 +149,21 @@ fn what_has_to_be_gone_over_once_is_named() {
 }
 
 #[test]
-fn another_name_in_rust_is_no_change() {
+fn another_name_in_rust_is_not_a_change() {
     let (evolution, _) =
         judged(BASE, &[("RowKey id ", "RowKey number "), ("entity Employee", "entity Worker")]);
     assert_eq!(evolution.verdict(), Verdict::Same);
 }
 
 #[test]
-fn a_property_that_was_renamed_is_gone_and_required() {
+fn a_renamed_property_counts_as_removed_and_required() {
     let (evolution, ids) = judged(BASE, &[("property Level", "property Grade")]);
     assert_eq!(ids, ["EVO-3", "EVO-2"]);
     assert!(evolution.to_string().contains("keep its stored name with `#[property(\"…\")]`"));
 }
 
 #[test]
-fn two_parts_of_one_codec_that_changed_places_have_one_fingerprint_and_are_found() {
+fn swapped_parts_of_one_codec_are_found_despite_equal_fingerprints() {
     let base = BASE.replace(STAGE, "RowKey manager digits(6) 6 ordered [0-9]\n");
     let (evolution, ids) = judged(
         &base,
@@ -325,17 +325,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn a_design_against_itself_is_the_same(schema in schema()) {
+    fn a_schema_compared_with_itself_is_the_same(schema in schema()) {
         prop_assert_eq!(evolve(&schema, &schema), Evolution::default());
     }
 
     #[test]
-    fn any_design_reads_back_from_its_text(schema in schema()) {
+    fn any_schema_is_read_back_from_its_text(schema in schema()) {
         prop_assert_eq!(schema.to_string().parse::<StoredSchema>().unwrap(), schema);
     }
 
     #[test]
-    fn same_is_one_fingerprint((old, new) in pair()) {
+    fn same_schemas_have_equal_fingerprints((old, new) in pair()) {
         let evolution = evolve(&old, &new);
         let is_one = old.fingerprint() == new.fingerprint();
         if evolution.is_same() {

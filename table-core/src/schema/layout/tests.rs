@@ -30,7 +30,7 @@ fn both_ways(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
 }
 
 #[test]
-fn pat_het_1_what_can_be_proven() {
+fn pat_het_1_disjointness_is_proven_where_possible() {
     let proven: [(&[KeyPiece], &[KeyPiece]); 12] = [
         (&[literal("EMPLOYEE_"), ID], &[literal("DEPARTMENT_"), TEXT]),
         (EMPLOYEE, REVIEW),
@@ -61,7 +61,7 @@ fn pat_het_1_what_can_be_proven() {
 }
 
 #[test]
-fn pat_ck_1_a_layout_begins_with_its_owner_s() {
+fn pat_ck_1_a_layout_begins_with_its_owners() {
     assert!(begins(EMPLOYEE, EMPLOYEE) && begins(EMPLOYEE, REVIEW) && !begins(REVIEW, EMPLOYEE));
     assert!(begins(&[literal("empid_")], EMPLOYEE) && begins(&[literal("emp")], EMPLOYEE));
     assert!(begins(&[NAME, literal("_")], &[NAME, literal("_"), ID]));
@@ -74,7 +74,7 @@ fn pat_ck_1_a_layout_begins_with_its_owner_s() {
 }
 
 #[test]
-fn a_text_fits_only_if_all_of_it_does() {
+fn a_text_fits_a_layout_only_as_a_whole() {
     for (text, employee, review) in [
         ("empid_000123", true, false),
         ("empid_000123_2012", false, true),
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn every_key_of_sound_pieces_fits(
+    fn every_key_of_valid_pieces_fits(
         a in pieces(),
         choices in prop::collection::vec(0_usize..64, 1..16),
     ) {

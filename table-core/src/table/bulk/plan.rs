@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn egt_1_partitions_are_apart_and_keep_their_order() {
+    fn egt_1_partitions_are_separate_and_keep_their_order() {
         let table = table();
         let mut window = Window::new(&table);
         for (position, partition) in ["b", "a", "b", "a", "b"].into_iter().enumerate() {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn egt_2_3_and_4_a_transaction_ends_at_100_operations_4_mib_and_a_key_it_has() {
+    fn egt_2_3_and_4_a_transaction_ends_at_100_operations_4_mib_or_a_repeated_key() {
         let table = table();
         let mut window = Window::new(&table);
         for position in 0..101 {

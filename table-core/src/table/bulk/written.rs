@@ -168,7 +168,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn holds_what_a_set_holds_in_ranges_that_do_not_touch(positions in prop::collection::vec(0_usize..40, 0..60)) {
+        fn written_positions_equal_a_set_in_separate_ranges(positions in prop::collection::vec(0_usize..40, 0..60)) {
             let written: WrittenPositions = positions.iter().copied().collect();
             let set: BTreeSet<usize> = positions.into_iter().collect();
             prop_assert_eq!(written.len(), set.len());

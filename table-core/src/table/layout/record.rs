@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_design_of_any_length_is_cut_and_joined() {
+    fn a_schema_of_any_length_is_split_and_joined() {
         let property = |at| format!("property {}{at} Edm.String", "é".repeat(250));
         let properties = (0..252).map(property).collect::<Vec<_>>().join(
             "
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pending_stays_until_it_is_gone() {
+    fn pending_items_stay_until_they_leave_the_schema() {
         let parse =
             |text: &str| format!("schema 1\nentity E\ntable T\n{text}").parse::<StoredSchema>().unwrap();
         let mut layout = StoredLayout::new(parse("index A copies\nindex A keeps *\nproperty P Edm.Int64\n"));

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_cannot_be_read_says_its_line_and_reason() {
+    fn a_row_that_cannot_be_read_is_reported_with_line_and_reason() {
         let found = lines("PartitionKey,RowKey,Age,Age@type\na,\"1\n2\",x,Edm.String\nb,2,x,Edm.Int32\nc/d,3,,\ne,4,1,Edm.Int32,5\n", None).unwrap();
         let faults: Vec<_> = found
             .iter()

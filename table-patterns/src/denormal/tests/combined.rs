@@ -128,7 +128,7 @@ fn ticket(number: u32, central: bool) -> Ticket {
 
 /// PAT-DEN-2, PAT-INTRA-4: the copy, its index entries and the feed record change together.
 #[test]
-fn pat_den_2_a_renamed_source_moves_its_holders_in_their_indexes_in_one_transaction() {
+fn pat_den_2_a_renamed_source_updates_holder_indexes_in_one_transaction() {
     let desk = Desk::new();
     block_on(desk.agents.insert(&agent("contoso", "Ada", "ada@contoso.com"))).unwrap();
     block_on(desk.tickets.insert(&ticket(1, false))).unwrap();
@@ -145,7 +145,7 @@ fn pat_den_2_a_renamed_source_moves_its_holders_in_their_indexes_in_one_transact
 }
 
 #[test]
-fn pat_den_2_a_source_of_another_partition_moves_its_holders_in_their_indexes_by_the_outbox() {
+fn pat_den_2_a_cross_partition_source_updates_holder_indexes_by_the_outbox() {
     let desk = Desk::new();
     block_on(desk.agents.insert(&agent("central", "Ada", "ada@contoso.com"))).unwrap();
     for number in 1..=3 {
@@ -181,7 +181,7 @@ fn pat_intra_5_a_source_keeps_its_own_unique_index() {
 
 /// Settling the holder repairs a write of another tool, and maintains the indexes.
 #[test]
-fn pat_den_2_settling_keeps_the_indexes_of_a_holder() {
+fn pat_den_2_settlement_maintains_the_indexes_of_a_holder() {
     let desk = Desk::new();
     block_on(desk.agents.insert(&agent("contoso", "Ada", "ada@contoso.com"))).unwrap();
     block_on(desk.tickets.insert(&ticket(1, false))).unwrap();

@@ -8,7 +8,7 @@ use super::kit::{Company, Department, Employee, Manager, Project, ada, bob, proj
 use crate::denormal::Denormal;
 
 #[test]
-fn pat_den_2_beside_each_other_writers_and_workers_end_in_agreement() {
+fn pat_den_2_concurrent_writers_and_workers_converge() {
     let company = Company::new();
     block_on(async {
         company.employees.insert(&ada()).await?;

@@ -73,7 +73,7 @@ fn requests(scene: Scene) -> usize {
 }
 
 #[test]
-fn pat_den_2_a_death_at_any_request_ends_in_agreement() {
+fn pat_den_2_copies_converge_after_a_crash_at_any_request() {
     for (name, scene) in SCENES {
         let requests = requests(scene);
         assert!(requests >= 3, "{name}: {requests}");
@@ -109,7 +109,7 @@ fn assert_left_over(company: &Company, at: &str) {
 }
 
 #[test]
-fn pat_ec_5_a_request_that_fails_once_is_made_again_by_the_worker() {
+fn pat_ec_5_a_request_that_fails_once_is_retried_by_the_worker() {
     for (name, scene) in SCENES {
         for number in 0..requests(scene) {
             let company = company();
@@ -127,7 +127,7 @@ fn pat_ec_5_a_request_that_fails_once_is_made_again_by_the_worker() {
 /// A process is suspended at a request. The others do and complete all pending work. Then it resumes and dies, and no process follows it.
 /// Its late writes must not overwrite newer data.
 #[test]
-fn pat_den_2_who_wakes_up_late_undoes_nothing() {
+fn pat_den_2_a_delayed_process_undoes_nothing() {
     let meanwhile: [(&str, Scene); 5] = [
         ("renamed back", |company| {
             let rename = |ada: &mut Employee| ada.last_name = "Lovelace".into();

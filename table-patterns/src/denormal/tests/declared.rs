@@ -73,7 +73,7 @@ fn ticket() -> Ticket {
 }
 
 #[test]
-fn pat_den_2_every_handle_keeps_the_copies_that_the_structs_declare() {
+fn pat_den_2_every_handle_maintains_the_declared_copies() {
     let engine = Engine::in_memory();
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("copies").unwrap());
     block_on(async {
@@ -119,7 +119,7 @@ fn pat_den_2_every_handle_keeps_the_copies_that_the_structs_declare() {
 
 /// Two holders of one source are read one after the other. If the source changes in between, both are read again.
 #[test]
-fn con_3_a_source_that_changes_between_two_reads_of_one_transaction_is_read_again() {
+fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     for bulk in [false, true] {
         let engine = Engine::in_memory();
         let store = FaultyStore::new(engine.clone());

@@ -34,7 +34,7 @@ fn lead(company: &Company) -> Option<String> {
 }
 
 #[test]
-fn pat_den_2_every_verb_on_a_source_takes_its_copies_along() {
+fn pat_den_2_every_verb_on_a_source_updates_its_copies() {
     block_on(async {
         let company = Company::new();
         let (employees, departments) = (&company.employees, &company.departments);
@@ -71,7 +71,7 @@ fn pat_den_2_every_verb_on_a_source_takes_its_copies_along() {
 }
 
 #[test]
-fn pat_den_2_every_verb_on_a_holder_takes_what_its_sources_say() {
+fn pat_den_2_every_verb_on_a_holder_copies_the_values_of_its_sources() {
     block_on(async {
         let company = Company::new();
         let (employees, departments) = (&company.employees, &company.departments);
@@ -105,7 +105,7 @@ fn pat_den_2_every_verb_on_a_holder_takes_what_its_sources_say() {
 
 /// PAT-DEN-2 in a unit: holders and sources among other entities, completed at the commit.
 #[test]
-fn pat_den_2_a_unit_takes_copies_along() {
+fn pat_den_2_a_unit_updates_copies() {
     block_on(async {
         let company = Company::new();
         let (employees, departments) = (&company.employees, &company.departments);

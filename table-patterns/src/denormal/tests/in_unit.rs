@@ -245,7 +245,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
 }
 
 #[test]
-fn pat_den_2_a_holder_of_two_sources_of_a_unit_or_under_a_condition_of_it_is_written_afterwards() {
+fn pat_den_2_a_holder_of_two_sources_or_with_a_condition_is_written_later() {
     block_on(async {
         let desk = Desk::new().await?;
         let mut unit = desk.unit();
@@ -319,7 +319,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn pat_den_2_whatever_units_make_of_sources_and_holders_copies_and_references_are_right(
+    fn pat_den_2_copies_and_references_are_correct_after_any_units(
         units in prop::collection::vec(prop::collection::vec(act(), 1..6), 1..12),
     ) {
         block_on(async {

@@ -175,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn pat_den_2_any_program_ends_as_the_model(acts in proptest::collection::vec(act(), 1..30)) {
+    fn pat_den_2_any_program_agrees_with_the_model(acts in proptest::collection::vec(act(), 1..30)) {
         let (company, mut model) = (Company::new(), Model::default());
         for act in &acts {
             run(&company, &mut model, act);

@@ -63,7 +63,7 @@ fn pat_den_2_in_one_partition_source_and_copy_change_in_one_transaction() {
 }
 
 #[test]
-fn pat_den_2_elsewhere_the_copies_follow_by_the_outbox() {
+fn pat_den_2_cross_partition_copies_follow_by_the_outbox() {
     let company = company();
     for name in ["Engine", "Loom"] {
         block_on(company.projects.insert(&project(name, Some(223)))).unwrap();
@@ -95,7 +95,7 @@ fn pat_den_3_a_change_finds_its_copies_by_one_range_of_its_partition() {
 }
 
 #[test]
-fn pat_den_2_another_manager_and_none() {
+fn pat_den_2_a_changed_or_removed_reference_updates_the_copy() {
     let company = company();
     block_on(company.departments.insert(&sales(Some(223)))).unwrap();
     block_on(company.projects.insert(&project("Engine", Some(223)))).unwrap();
@@ -130,7 +130,7 @@ impl Manager {
 }
 
 #[test]
-fn pat_den_2_a_source_that_is_referred_to_is_not_deleted_where_that_is_declared() {
+fn pat_den_2_a_referenced_source_is_not_deleted_if_declared() {
     let company = company();
     block_on(company.departments.insert(&sales(Some(223)))).unwrap();
     let error = block_on(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap_err();
@@ -151,7 +151,7 @@ fn pat_den_2_a_source_that_is_referred_to_is_not_deleted_where_that_is_declared(
 }
 
 #[test]
-fn pat_den_2_holders_forget_a_source_that_is_deleted_where_that_is_declared() {
+fn pat_den_2_holders_clear_a_deleted_source_if_declared() {
     let company = company();
     let both = Project { deputy: Some(223), ..project("Engine", Some(223)) };
     block_on(company.projects.insert(&both)).unwrap();
@@ -180,7 +180,7 @@ fn pat_den_2_a_reference_to_a_missing_source_is_refused() {
 }
 
 #[test]
-fn bad_input_is_told_and_nothing_is_half_written() {
+fn invalid_input_is_refused_and_nothing_is_partially_written() {
     let company = company();
     block_on(company.departments.insert(&sales(Some(223)))).unwrap();
     let before = company.rows("Company");
@@ -264,7 +264,7 @@ mod older {
 
 /// Departments whose `RowKey`s leave no room for references.
 #[test]
-fn key_8_a_source_whose_references_have_no_room_is_refused() {
+fn key_8_a_source_that_leaves_no_space_for_reference_keys_is_refused() {
     use table_core::selection::{Point, Selection};
 
     #[derive(Entity)]
@@ -311,7 +311,7 @@ fn key_8_a_source_whose_references_have_no_room_is_refused() {
 }
 
 #[test]
-fn pat_den_2_more_copies_than_a_transaction_takes_are_written_in_batches() {
+fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     let company = company();
     // 250 holders in three partitions.
     for part in 0..250 {
@@ -351,7 +351,7 @@ fn pat_den_2_more_copies_than_a_transaction_takes_are_written_in_batches() {
 
 /// The partition of the source contains more holders than fit into its transaction, so the outbox updates them.
 #[test]
-fn egt_2_more_copies_in_the_partition_than_its_transaction_takes_follow_by_the_outbox() {
+fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};
 
     #[derive(Entity, Clone, Debug, PartialEq)]

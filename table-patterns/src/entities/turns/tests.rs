@@ -150,7 +150,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn a_group_leaves_the_rows_of_its_units_one_after_another(units in units()) {
+    fn a_group_leaves_the_same_rows_as_its_units_in_sequence(units in units()) {
         let (serial, grouped) = (Store::new(), Store::new());
         let mut group = grouped.group();
         let mut is_open = false;

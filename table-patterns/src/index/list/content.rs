@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_not_guessed() {
+    fn an_invalid_list_is_an_error() {
         let list = key("Jones", "all");
         let head = "tables list 1\n[\"LastNames\",\"Jones\",\"all\"]\n";
         for (text, code) in [
@@ -152,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_keys_come_back(pairs in prop::collection::btree_set(("\\PC{0,6}", "[ -~é]{0,6}"), 0..30)) {
+        fn any_keys_round_trip(pairs in prop::collection::btree_set(("\\PC{0,6}", "[ -~é]{0,6}"), 0..30)) {
             let legal = |(partition_key, row_key): (String, String)| EntityKey::new(partition_key, row_key).ok();
             let owners: BTreeSet<_> = pairs.into_iter().filter_map(legal).collect();
             let list = key("", "all");
@@ -161,7 +161,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), at in 0..GOLDEN.len()) {
+        fn reading_arbitrary_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), at in 0..GOLDEN.len()) {
             let list = key("O'Neil \"Ab\"", "all");
             let _ = decode(&bytes, &table(), &list);
             let mut golden = GOLDEN.as_bytes().to_vec();

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn pat_ix_the_properties_are_named_and_filled_as_the_catalogue_has_them() {
+    fn pat_ix_the_properties_are_named_and_filled_as_in_the_catalogue() {
         let ids = BTreeSet::from([vec!["000223".to_owned()], vec!["000152".to_owned()]]);
         let row = form("ByLastName").write(&jones(), &ids, &Limits::PORTABLE).unwrap();
         assert_eq!(text(&row, "EmployeeIDs"), r#"["000152","000223"]"#);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn pat_ix_4_a_list_spreads_over_properties_and_is_never_cut() {
+    fn pat_ix_4_a_list_spreads_over_properties_and_is_never_truncated() {
         let form = form("ByLastName");
         let members: BTreeSet<Member> = (0..9_000).map(|id| vec![format!("{id:06}")]).collect();
         let error = form.check_bound(members.len()).unwrap_err();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_not_guessed() {
+    fn an_invalid_list_is_an_error() {
         let form = form("Namesakes");
         for text in ["", "[", "{}", "[1]", r#"["000152"]"#, r#"[["000152"]]"#] {
             let mut row = RowWriter::new();
@@ -280,7 +280,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_members_come_back(
+        fn any_members_round_trip(
             members in prop::collection::btree_set(("[\\PC\"\\\\,\\[]{0,6}", ".{0,6}"), 0..40),
             units in 40_usize..200,
         ) {

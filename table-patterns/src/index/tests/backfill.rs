@@ -107,7 +107,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
 
 /// Sixteen transactions run concurrently and share the store's cost of a durable write.
 #[test]
-fn imp_5_transactions_of_a_backfill_are_under_way_together() {
+fn imp_5_transactions_of_a_backfill_run_concurrently() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let entities: Vec<_> = (0..40)
@@ -144,7 +144,7 @@ fn imp_5_transactions_of_a_backfill_are_under_way_together() {
 
 /// One entity of a transaction changes before the transaction is written. The whole transaction is refused, and none of the entities is omitted.
 #[test]
-fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_by_one() {
+fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let mut entities = staff(0..60, "Sales");
@@ -178,7 +178,7 @@ fn con_3_a_transaction_that_a_live_writer_overtook_is_made_of_its_entities_one_b
 
 /// The first entity in key order gets the value, regardless of which transactions contain the entities.
 #[test]
-fn pat_intra_5_the_first_of_several_on_a_page_gets_a_unique_value_and_the_others_are_named() {
+fn pat_intra_5_the_first_entity_of_a_page_gets_the_value_and_others_are_named() {
     block_on(async {
         let engine = Engine::in_memory();
         let mut entities = staff(0..130, "Sales");
@@ -213,7 +213,7 @@ fn pat_intra_5_the_first_of_several_on_a_page_gets_a_unique_value_and_the_others
 }
 
 #[test]
-fn pat_ix_4_a_list_that_gets_too_long_is_named_and_keeps_nobody_else_out() {
+fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
     block_on(async {
         let engine = Engine::in_memory();
         let mut entities = staff(0..20, "Sales");
@@ -236,7 +236,7 @@ fn pat_ix_4_a_list_that_gets_too_long_is_named_and_keeps_nobody_else_out() {
 
 /// At most the entities of one second are written at once, regardless of the page size.
 #[test]
-fn a_rate_bounds_what_is_written_between_two_waits() {
+fn a_rate_bounds_the_writes_between_two_waits() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let entities = staff(0..25, "Sales");

@@ -72,7 +72,7 @@ fn staff(id: u32) -> Staff {
 }
 
 #[test]
-fn pat_intra_4_a_backfill_that_dies_at_any_submit_goes_on_where_it_was() {
+fn pat_intra_4_a_backfill_resumes_after_a_crash_at_any_submit() {
     let entities: Vec<_> = (0..60).map(staff).collect();
     for fault in [Fault::Before, Fault::After] {
         let mut at = 0;
@@ -97,7 +97,7 @@ fn pat_intra_4_a_backfill_that_dies_at_any_submit_goes_on_where_it_was() {
 }
 
 #[test]
-fn pat_inter_3_a_backfill_of_an_index_elsewhere_that_dies_at_any_submit_goes_on_where_it_was() {
+fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() {
     let employee = |id: u32| Employee {
         department: format!("D{}", id % 3),
         id,
@@ -135,7 +135,7 @@ fn pat_inter_3_a_backfill_of_an_index_elsewhere_that_dies_at_any_submit_goes_on_
 
 /// A repair works like a backfill: the indexes are lost, and it dies at any submit.
 #[test]
-fn pat_intra_4_a_repair_that_dies_at_any_submit_is_made_whole_by_the_next() {
+fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     let entities: Vec<_> = (0..30).map(staff).collect();
     for fault in [Fault::Before, Fault::After] {
         let mut at = 0;
@@ -245,7 +245,7 @@ proptest! {
 
     /// Writers act between any two requests of a backfill. None of their writes is lost, and ready indexes are complete.
     #[test]
-    fn con_3_a_backfill_beside_writers_ends_in_agreement_with_the_model(
+    fn con_3_a_backfill_with_concurrent_writers_agrees_with_the_model(
         old in prop::collection::vec(some_staff(), 0..24),
         page in 1_usize..30,
         gets in prop::collection::vec(prop::option::weighted(0.15, live()), 0..120),

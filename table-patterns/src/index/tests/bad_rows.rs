@@ -89,7 +89,7 @@ fn found(report: &IndexReport, kind: FindingKind) -> Vec<&str> {
 const BAD: [&str; 4] = ["e_000002", "e_000003", "e_000005", "e_zzz"];
 
 #[test]
-fn pat_intra_7_rows_that_no_index_can_hold_stop_no_backfill_and_are_named_with_the_reason() {
+fn pat_intra_7_rows_that_cannot_be_indexed_are_named_and_stop_no_backfill() {
     let (_, members) = members();
     let built = block_on(members.backfill::<MemberByName>().without_older_programs().page(2).run()).unwrap();
     // The entry without an entity is removed.
@@ -123,7 +123,7 @@ fn pat_intra_7_a_check_names_bad_rows_and_repairs_the_others() {
 }
 
 #[test]
-fn pat_intra_7_a_new_index_freezes_no_old_row() {
+fn pat_intra_7_old_rows_stay_writable_under_a_new_index() {
     for id in [2, 3] {
         let good = Member { department: "S".into(), id, name: "Good".into() };
         let all: [(&str, Verb); 5] = [
@@ -153,7 +153,7 @@ fn pat_intra_7_a_new_index_freezes_no_old_row() {
 }
 
 #[test]
-fn key_8_a_value_whose_key_elsewhere_leaves_no_room_for_its_guard_is_refused_when_it_is_written() {
+fn key_8_a_value_that_leaves_no_space_for_a_guard_key_is_refused_on_write() {
     let engine = Engine::in_memory();
     let members = engine.entities_through::<Member, _>(Records::default());
     let members = block_on(members.create_if_missing()).unwrap();

@@ -74,7 +74,7 @@ fn pat_ix_1_writers_of_one_list_lose_no_member() {
 }
 
 #[test]
-fn pat_intra_5_one_of_many_gets_a_unique_value() {
+fn pat_intra_5_only_one_of_many_writers_gets_a_unique_value() {
     let writer = |writer: usize| Staff {
         id: u32::try_from(writer).unwrap(),
         last_name: format!("Name{writer}"),
@@ -92,7 +92,7 @@ fn pat_intra_5_one_of_many_gets_a_unique_value() {
 }
 
 #[test]
-fn con_3_updates_deletes_and_inserts_of_one_entity_leave_rows_of_the_definition() {
+fn con_3_concurrent_writes_of_one_entity_leave_only_the_defined_rows() {
     let names = ["Jones", "Cao", "Lovelace"];
     let (engine, _) = together(6, |at, table| {
         for round in 0..12_usize {

@@ -11,7 +11,7 @@ use crate::EntityStore;
 use crate::index::UniqueViolation;
 
 #[test]
-fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
+fn pat_intra_4_a_crash_at_any_submit_leaves_all_or_nothing() {
     for fault in [Fault::Before, Fault::After] {
         for at in 0..5 {
             block_on(async {
@@ -57,7 +57,7 @@ fn pat_intra_4_a_death_at_any_submit_leaves_all_or_nothing() {
 
 /// Another writer acts directly on the engine between the read and the write of a writer, as a remote store would experience it.
 #[test]
-fn con_3_what_happens_in_between_is_seen() {
+fn con_3_changes_between_the_read_and_the_write_are_detected() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let table = store.entities::<Staff>().create_if_missing().await?;
@@ -120,7 +120,7 @@ fn futures_are_send() {
 }
 
 #[test]
-fn requests_are_as_promised() {
+fn writes_take_the_documented_number_of_requests() {
     /// An entity without a list.
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Plain", crate = table_core)]
@@ -153,7 +153,7 @@ fn requests_are_as_promised() {
 }
 
 #[test]
-fn pat_intra_8_a_bulk_load_packs_by_what_each_entity_needs_and_is_resumed_where_it_stopped() {
+fn pat_intra_8_a_bulk_load_packs_by_rows_per_entity_and_resumes() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let table = store.entities::<Staff>().create_if_missing().await?;

@@ -19,7 +19,7 @@ fn shown(rows: super::kit::Rows) -> String {
 
 /// The catalogue's tables for employees with an index in their partition.
 #[test]
-fn pat_intra_and_ix_2_what_an_indexed_insert_stores() {
+fn pat_intra_and_ix_2_the_rows_of_an_indexed_insert() {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Employee", crate = table_core)]
     #[partition_key(department)]
@@ -65,7 +65,7 @@ fn pat_intra_and_ix_2_what_an_indexed_insert_stores() {
 
 /// The catalogue's tables for employees with indexes in other partitions, with its queries by point (PAT-INTER-1) and by range (PAT-INTER-2).
 #[test]
-fn pat_inter_what_a_settled_insert_stores() {
+fn pat_inter_the_rows_of_a_settled_insert() {
     #[expect(
         clippy::duplicated_attributes,
         reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -147,7 +147,7 @@ fn pat_inter_what_a_settled_insert_stores() {
 }
 
 #[test]
-fn pat_inter_and_ix_3_what_is_stored_elsewhere() {
+fn pat_inter_and_ix_3_the_rows_in_other_partitions() {
     let jones = Employee { badge: Some(7), ..jones() };
     insta::assert_snapshot!(shown(expected([&jones])));
     let lists = Employee::SCHEMA.indexes.iter().filter(|index| index.kind == IndexKind::List).count();

@@ -24,7 +24,7 @@ use crate::index::{IndexState, Phase};
 
 /// After a later change of the schema (DQ-1), only a backfill is needed, and no query returns a result before the index is complete.
 #[test]
-fn a_new_index_answers_only_when_it_is_built() {
+fn a_new_index_supports_queries_only_once_it_is_built() {
     block_on(async {
         let engine = Engine::in_memory();
         let entities: Vec<_> = (0..30).map(staff).collect();
@@ -57,7 +57,7 @@ fn a_new_index_answers_only_when_it_is_built() {
 }
 
 #[test]
-fn a_backfill_beside_writers_misses_nobody() {
+fn a_backfill_with_concurrent_writers_misses_no_entity() {
     let engine = Engine::in_memory();
     let entities: Vec<_> = (0..40).map(staff).collect();
     block_on(old_rows(&engine, &entities)).unwrap();
@@ -99,7 +99,7 @@ fn a_backfill_beside_writers_misses_nobody() {
 }
 
 #[test]
-fn a_backfill_keeps_its_rate_and_tells_how_far_it_is() {
+fn a_backfill_keeps_its_rate_and_reports_its_progress() {
     block_on(async {
         let engine = Engine::in_memory();
         let entities: Vec<_> = (0..50).map(staff).collect();
@@ -132,7 +132,7 @@ fn a_backfill_keeps_its_rate_and_tells_how_far_it_is() {
 }
 
 #[test]
-fn pat_intra_5_a_value_of_two_leaves_a_unique_index_building() {
+fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
     block_on(async {
         let engine = Engine::in_memory();
         let (one, two) = (ada(), Staff { id: 2, ..ada() });
@@ -157,7 +157,7 @@ fn pat_intra_5_a_value_of_two_leaves_a_unique_index_building() {
 
 /// A writer changes an entity between the backfill's read and its write.
 #[test]
-fn a_backfill_writes_nothing_of_what_was() {
+fn a_backfill_writes_no_outdated_rows() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         old_rows(&store, &[ada()]).await?;
@@ -178,7 +178,7 @@ fn a_backfill_writes_nothing_of_what_was() {
 }
 
 #[test]
-fn a_disabled_index_answers_nothing_and_comes_back_by_a_backfill() {
+fn a_disabled_index_refuses_queries_until_a_backfill() {
     block_on(async {
         let engine = Engine::in_memory();
         let table = engine.entities::<Staff>().create_if_missing().await?;

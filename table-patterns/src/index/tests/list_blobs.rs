@@ -24,7 +24,7 @@ use crate::index::list::ListForm;
 const EMPTY: &[&str] = &[];
 
 #[test]
-fn pat_ix_4_a_list_that_no_entity_holds_moves_to_a_blob_or_fails_and_says_so() {
+fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
     block_on(async {
         let scene = scene(usize::MAX).await?;
         // The largest number of keys in an entity, to within 40.
@@ -143,7 +143,7 @@ fn pat_ix_4_the_declared_bound_holds_in_blobs_too() {
 }
 
 #[test]
-fn a_list_in_a_blob_that_is_gone_or_damaged_is_a_typed_error_and_made_anew_by_a_repair() {
+fn a_missing_or_damaged_list_blob_is_a_typed_error_until_a_repair() {
     let damages: [(Option<&'static [u8]>, ErrorCode); 2] =
         [(None, ErrorCode::BlobNotFound), (Some(b"tables list 1\n"), ErrorCode::Corrupted)];
     for (content, code) in damages {
@@ -175,7 +175,7 @@ fn a_list_in_a_blob_that_is_gone_or_damaged_is_a_typed_error_and_made_anew_by_a_
 }
 
 #[test]
-fn a_reader_that_was_overtaken_by_a_change_and_a_collection_begins_again() {
+fn a_reader_overtaken_by_a_change_and_a_collection_starts_again() {
     block_on(async {
         let scene = scene(0).await?;
         let people = &scene.people;
@@ -211,7 +211,7 @@ fn a_writer_slower_than_half_the_grace_period_gives_up() {
 }
 
 #[test]
-fn orphans_are_kept_for_the_grace_period_and_what_is_named_for_ever() {
+fn orphans_are_kept_for_the_grace_period_and_named_blobs_forever() {
     block_on(async {
         let scene = scene(0).await?;
         let people = &scene.people;

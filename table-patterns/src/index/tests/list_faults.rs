@@ -56,7 +56,7 @@ async fn recovered(scene: &Scene, what: &str) -> Result<()> {
 }
 
 #[test]
-fn pat_ix_4_whatever_request_to_the_blobs_fails_nothing_is_lost() {
+fn pat_ix_4_a_failure_of_any_blob_request_loses_nothing() {
     for beyond in [0, 1] {
         for lost in [false, true] {
             for at in 0.. {
@@ -78,7 +78,7 @@ fn pat_ix_4_whatever_request_to_the_blobs_fails_nothing_is_lost() {
 }
 
 #[test]
-fn pat_ix_4_whatever_write_of_the_table_a_program_dies_at_nothing_is_lost() {
+fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     for beyond in [0, 1] {
         for fault in [Fault::Before, Fault::After] {
             for at in 0.. {
@@ -100,7 +100,7 @@ fn pat_ix_4_whatever_write_of_the_table_a_program_dies_at_nothing_is_lost() {
 
 /// Another writer's list moves, changes and ends between the read and the write of this one.
 #[test]
-fn pat_ix_4_a_move_that_is_overtaken_begins_again_and_leaves_no_blob() {
+fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {
         for theirs in [0, 1, usize::MAX] {
             block_on(async {
@@ -130,7 +130,7 @@ fn pat_ix_4_a_move_that_is_overtaken_begins_again_and_leaves_no_blob() {
 
 /// An older settling does not undo a newer one, even if the list is in a blob.
 #[test]
-fn pat_ix_4_a_settling_that_is_overtaken_begins_again() {
+fn pat_ix_4_an_overtaken_settlement_starts_again() {
     block_on(async {
         let scene = scene(0).await?;
         scene.people.insert(&jones(1)).await?;

@@ -37,7 +37,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn pat_ix_2_4_lists_are_those_of_the_model_wherever_they_are(
+    fn pat_ix_2_4_lists_agree_with_the_model_at_any_location(
         beyond in prop::sample::select(vec![0_usize, 1, 2, usize::MAX]),
         verbs in prop::collection::vec(verb(), 1..25),
     ) {

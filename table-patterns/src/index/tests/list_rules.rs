@@ -25,7 +25,7 @@ const TABLES: [&str; 2] = ["Company", "LastNames"];
 const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
 
 #[test]
-fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_wherever_it_is() {
+fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_at_any_location() {
     // Each lost attempt is another writer's success, and their number is below the limit of attempts: no writer fails.
     const WRITERS: u32 = 8;
     const EACH: u32 = 6;
@@ -70,7 +70,7 @@ fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_wherever_it_is() {
 }
 
 #[test]
-fn pat_ix_2_a_changed_name_touches_three_entities_in_one_transaction_each_with_its_etag() {
+fn pat_ix_2_a_changed_name_writes_three_entities_by_etag_in_one_transaction() {
     for beyond in [usize::MAX, 0] {
         block_on(async {
             let scene = scene(beyond).await?;
@@ -115,7 +115,7 @@ fn pat_ix_2_a_changed_name_touches_three_entities_in_one_transaction_each_with_i
 }
 
 #[test]
-fn pat_ix_3_a_look_up_is_the_list_its_blob_and_a_point_each() {
+fn pat_ix_3_a_lookup_reads_the_list_its_blob_and_each_entity() {
     for (beyond, of_blob) in [(usize::MAX, 0), (0, 1)] {
         block_on(async {
             let scene = scene(beyond).await?;
@@ -154,7 +154,7 @@ fn pat_ix_3_a_look_up_is_the_list_its_blob_and_a_point_each() {
 }
 
 #[test]
-fn pat_ix_5_in_the_partition_is_within_a_department_elsewhere_is_across_the_organisation() {
+fn pat_ix_5_partition_lists_cover_a_department_and_others_the_organisation() {
     for beyond in [usize::MAX, 0] {
         block_on(async {
             let scene = scene(beyond).await?;
@@ -174,7 +174,7 @@ fn pat_ix_5_in_the_partition_is_within_a_department_elsewhere_is_across_the_orga
 }
 
 #[test]
-fn pat_ix_6_a_writer_touches_its_own_partition_and_no_blob_of_a_list_elsewhere() {
+fn pat_ix_6_a_writer_touches_its_partition_and_no_cross_partition_list_blob() {
     #[derive(Clone, Debug, PartialEq, Entity)]
     #[entity(table = "Company", crate = table_core)]
     #[partition_key(department)]
@@ -264,7 +264,7 @@ fn hostile() -> Vec<String> {
 }
 
 #[test]
-fn pat_ix_7_whatever_the_value_it_has_a_list_of_its_own() {
+fn pat_ix_7_every_value_has_its_own_list() {
     let folder = tempfile::tempdir().unwrap();
     let local = Arc::new(object_store::local::LocalFileSystem::new_with_prefix(folder.path()).unwrap());
     for blobs in [None, Some(ListBlobs::new(local, "a/b").beyond(0))] {
@@ -326,7 +326,7 @@ fn pat_ix_the_layout_of_the_three_options() {
 }
 
 #[test]
-fn pat_intra_8_a_bulk_load_whose_lists_are_too_large_for_one_transaction_takes_several() {
+fn pat_intra_8_a_bulk_load_with_large_lists_takes_several_transactions() {
     const NAMES: [&str; 5] = ["Abe", "Bea", "Cid", "Dan", "Eve"];
     block_on(async {
         let mut limits = Limits::PORTABLE;

@@ -175,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn pat_intra_4_5_7_ix_2_rows_are_always_those_of_the_definition(verbs in prop::collection::vec(verb(), 1..25)) {
+    fn pat_intra_4_5_7_ix_2_rows_always_match_the_definition(verbs in prop::collection::vec(verb(), 1..25)) {
         block_on(async {
             let engine = Engine::in_memory();
             let table = engine.entities::<Staff>().create_if_missing().await?;

@@ -90,7 +90,7 @@ fn pat_inter_3_the_same_type_over_another_table_is_refused_too() {
 }
 
 #[test]
-fn pat_inter_3_of_two_types_that_are_opened_at_once_one_is_refused() {
+fn pat_inter_3_one_of_two_types_opened_at_once_is_refused() {
     for _ in 0..20 {
         let engine = Engine::in_memory();
         let (customer, supplier) = std::thread::scope(|scope| {
@@ -108,7 +108,7 @@ fn pat_inter_3_of_two_types_that_are_opened_at_once_one_is_refused() {
 }
 
 #[test]
-fn pat_inter_3_a_table_of_an_index_that_is_deleted_is_free() {
+fn pat_inter_3_a_deleted_index_table_is_free() {
     let engine = Engine::in_memory();
     open::<Customer>(&engine).unwrap();
     let emails = table_core::table::TableStoreExt::untyped(&engine, "Emails").unwrap();

@@ -49,7 +49,7 @@ async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Res
 }
 
 #[test]
-fn pat_ec_8_a_death_at_any_submit_of_writer_or_worker_ends_in_agreement() {
+fn pat_ec_8_indexes_converge_after_a_crash_at_any_submit() {
     let moved = |now: &mut Employee| {
         (now.last_name, now.email, now.badge) = ("Cao".to_owned(), "cao".to_owned(), Some(8));
     };

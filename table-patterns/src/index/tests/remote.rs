@@ -49,7 +49,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn pat_inter_3_changes_settled_late_twice_and_in_any_order_end_in_agreement(
+    fn pat_inter_3_changes_settled_late_twice_and_in_any_order_converge(
         steps in prop::collection::vec((employee(), 0_u8..4, prop::collection::vec(any::<prop::sample::Index>(), 0..3)), 1..20),
     ) {
         block_on(async {
@@ -90,7 +90,7 @@ proptest! {
 }
 
 #[test]
-fn pat_inter_3_a_death_at_any_submit_of_the_settling_is_made_good() {
+fn pat_inter_3_a_crash_at_any_submit_of_a_settlement_is_recovered() {
     for fault in [Fault::Before, Fault::After] {
         for at in 0..8 {
             block_on(async {
@@ -123,7 +123,7 @@ fn pat_inter_3_a_death_at_any_submit_of_the_settling_is_made_good() {
 
 /// A worker is suspended before any of its requests until everything is settled, sends that request, and dies. No other process follows it.
 #[test]
-fn pat_inter_3_a_settling_that_wakes_up_late_and_dies_leaves_nothing_behind() {
+fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     type Act = fn(&Entities<Employee, Engine, Records>);
     let moved: Act = |table| {
         let change = |now: &mut Employee| {
@@ -189,7 +189,7 @@ fn pat_inter_3_a_settling_that_wakes_up_late_and_dies_leaves_nothing_behind() {
 
 /// A worker that was overtaken between its reads and its write.
 #[test]
-fn an_older_settling_does_not_undo_a_newer_one() {
+fn an_older_settlement_does_not_undo_a_newer_one() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
@@ -224,7 +224,7 @@ fn an_older_settling_does_not_undo_a_newer_one() {
 
 /// The value returns to its earlier owner between the read of the desired owner and the read of the stored one.
 #[test]
-fn pat_ec_4_a_value_that_was_given_back_is_no_violation() {
+fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
@@ -261,7 +261,7 @@ fn pat_ec_4_a_value_that_was_given_back_is_no_violation() {
 }
 
 #[test]
-fn pat_inter_5_what_is_behind_says_so_and_can_be_verified() {
+fn pat_inter_5_a_possibly_stale_entity_is_marked_and_can_be_verified() {
     block_on(async {
         let engine = Engine::in_memory();
         let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
@@ -298,7 +298,7 @@ struct Name {
 }
 
 #[test]
-fn pat_inter_4_a_copy_of_a_part_is_read_as_that_part_alone() {
+fn pat_inter_4_a_partial_copy_is_read_only_as_its_part() {
     block_on(async {
         let engine = Engine::in_memory();
         let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
@@ -320,7 +320,7 @@ fn pat_inter_4_a_copy_of_a_part_is_read_as_that_part_alone() {
 }
 
 #[test]
-fn pat_ec_4_two_of_one_value_in_different_partitions_are_told_when_they_are_settled() {
+fn pat_ec_4_duplicates_in_different_partitions_are_reported_when_settled() {
     block_on(async {
         let engine = Engine::in_memory();
         let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;

@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn any_damage_is_found_by_a_dry_run_and_made_good_by_a_repair(
+    fn any_damage_is_found_by_a_dry_run_and_fixed_by_a_repair(
         entities in prop::collection::vec(staff(), 1..8),
         damages in prop::collection::vec(damage(), 0..6),
     ) {
@@ -168,7 +168,7 @@ fn each_kind_of_finding_has_its_name() {
 }
 
 #[test]
-fn what_is_elsewhere_is_checked_and_repaired_too() {
+fn rows_in_other_partitions_are_checked_and_repaired_too() {
     block_on(async {
         let engine = Engine::in_memory();
         let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
@@ -197,7 +197,7 @@ fn what_is_elsewhere_is_checked_and_repaired_too() {
 }
 
 #[test]
-fn beside_writers_a_check_finds_nothing_and_a_repair_undoes_nothing() {
+fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     let engine = Engine::in_memory();
     let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
@@ -243,7 +243,7 @@ fn beside_writers_a_check_finds_nothing_and_a_repair_undoes_nothing() {
 
 /// The owner of a stray member gets the value between the repair's read and its write, so it belongs in the list and remains there.
 #[test]
-fn a_repair_takes_nobody_out_who_has_joined() {
+fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let table = store.entities::<Staff>().create_if_missing().await?;
@@ -269,7 +269,7 @@ fn a_repair_takes_nobody_out_who_has_joined() {
 
 /// The value moves from one entity to another between the reads of a copy, its owner, and the copy again.
 #[test]
-fn a_check_reports_no_row_that_has_changed_hands() {
+fn a_check_reports_no_row_whose_owner_has_just_changed() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let table = store.entities::<Staff>().create_if_missing().await?;

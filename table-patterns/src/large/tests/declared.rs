@@ -103,7 +103,7 @@ fn pat_large_2_an_entity_with_an_index_and_a_feed_has_blobs_and_parts_too() {
 }
 
 #[test]
-fn pat_ck_3_a_death_at_any_request_of_a_delete_leaves_owner_parts_and_copies_or_none() {
+fn pat_ck_3_a_crash_during_a_delete_leaves_all_rows_of_the_owner_or_none() {
     for number in 0.. {
         let store = FaultyStore::new(Engine::in_memory());
         let entities = block_on(store.entities::<Colleague>().create_if_missing()).unwrap();

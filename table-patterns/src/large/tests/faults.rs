@@ -96,7 +96,7 @@ proptest! {
     /// A request of a step fails, on the table or in the blob store. No entity ever names a missing blob, an acknowledged value can be
     /// read, and at the end exactly the named blobs exist: blobs are written before entities and removed after them (BLB-12).
     #[test]
-    fn pat_large_2_whatever_fails_nothing_dangles_and_nothing_stays(
+    fn pat_large_2_no_failure_leaves_a_dangling_name_or_an_orphan(
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..12, any::<bool>(), any::<bool>()))), 1..20),
     ) {
         let scene = scene();

@@ -56,7 +56,7 @@ fn pat_large_3_one_blob_is_set_by_a_merge_and_the_other_stays() {
 }
 
 #[test]
-fn pat_large_2_no_stale_address_is_written_again() {
+fn pat_large_2_a_stale_address_is_never_written_again() {
     let scene = scene();
     let both = [PHOTO.content(content(1, 20)), CV.content(content(2, 9))];
     let found = block_on(scene.employees.insert(ada(223), both)).unwrap();
@@ -83,7 +83,7 @@ fn pat_large_2_no_stale_address_is_written_again() {
 }
 
 #[test]
-fn pat_large_2_misuse_is_told_before_anything_is_uploaded() {
+fn pat_large_2_misuse_is_refused_before_anything_is_uploaded() {
     let scene = scene();
     let twice = || [CV.content(content(1, 9)), CV.content(content(2, 9))];
     let error = block_on(scene.employees.insert(ada(223), twice())).unwrap_err();

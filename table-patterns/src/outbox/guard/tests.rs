@@ -115,7 +115,7 @@ fn a_guard_remembers_a_bounded_number_of_sources_and_always_the_owner() {
 }
 
 #[test]
-fn guards_of_entities_that_are_gone_are_collected_and_no_others() {
+fn only_guards_of_deleted_entities_are_collected() {
     let (engine, table, target) = setting();
     let other = EntityKey::new("email", "bob@contoso.com").unwrap();
     let changes = history(&[(0, false), (0, true)]);
@@ -129,7 +129,7 @@ fn guards_of_entities_that_are_gone_are_collected_and_no_others() {
 }
 
 #[test]
-fn key_8_a_target_whose_guard_has_no_room_is_refused() {
+fn key_8_a_target_that_leaves_no_space_for_a_guard_key_is_refused() {
     let long = EntityKey::new("p", "x".repeat(505)).unwrap();
     assert!(guard_key(&long).is_ok());
     let longer = EntityKey::new("p", "x".repeat(506)).unwrap();

@@ -56,7 +56,7 @@ struct Audit {
 }
 
 #[test]
-fn pat_hvd_4_a_handle_of_a_period_refuses_entities_of_others_by_each_verb() {
+fn pat_hvd_4_each_verb_of_a_period_refuses_entities_of_other_periods() {
     let tables = PeriodTables::<Arrival, _>::new(Engine::in_memory());
     let now = ticks::now();
     let today = block_on(tables.entities_of(now)).unwrap();
@@ -118,7 +118,7 @@ fn scans_in<S: TableStore + Clone + 'static>(store: S) -> (PeriodTables<Arrival,
 }
 
 #[test]
-fn every_table_keeps_index_list_feed_and_slots_of_its_own() {
+fn every_table_has_its_own_index_list_feed_and_slots() {
     let (scans, store, _) = scans();
     assert_eq!(block_on(scans.prepare()).unwrap(), 2);
     let of = |days: i64| block_on(scans.entities_of(noon() - TimeDelta::days(days))).unwrap();
@@ -168,7 +168,7 @@ fn a_unit_and_participants_write_in_the_table_of_a_period() {
 }
 
 #[test]
-fn a_dropped_table_leaves_neither_design_nor_entry_of_its_feed() {
+fn a_dropped_table_leaves_neither_schema_nor_feed_registration() {
     let (scans, store, now) = scans();
     block_on(scans.insert(&scan(3, "A-1"))).unwrap();
     let name = scans.name_of(scan(3, "").at).unwrap();

@@ -7,7 +7,7 @@ use super::kit::{Agent, Step, Ticket, World, export, import, some_steps};
 use crate::tenant::Tenant;
 
 #[test]
-fn a_type_with_rows_elsewhere_must_be_registered() {
+fn a_type_with_rows_in_other_partitions_must_be_registered() {
     let world = World::after(&some_steps());
     let tenant = Tenant::new().with(&world.agents, Agent::partition("contoso")).unwrap();
     let error = block_on(tenant.erase()).unwrap_err();

@@ -121,7 +121,7 @@ fn an_update_in_a_unit_keeps_slots_copies_and_indexes() {
 }
 
 #[test]
-fn a_changed_series_keeps_what_a_newer_program_added() {
+fn a_changed_series_keeps_the_additions_of_a_newer_program() {
     let (tickets, series, _) = tickets();
     let old = block_on(series.get(Ticket::key("contoso", 7))).unwrap().unwrap();
     let mut unit = tickets.unit(Ticket::partition("contoso")).unwrap();
@@ -168,7 +168,7 @@ mod plain {
     }
 
     #[test]
-    fn a_change_reads_only_where_it_removes() {
+    fn a_change_reads_only_if_it_removes_a_property() {
         let store = FaultyStore::new(Engine::in_memory());
         let counts = block_on(store.entities::<Count>().create_if_missing()).unwrap();
         let series = SeriesTable::new(counts.clone());

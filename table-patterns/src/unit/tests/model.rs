@@ -60,7 +60,7 @@ impl Act {
 proptest! {
     /// For any write and any failure, indexes, feed, audit rows and intents match the committed changes.
     #[test]
-    fn pat_intra_4_every_verb_keeps_all_that_takes_part(acts in proptest::collection::vec(act(), 1..25)) {
+    fn pat_intra_4_every_verb_maintains_all_patterns_of_the_entity(acts in proptest::collection::vec(act(), 1..25)) {
         let (store, tickets) = desk();
         let mut changes = 0;
         let mut last: BTreeMap<u32, Ticket> = BTreeMap::new();

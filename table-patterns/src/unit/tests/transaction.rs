@@ -131,7 +131,7 @@ fn turn(accounts: &Accounts) -> Turn {
 }
 
 #[test]
-fn a_turn_that_is_never_given_back_blocks_nobody() {
+fn a_turn_that_is_never_released_blocks_no_transaction() {
     let (_, accounts) = bank();
     let accounts = accounts.with_runtime(pace(true));
     // The turn of a function that is never polled again.
@@ -145,7 +145,7 @@ fn a_turn_that_is_never_given_back_blocks_nobody() {
 }
 
 #[test]
-fn transactions_that_run_together_lose_nothing_and_take_their_numbers_without_gaps() {
+fn concurrent_transactions_lose_nothing_and_take_numbers_without_gaps() {
     let (store, accounts) = bank();
     let accounts = accounts.with_runtime(pace(false));
     let runs = Arc::new(AtomicUsize::new(0));
@@ -213,7 +213,7 @@ fn a_refused_unit_fails_alone_and_the_others_of_its_group_are_committed() {
 }
 
 #[test]
-fn what_was_read_holds_at_the_commit_or_the_function_runs_again() {
+fn reads_still_hold_at_the_commit_or_the_function_runs_again() {
     let (store, accounts) = bank();
     let other = accounts.clone();
     let mut is_first = true;
@@ -239,7 +239,7 @@ fn what_was_read_holds_at_the_commit_or_the_function_runs_again() {
 }
 
 #[test]
-fn a_new_version_saves_the_next_read() {
+fn a_returned_version_saves_the_next_read() {
     let (store, accounts) = bank();
     let done = block_on(
         accounts.transaction(Account::partition("t"), async |unit| unit.insert(&account(3, 5)).map(drop)),
@@ -299,7 +299,7 @@ impl Participant<Entry> for Trail {
 }
 
 #[test]
-fn a_participant_of_the_store_writes_in_units_that_do_not_know_it_and_knows_who_acts() {
+fn a_store_participant_writes_in_every_unit_and_knows_the_actor() {
     let store = Engine::in_memory().with_participant::<Entry>(Trail);
     block_on(async {
         let accounts = store.entities::<Account>().create_if_missing().await?;
@@ -331,7 +331,7 @@ fn a_participant_of_the_store_writes_in_units_that_do_not_know_it_and_knows_who_
 }
 
 #[test]
-fn a_lost_answer_is_an_error_of_every_unit_of_the_group() {
+fn a_lost_response_is_an_error_of_every_unit_of_the_group() {
     let (store, accounts) = bank();
     store.script(
         |call, _| if call == Call::Submit { Fault::After(ErrorCode::OperationTimedOut) } else { Fault::None },

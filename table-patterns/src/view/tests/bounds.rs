@@ -18,7 +18,7 @@ fn lists(company: &Company) -> Vec<Places> {
 }
 
 #[test]
-fn imp_6_an_entity_that_has_moved_a_thousand_times_costs_no_more_than_one_that_moved_a_few_times() {
+fn imp_6_an_entity_moved_a_thousand_times_costs_no_more_than_after_a_few() {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "city 0", 70);
     company.catch_up();
@@ -83,7 +83,7 @@ fn rebuild_beside(changes: usize, drift: i64) -> (usize, u64) {
 }
 
 #[test]
-fn imp_6_a_rebuild_ends_while_every_page_that_it_reads_is_changed() {
+fn imp_6_a_rebuild_finishes_even_if_every_page_it_reads_changes() {
     let (quiet, _) = rebuild_beside(0, 0);
     let (busy, corrected) = rebuild_beside(usize::MAX, 0);
     assert_eq!(corrected, 0, "writers make no sum wrong");
@@ -97,7 +97,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
-    fn imp_6_two_recounts_and_their_writers_end_right(
+    fn imp_6_two_recounts_with_concurrent_writers_give_correct_sums(
         at in 1..60_usize,
         second in prop::option::of(1..60_usize),
         drift in -2_i64..3,

@@ -7,7 +7,7 @@ use pollster::block_on;
 use super::kit::Company;
 
 #[test]
-fn imp_6_beside_each_other_everybody_is_counted_once() {
+fn imp_6_concurrent_writers_and_followers_count_each_entity_once() {
     let company = Company::on(table_core::Engine::in_memory(), |store| store.pages_of(5));
     let left = AtomicUsize::new(3);
     std::thread::scope(|scope| {

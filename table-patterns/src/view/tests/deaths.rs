@@ -53,7 +53,7 @@ fn requests(more: u32, scene: Scene) -> usize {
 }
 
 #[test]
-fn imp_6_a_death_at_any_request_loses_and_doubles_nothing() {
+fn imp_6_a_crash_at_any_request_loses_and_duplicates_nothing() {
     for (name, more, scene) in SCENES {
         for number in 0..requests(more, scene) {
             for after in [false, true] {
@@ -73,7 +73,7 @@ fn imp_6_a_death_at_any_request_loses_and_doubles_nothing() {
 }
 
 #[test]
-fn pat_ec_8_a_writer_that_dies_leaves_the_view_as_its_source() {
+fn pat_ec_8_the_view_matches_its_source_after_a_writer_crash() {
     for number in 0..8 {
         for after in [false, true] {
             let company = company();
@@ -112,7 +112,7 @@ fn pat_ec_8_a_writer_that_dies_leaves_the_view_as_its_source() {
 use table_core::store::TableStore;
 
 #[test]
-fn imp_6_who_wakes_up_late_undoes_nothing() {
+fn imp_6_a_delayed_process_undoes_nothing() {
     let meanwhile: [(&str, Scene); 4] = [
         ("changed", |company| {
             company.change("Sales", 1, |ada| (ada.city, ada.age) = ("Rome".into(), 50));
@@ -156,7 +156,7 @@ fn imp_6_who_wakes_up_late_undoes_nothing() {
 
 /// The same scenes, in which the suspended process dies with its first write and cannot read again.
 #[test]
-fn imp_6_who_wakes_up_late_and_dies_undoes_nothing() {
+fn imp_6_a_delayed_process_that_crashes_undoes_nothing() {
     let (name, more, scene) = SCENES[0];
     for number in 0..requests(more, scene) {
         let company = company();

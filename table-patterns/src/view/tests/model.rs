@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn imp_6_any_program_ends_as_the_model(acts in proptest::collection::vec(act(), 1..40)) {
+    fn imp_6_any_program_agrees_with_the_model(acts in proptest::collection::vec(act(), 1..40)) {
         let (company, mut model) = (Company::new(), BTreeMap::new());
         for act in acts {
             match act {

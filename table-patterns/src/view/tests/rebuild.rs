@@ -23,7 +23,7 @@ use crate::view::{CaughtUp, Projection, RebuildPosition, View, ViewState, ViewTa
 use crate::work::Runtime;
 
 #[test]
-fn shares_are_looked_up_of_entities_that_have_some() {
+fn shares_are_read_only_for_entities_that_have_some() {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);
     let gets = || {
@@ -38,7 +38,7 @@ fn shares_are_looked_up_of_entities_that_have_some() {
 }
 
 #[test]
-fn a_rebuild_asks_for_many_entities_at_once() {
+fn a_rebuild_requests_many_entities_at_once() {
     let company = Company::new();
     let table = company.engine.table::<Employee>();
     let one =
@@ -66,7 +66,7 @@ fn a_rebuild_asks_for_many_entities_at_once() {
 }
 
 #[test]
-fn imp_6_a_new_view_over_old_rows_does_not_answer_until_it_is_built() {
+fn imp_6_a_new_view_over_old_rows_refuses_queries_until_it_is_built() {
     let company = Company::new();
     // Rows from before the feed existed.
     let table = company.engine.table::<Employee>();
@@ -106,7 +106,7 @@ fn imp_6_a_new_view_over_old_rows_does_not_answer_until_it_is_built() {
 }
 
 #[test]
-fn imp_6_a_rebuild_mends_what_others_left_wrong() {
+fn imp_6_a_rebuild_repairs_errors_left_by_others() {
     let company = Company::new();
     for id in 0..5 {
         company.hire("Sales", id, "Ada", "London", 36);
@@ -132,7 +132,7 @@ fn imp_6_a_rebuild_mends_what_others_left_wrong() {
 }
 
 #[test]
-fn imp_6_another_projection_is_taken_up_by_a_rebuild() {
+fn imp_6_a_changed_projection_is_applied_by_a_rebuild() {
     struct Only;
     impl View for Only {
         type Source = Employee;
@@ -151,7 +151,7 @@ fn imp_6_another_projection_is_taken_up_by_a_rebuild() {
 }
 
 #[test]
-fn imp_6_a_rebuild_counts_each_partition_once_and_empties_what_no_record_explains() {
+fn imp_6_a_rebuild_counts_partitions_once_and_clears_unexplained_sums() {
     let company = Company::new();
     let view = ViewTable::<Ages, _>::new(company.store.clone());
     for id in 0..60 {
@@ -196,7 +196,7 @@ fn names_around(company: &Company, between: impl FnOnce()) -> Vec<String> {
 }
 
 #[test]
-fn imp_6_a_read_goes_on_behind_a_rebuild_where_it_was() {
+fn imp_6_a_read_continues_at_its_position_after_a_rebuild() {
     let company = Company::new();
     for id in 0..7 {
         company.hire("Sales", id, "Ada", "London", 36);
@@ -210,7 +210,7 @@ fn imp_6_a_read_goes_on_behind_a_rebuild_where_it_was() {
 }
 
 #[test]
-fn imp_6_a_view_that_was_made_anew_is_building_for_those_who_knew_the_old_one() {
+fn imp_6_a_recreated_view_is_building_for_handles_of_the_old_one() {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = Arc::clone(&time);
     let pace = Runtime::new().clock(Clock::new(move || clock.load(Ordering::SeqCst)));
@@ -239,7 +239,7 @@ fn position(company: &Company, department: &str) -> Cursor {
 }
 
 #[test]
-fn imp_6_what_a_rebuild_read_from_the_entities_is_not_followed_again() {
+fn imp_6_changes_included_in_a_rebuild_are_not_followed_again() {
     let company = Company::new();
     for id in 0..30 {
         company.hire("Sales", id, "Ada", "London", 36);
@@ -255,7 +255,7 @@ fn imp_6_what_a_rebuild_read_from_the_entities_is_not_followed_again() {
 }
 
 #[test]
-fn imp_6_what_changes_while_a_rebuild_reads_is_followed_after_it() {
+fn imp_6_changes_during_a_rebuild_are_followed_after_it() {
     let company = Company::new();
     for id in 0..12 {
         company.hire("Sales", id, "Ada", "London", 36);
@@ -295,7 +295,7 @@ fn imp_6_a_rebuild_moves_no_cursor_back_and_none_before_its_end() {
 }
 
 #[test]
-fn imp_6_the_end_of_a_long_feed_is_one_request() {
+fn imp_6_the_end_of_a_long_feed_is_found_with_one_request() {
     let company = Company::new();
     for id in 0..2_500 {
         company.hire("Sales", id, "Ada", "London", 60);

@@ -140,7 +140,7 @@ fn members<V: View<Row = Years>>(view: &ViewTable<V, Store>, department: &str) -
 }
 
 #[test]
-fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_taken_up_again_when_it_is_mended() {
+fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
     let world = World::new();
     let (view, _) = world.follower::<ByDepartment>();
     block_on(view.rebuild().run()).unwrap();
@@ -228,7 +228,7 @@ fn imp_6_a_second_view_with_the_same_rows_is_refused_with_both_names() {
 }
 
 #[test]
-fn imp_6_a_later_version_is_built_beside_the_earlier_and_stops_its_followers() {
+fn imp_6_a_later_version_is_built_in_parallel_and_stops_earlier_followers() {
     let world = World::new();
     let (first, _) = world.follower::<ByDepartment>();
     block_on(first.rebuild().run()).unwrap();
@@ -249,7 +249,7 @@ fn imp_6_a_later_version_is_built_beside_the_earlier_and_stops_its_followers() {
 }
 
 #[test]
-fn imp_6_a_follower_that_died_is_replaced_whatever_the_clock_says() {
+fn imp_6_a_crashed_follower_is_replaced_with_any_clock() {
     for clock in ["passes", "stands", "jumps back"] {
         let world = World::new();
         let (dead, store) = world.follower::<ByDepartment>();
@@ -284,7 +284,7 @@ fn imp_6_a_follower_that_died_is_replaced_whatever_the_clock_says() {
 }
 
 #[test]
-fn imp_6_programs_that_call_once_replace_a_follower_that_died() {
+fn imp_6_programs_that_call_once_replace_a_crashed_follower() {
     let store_time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = Arc::clone(&store_time);
     let options = EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst)));
@@ -309,7 +309,7 @@ fn imp_6_programs_that_call_once_replace_a_follower_that_died() {
 
 /// A writer whose commits take longer than the followers wait between their calls, and that remembers nothing.
 #[test]
-fn imp_6_followers_that_call_during_each_commit_hold_up_no_writer() {
+fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     let world = World::new();
     let (view, _) = world.follower::<ByDepartment>();
     block_on(view.rebuild().run()).unwrap();
@@ -337,7 +337,7 @@ fn imp_6_followers_that_call_during_each_commit_hold_up_no_writer() {
 
 /// A follower that died between its marks, or a writer that died before its commit, costs three requests more a call for a while.
 #[test]
-fn imp_6_a_feed_whose_writer_died_before_its_commit_is_quiet_again_in_the_end() {
+fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
     let world = World::new();
     let (view, store) = world.follower::<ByDepartment>();
     block_on(view.rebuild().run()).unwrap();

@@ -57,7 +57,7 @@ fn imp_6_the_layout_of_a_view() {
 }
 
 #[test]
-fn imp_6_a_view_answers_by_point_queries_what_its_source_would_be_scanned_for() {
+fn imp_6_a_view_answers_with_point_queries_instead_of_scans() {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);
     company.hire("Sales", 2, "Bob", "London", 60);
@@ -78,7 +78,7 @@ fn imp_6_a_view_answers_by_point_queries_what_its_source_would_be_scanned_for() 
 }
 
 #[test]
-fn pat_ec_8_catching_up_is_bounded_and_goes_on_where_it_was() {
+fn pat_ec_8_catching_up_is_bounded_and_resumes_at_its_position() {
     let company = Company::new();
     for id in 0..10 {
         company.hire("Sales", id, "Ada", "London", 36);
@@ -111,7 +111,7 @@ fn pat_ec_8_catching_up_is_bounded_and_goes_on_where_it_was() {
 }
 
 #[test]
-fn imp_6_how_far_a_view_is_behind_can_be_read() {
+fn imp_6_the_lag_of_a_view_can_be_read() {
     let company = Company::new();
     assert_eq!(block_on(company.view.freshness()).unwrap().lag(u64::MAX), std::time::Duration::ZERO);
     company.hire("Sales", 1, "Ada", "London", 36);
@@ -141,7 +141,7 @@ impl View for Ages {
 }
 
 #[test]
-fn imp_6_an_entity_that_has_been_in_many_sums_keeps_a_record_of_those_it_is_in() {
+fn imp_6_an_entity_keeps_records_only_of_its_current_sums() {
     let company = Company::new();
     let view = ViewTable::<Ages, _>::new(company.engine.clone());
     company.hire("Sales", 1, "Ada", "London", 0);
@@ -157,7 +157,7 @@ fn imp_6_an_entity_that_has_been_in_many_sums_keeps_a_record_of_those_it_is_in()
 }
 
 #[test]
-fn bad_input_is_told_and_nothing_is_half_written() {
+fn invalid_input_is_refused_and_nothing_is_partially_written() {
     struct Bad;
     impl View for Bad {
         type Source = Employee;
@@ -216,7 +216,7 @@ fn bad_input_is_told_and_nothing_is_half_written() {
 }
 
 #[test]
-fn key_8_an_entity_whose_records_have_no_room_is_refused() {
+fn key_8_an_entity_that_leaves_no_space_for_record_keys_is_refused() {
     let company = Company::new();
     for (length, fits) in [(503, true), (504, false)] {
         let key = EntityKey::new("Sales", "x".repeat(length)).unwrap();

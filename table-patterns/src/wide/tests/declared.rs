@@ -60,7 +60,7 @@ fn pat_wide_4_a_part_that_the_declaration_does_not_have_is_an_error() {
 }
 
 #[test]
-fn pat_wide_1_kinds_buckets_json_and_keys_of_any_type_have_their_places() {
+fn pat_wide_1_kinds_buckets_json_and_keys_of_any_type_are_supported() {
     #[derive(Wide, Clone, Debug, PartialEq)]
     #[entity(table = "Logins", kind = "Logins")]
     #[partition_key("user_", bucket(user, 4))]
@@ -93,7 +93,7 @@ fn pat_wide_1_kinds_buckets_json_and_keys_of_any_type_have_their_places() {
 }
 
 #[test]
-fn pat_wide_1_a_list_of_another_length_than_its_slots_is_told() {
+fn pat_wide_1_a_list_with_another_length_than_its_slots_is_refused() {
     let (counts, store) = counts();
     let error =
         block_on(counts.insert(&YearOfCounts { days: vec![Some(1); 365], ..year_of(1) })).unwrap_err();
@@ -103,7 +103,7 @@ fn pat_wide_1_a_list_of_another_length_than_its_slots_is_told() {
 
 /// A manual implementation of [`Wide`], for types that the derive does not support.
 #[test]
-fn pat_wide_2_a_type_of_ones_own_is_written_and_read() {
+fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Counted")]
     #[partition_key(employee)]
@@ -168,7 +168,7 @@ struct Grown {
 }
 
 #[test]
-fn pat_wide_4_entities_of_fewer_parts_are_brought_to_more_and_back() {
+fn pat_wide_4_entities_are_resized_to_more_parts_and_back() {
     let (counts, store) = counts();
     let grown = store.wide::<Grown>().with_retry(counts.retry().clone());
     let grown_key = || Grown::key(123, 2014);

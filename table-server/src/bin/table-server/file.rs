@@ -117,7 +117,7 @@ mod tests {
 
     /// The sample file in the documentation.
     #[test]
-    fn the_sample_is_read_and_its_paths_are_beside_it() {
+    fn the_sample_is_read_and_its_paths_are_relative_to_it() {
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample.toml");
         let file = File::read(&sample).unwrap();
         assert_eq!(file.path, Some(sample.with_file_name("data")));

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_those_of_the_flags_or_else_of_the_file() {
+    fn token_settings_come_from_the_flags_or_else_from_the_file() {
         let file = |toml: &str| toml::from_str::<File>(toml).unwrap();
         let none = OAuthFlags::default();
         assert!(none.bearer(&file("")).unwrap().is_none());

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_the_accounts_own_else_the_variables_else_the_public_one() {
+    fn a_key_is_taken_from_the_account_the_variable_or_the_public_key() {
         assert_eq!(spelled("contoso=a2V5").key(Some("b3RoZXI=")).unwrap().to_base64(), "a2V5");
         assert_eq!(spelled("contoso").key(Some("b3RoZXI=")).unwrap().to_base64(), "b3RoZXI=");
         assert!(spelled("devstoreaccount1").key(None).unwrap().is_public());

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_go_before_the_file_and_a_certificate_needs_its_key() {
+    fn flags_override_the_file_and_a_certificate_needs_its_key() {
         let files = |certificate: Option<&str>, key: Option<&str>, folder: Option<&str>| {
             let path = |text: Option<&str>| text.map(PathBuf::from);
             (path(certificate), path(key), path(folder))

@@ -119,7 +119,7 @@ fn sig_15_and_16_shared_key_of_blobs_and_queues() {
 }
 
 #[test]
-fn auth_4_date_stands_in_for_x_ms_date() {
+fn auth_4_date_replaces_a_missing_x_ms_date() {
     let mut without = case("GET", &format!("{BASE}/Tables"), &[]);
     without.headers.remove("x-ms-date");
     without.headers.insert("date", HeaderValue::from_static(DATE));
@@ -136,7 +136,7 @@ fn auth_22_decoded_values_of_one_name_are_joined() {
 
 /// Checks the lines of conditions, encodings and ranges.
 #[test]
-fn auth_20_each_of_the_twelve_lines_has_its_place() {
+fn auth_20_each_of_the_twelve_lines_has_its_position() {
     let names = [
         "content-encoding",
         "content-language",
@@ -158,7 +158,7 @@ fn auth_20_each_of_the_twelve_lines_has_its_place() {
 }
 
 #[test]
-fn auth_21_headers_are_sorted_merged_and_trimmed_and_others_left_out() {
+fn auth_21_headers_are_sorted_merged_and_trimmed_and_others_omitted() {
     let mut case = case("GET", "http://127.0.0.1:10001/devstoreaccount1/q", &[("accept", "x")]);
     for value in ["  b ", "a"] {
         case.headers.append("x-ms-meta-z", HeaderValue::from_static(value));

@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn sas_6_a_range_of_keys_never_allows_more(partition_key in texts(), row_key in texts(), pk in text(), rk in text()) {
+    fn sas_6_a_signed_range_never_allows_more_than_its_keys(partition_key in texts(), row_key in texts(), pk in text(), rk in text()) {
         let keys = KeyRange { partition_key, row_key };
         if let Ok(range) = SignedRange::of_keys(&keys) {
             let (signed, asked) = (range.contains(&pk, &rk), keys.contains(&pk, &rk));
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn sas_8_a_restricted_query_answers_what_lies_inside_of_the_answer(
+    fn sas_8_a_restricted_query_returns_only_rows_inside_the_range(
         (range, said) in range(), partition_key in texts(), row_key in texts(), stored in vec((text(), text()), 0..12),
     ) {
         let (engine, table) = (Engine::in_memory(), TableName::new("Ranges").unwrap());
@@ -108,7 +108,7 @@ proptest! {
 }
 
 #[test]
-fn sas_6_ends_that_are_excluded() {
+fn sas_6_excluded_bounds_become_included_ones() {
     let rows = |lower: &str, upper: &str| {
         let bounds = (Bound::Excluded(lower.to_owned()), Bound::Excluded(upper.to_owned()));
         KeyRange::rows("Sales", TextRange { lower: bounds.0, upper: bounds.1 })
@@ -124,7 +124,7 @@ fn sas_6_ends_that_are_excluded() {
 }
 
 #[test]
-fn sas_6_what_one_range_cannot_say_is_refused() {
+fn sas_6_keys_that_one_range_cannot_express_are_refused() {
     let rows = TextRange::prefix("a");
     let many = KeyRange { partition_key: TextRange::prefix("S"), row_key: rows };
     let nothing = KeyRange::rows(

@@ -164,7 +164,7 @@ fn sas_6_and_8_reads_and_writes_stay_inside_the_compound_range() {
 }
 
 #[test]
-fn egt_9_and_sas_8_nothing_of_a_transaction_with_a_key_outside_is_applied() {
+fn egt_9_and_sas_8_a_transaction_with_a_key_outside_is_not_applied() {
     let (engine, authority, _) = scene();
     let range = SignedRange::new(("A", Some("5")), ("A", None)).unwrap();
     let token = sas().range(range).allow(everything()).sign(&account_key()).unwrap();
@@ -180,7 +180,7 @@ fn egt_9_and_sas_8_nothing_of_a_transaction_with_a_key_outside_is_applied() {
 }
 
 #[test]
-fn sas_11_time_is_the_clocks() {
+fn sas_11_the_lifetime_follows_the_clock() {
     let (engine, authority, hand) = scene();
     let lifetime = Lifetime::until(at(20)).starting(at(10));
     let token = sas().lifetime(lifetime).allow(everything()).sign(&account_key()).unwrap();
@@ -199,7 +199,7 @@ fn sas_11_time_is_the_clocks() {
 }
 
 #[test]
-fn sas_11_only_the_text_that_was_signed_by_the_account_is_accepted() {
+fn sas_11_only_the_text_signed_by_the_account_is_accepted() {
     let (_, authority, _) = scene();
     let token = sas().allow(TablePermissions::READ).sign(&account_key()).unwrap();
     assert!(authority.verify(&token).is_ok());
@@ -220,7 +220,7 @@ fn sas_11_only_the_text_that_was_signed_by_the_account_is_accepted() {
 }
 
 #[test]
-fn sas_11_another_table_is_refused_whatever_its_case() {
+fn sas_11_another_table_is_refused_in_any_case() {
     let (engine, authority, _) = scene();
     let scoped = authority.scoped(engine, &sas().allow(everything()).sign(&account_key()).unwrap());
     let read = block_on(scoped.get(&name("Other"), &key("A", "4"), &Select::All));
@@ -278,7 +278,7 @@ fn sas_5_and_asas_4_operations_on_tables() {
 }
 
 #[test]
-fn sas_10_and_acl_4_a_policy_supplies_what_the_token_leaves_out() {
+fn sas_10_and_acl_4_a_policy_supplies_what_the_token_omits() {
     let (engine, authority, _) = scene();
     let policy = |policy| StoredAccessPolicy::new("readers", policy).unwrap();
     let readers =
@@ -315,7 +315,7 @@ fn sas_7_a_row_needs_its_partition() {
 
 /// IMP-4: each user sees only their own entities.
 #[test]
-fn sas_6_typed_scopes() {
+fn sas_6_typed_selections_become_signed_ranges() {
     let spans = |sas: Result<TableSas>| {
         let token =
             sas.unwrap().allow(everything()).lifetime(Lifetime::until(at(9))).sign(&account_key()).unwrap();

@@ -138,7 +138,7 @@ proptest! {
 
 /// Names the faults of tokens from other signers, for inputs that this library never writes.
 #[test]
-fn sas_2_an_empty_field_and_none_are_one_token() {
+fn sas_2_an_empty_field_equals_a_missing_one() {
     let clock = Clock::of_instants(|| at(0));
     let authority = Authority::new(account_key()).clock(clock);
     let expiry = "se=2026-11-20T09%3A00%3A00Z";
@@ -156,7 +156,7 @@ fn sas_2_an_empty_field_and_none_are_one_token() {
 }
 
 #[test]
-fn sas_4_what_a_version_does_not_sign_is_refused() {
+fn sas_4_fields_that_a_version_does_not_sign_are_refused() {
     let sas = employee().allow(TablePermissions::READ).lasting(at(0), Duration::from_secs(60 * 60));
     let old = sas.version(SignedVersion::new("2013-08-15").unwrap()).sign(&account_key()).unwrap();
     let authority = Authority::new(account_key()).clock(Clock::of_instants(|| at(0)));

@@ -37,7 +37,7 @@ fn a_layer_is_read_back_and_continued_at_its_last_mark() {
 }
 
 #[test]
-fn every_flipped_bit_and_every_lost_byte_is_noticed() {
+fn every_flipped_bit_and_every_lost_byte_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.rows");
     let mut writer = LayerWriter::create(&path).unwrap();

@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loop_without_an_end_is_told() {
+    fn an_endless_loop_is_reported() {
         let (report, heard) = mpsc::channel();
         thread::spawn(move || {
             let schedule = Schedule::new(1, move |why| report.send(why.to_owned()).unwrap());

@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_as_they_were_told_and_not_if_cut() {
+    fn lines_are_read_back_and_truncated_ones_are_refused() {
         let change = Change { kind: Kind::Wide, key: "12".to_owned(), value: Some("1,2".to_owned()) };
         let gone = Change { value: None, ..change.clone() };
         for line in [Line::Begin(3, change), Line::Begin(3, gone), Line::Done(14), Line::Refused(0)] {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_acknowledged_or_under_way() {
+    fn stored_values_are_acknowledged_or_in_progress() {
         let mut ledger = Ledger::default();
         let change = |kind, value: &str| Change { kind, key: "k".to_owned(), value: Some(value.to_owned()) };
         let wrong = |ledger: &Ledger, kind, value: Option<&str>| {

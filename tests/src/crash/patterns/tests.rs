@@ -100,7 +100,7 @@ async fn delete_first(stores: &Stores, table: &str, prefix: &str) -> Result<()> 
 }
 
 #[test]
-fn nothing_is_found_where_nothing_was_damaged_and_the_ledger_goes_on() {
+fn an_undamaged_store_has_no_findings_and_the_ledger_continues() {
     let folder = tempfile::tempdir().unwrap();
     let (stores, mut ledger) = worked(folder.path(), 45);
     for _ in 0..2 {
@@ -109,7 +109,7 @@ fn nothing_is_found_where_nothing_was_damaged_and_the_ledger_goes_on() {
 }
 
 #[test]
-fn pat_ec_8_lost_messages_are_found_where_no_sweep_ran_and_mended_where_one_did() {
+fn pat_ec_8_lost_messages_are_found_without_a_sweep_and_restored_by_one() {
     let lose = async |stores: &Stores| stores.outbox.queues().clear(stores.outbox.queue()).await;
     let wrong = found_in(&WORKED, Recovery::WithoutSweep, lose);
     assert!(wrong.contains("Missing") && wrong.contains("Ages lacks"), "{wrong}");
@@ -127,7 +127,7 @@ fn pat_intra_4_a_missing_and_a_superfluous_row_of_an_index_are_found() {
 }
 
 #[test]
-fn pat_inter_3_a_missing_copy_elsewhere_is_found_once_it_had_been_settled() {
+fn pat_inter_3_a_missing_cross_partition_copy_is_found_after_settlement() {
     let damage = async |stores: &Stores| {
         stores.worker().run_until_idle().await?;
         delete_first(stores, "Ages", "").await
@@ -137,7 +137,7 @@ fn pat_inter_3_a_missing_copy_elsewhere_is_found_once_it_had_been_settled() {
 }
 
 #[test]
-fn pat_ser_3_an_increment_too_few_or_too_many_is_found() {
+fn pat_ser_3_a_missing_or_extra_increment_is_found() {
     for by in [-1, 1] {
         let damage = async |stores: &Stores| {
             stores.counts.increment(&Counts { series: 1, day: 0 }, 0, by).await.map(drop)
@@ -154,7 +154,7 @@ fn pat_log_4_a_lost_event_is_found() {
 }
 
 #[test]
-fn pat_wide_4_a_part_that_is_missing_is_found() {
+fn pat_wide_4_a_missing_part_is_found() {
     let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Sheets", "").await);
     assert!(wrong.starts_with("unreadable: "), "{wrong}");
 }
@@ -175,7 +175,7 @@ fn pat_large_2_a_lost_blob_and_an_orphan_are_found() {
 }
 
 #[test]
-fn pat_hvd_1_a_row_lost_and_a_table_made_anew_are_found() {
+fn pat_hvd_1_a_lost_row_and_a_recreated_table_are_found() {
     let tables = async |stores: &Stores| stores.attempts(0).tables().await;
     let wrong = found_in(&WORKED, Recovery::Whole, async |stores| {
         let table = tables(stores).await?.pop().unwrap().0;
@@ -189,7 +189,7 @@ fn pat_hvd_1_a_row_lost_and_a_table_made_anew_are_found() {
 }
 
 #[test]
-fn pat_ec_8_a_change_that_the_feed_does_not_tell_is_found() {
+fn pat_ec_8_a_change_missing_from_the_feed_is_found() {
     let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Fed", "\u{FFFC}feed_").await);
     assert!(wrong.starts_with("feed row_"), "{wrong}");
 }
@@ -218,7 +218,7 @@ fn pat_den_2_a_stale_copy_and_a_lost_reference_are_found() {
 }
 
 #[test]
-fn imp_6_a_sum_that_is_wrong_and_a_change_that_was_not_told_are_found() {
+fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
     let wrong = found(Recovery::Whole, async |stores| {
         while stores.view.catch_up(100).await?.changes > 0 {}
         let totals = stores.totals.scan("damage").max_rows(100).collect().await?;
@@ -247,7 +247,7 @@ async fn list_blobs(stores: &Stores) -> Vec<Path> {
 }
 
 #[test]
-fn pat_ix_4_a_lost_blob_of_a_list_an_orphan_and_another_list_in_its_place_are_found() {
+fn pat_ix_4_a_lost_an_orphaned_and_a_swapped_list_blob_are_found() {
     let settled = async |stores: &Stores| {
         stores.worker().run_until_idle().await?;
         check::collect(stores).await?;
@@ -273,7 +273,7 @@ fn pat_ix_4_a_lost_blob_of_a_list_an_orphan_and_another_list_in_its_place_are_fo
 }
 
 #[test]
-fn pat_ix_1_a_list_that_lost_a_member_and_one_of_nobody_are_found() {
+fn pat_ix_1_a_list_without_a_member_and_one_without_an_entity_are_found() {
     let wrong = found(Recovery::Whole, async |stores| delete_first(stores, "Readers", "town_").await);
     assert!(wrong.contains("lists: ") && wrong.contains("Readers lacks"), "{wrong}");
     let wrong = found(Recovery::Whole, async |stores| {
@@ -291,7 +291,7 @@ fn pat_ix_1_a_list_that_lost_a_member_and_one_of_nobody_are_found() {
 }
 
 #[test]
-fn what_a_help_desk_lost_or_has_twice_is_found() {
+fn lost_and_duplicate_rows_of_a_help_desk_are_found() {
     let wrong = found_in(&WORKED, Recovery::WithoutCollection, async |stores| {
         stores.worker().run_until_idle().await?;
         while stores.desk.sums.catch_up(100).await?.changes > 0 {}

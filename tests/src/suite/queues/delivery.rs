@@ -10,7 +10,7 @@ use table_core::{ErrorCode, QueueStore};
 use super::{HIDDEN, QueueScene, seconds, texts};
 use crate::suite::scene::refused;
 
-pub async fn que_8_a_message_put_hidden_shows_later<Q: QueueStore>(
+pub async fn que_8_a_message_put_hidden_becomes_visible_later<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
 ) {
@@ -22,7 +22,7 @@ pub async fn que_8_a_message_put_hidden_shows_later<Q: QueueStore>(
     assert_eq!(texts(&scene.receive_when_shown(HIDDEN).await), ["soon"]);
 }
 
-pub async fn que_10_a_received_message_is_hidden_and_shows_again<Q: QueueStore>(
+pub async fn que_10_a_received_message_is_hidden_and_becomes_visible_again<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
 ) {
@@ -36,7 +36,7 @@ pub async fn que_10_a_received_message_is_hidden_and_shows_again<Q: QueueStore>(
     assert!(store.peek(&scene.queue, 32).await.unwrap().is_empty());
 }
 
-pub async fn que_11_a_receipt_stays_valid_until_somebody_else_receives<Q: QueueStore>(
+pub async fn que_11_a_receipt_stays_valid_until_the_next_receive<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
 ) {
@@ -82,7 +82,7 @@ pub async fn que_12_an_update_gives_a_new_receipt_text_and_time<Q: QueueStore>(
     scene.delete(&taken[0]).await.unwrap();
 }
 
-pub async fn que_13_of_a_deleted_message_nothing_is_left<Q: QueueStore>(
+pub async fn que_13_a_deleted_message_is_not_found<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
 ) {
@@ -97,7 +97,7 @@ pub async fn que_13_of_a_deleted_message_nothing_is_left<Q: QueueStore>(
     assert!(scene.receive(32, 1).await.is_empty());
 }
 
-pub async fn que_14_delivery_is_about_in_the_order_of_puts<Q: QueueStore>(
+pub async fn que_14_delivery_is_roughly_in_the_order_of_puts<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
 ) {
@@ -117,7 +117,7 @@ pub async fn que_14_delivery_is_about_in_the_order_of_puts<Q: QueueStore>(
     assert_eq!(taken, put);
 }
 
-pub async fn que_14_receivers_at_one_time_share_nothing<Q: QueueStore>(
+pub async fn que_14_concurrent_receivers_share_no_message<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
 ) {

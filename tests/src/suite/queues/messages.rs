@@ -10,7 +10,7 @@ use crate::suite::scene::refused;
 
 const RANGE: ErrorCode = ErrorCode::OutOfRangeQueryParameterValue;
 
-pub async fn que_5_what_is_put_is_received_as_it_was<Q: QueueStore>(
+pub async fn que_5_a_message_is_received_as_it_was_put<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
 ) {
@@ -46,10 +46,7 @@ pub async fn que_6_a_text_has_at_most_64_kib_of_utf8<Q: QueueStore>(
     }
 }
 
-pub async fn que_7_a_message_whose_time_is_over_is_gone<Q: QueueStore>(
-    store: &Q,
-    pass: &(dyn Fn(Duration) + Sync),
-) {
+pub async fn que_7_an_expired_message_is_gone<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
     let scene = QueueScene::new(store, pass).await;
     let short = PutMessage::new("short").time_to_live(TimeToLive::For(seconds(2)));
     let lease = store.put(&scene.queue, short).await.unwrap();
@@ -59,7 +56,7 @@ pub async fn que_7_a_message_whose_time_is_over_is_gone<Q: QueueStore>(
     refused(scene.delete(&lease).await, ErrorCode::MessageNotFound);
 }
 
-pub async fn que_7_a_message_without_an_end_stays<Q: QueueStore>(
+pub async fn que_7_a_message_without_an_expiry_stays<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
 ) {

@@ -16,7 +16,7 @@ pub async fn que_3_a_queue_is_created_once<Q: QueueStore>(store: &Q, pass: &(dyn
     store.delete_queue(&scene.queue).await.unwrap();
 }
 
-pub async fn que_3_and_13_what_is_not_there_is_not_found<Q: QueueStore>(
+pub async fn que_3_and_13_missing_queues_and_messages_are_not_found<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),
 ) {

@@ -10,7 +10,7 @@ use tests::ask::Ask;
 use super::ask;
 
 #[test]
-fn azurite_takes_both_forms_of_a_shared_key() {
+fn azurite_accepts_both_forms_of_a_shared_key() {
     for scheme in [Scheme::Table, Scheme::TableLite] {
         let Some(answer) = ask(&Ask::new("GET", "Tables").signed(Some(scheme))) else { return };
         assert_eq!(answer.status, 200, "{scheme:?}: {}", answer.body);
@@ -22,14 +22,14 @@ fn azurite_takes_both_forms_of_a_shared_key() {
 }
 
 #[test]
-fn azurite_takes_any_date() {
+fn azurite_accepts_any_date() {
     let old = print_http_date(Utc::now() - TimeDelta::days(20));
     let Some(answer) = ask(&Ask::new("GET", "Tables").header("x-ms-date", old)) else { return };
     assert_eq!(answer.status, 200, "{}", answer.body);
 }
 
 #[test]
-fn azurite_refuses_what_is_not_signed_by_another_code() {
+fn azurite_refuses_unsigned_requests_with_another_code() {
     let wrong = Ask::new("GET", "Tables").signed(None);
     for asked in [wrong.clone(), wrong.header("authorization", "SharedKey devstoreaccount1:c2lnbmVk")] {
         let Some(answer) = ask(&asked) else { return };
@@ -38,7 +38,7 @@ fn azurite_refuses_what_is_not_signed_by_another_code() {
 }
 
 #[test]
-fn azurite_refuses_a_bearer_where_none_is_configured() {
+fn azurite_refuses_a_bearer_token_if_none_is_configured() {
     let asked = Ask::new("GET", "Tables").signed(None).header("authorization", "Bearer e30.e30.e30");
     let Some(answer) = ask(&asked) else { return };
     assert!(matches!(answer.status, 400..=403), "{} {}", answer.head, answer.body);
@@ -103,7 +103,7 @@ fn azurite_answers_a_preflight_by_its_rules() {
 }
 
 #[test]
-fn azurite_sends_its_own_version_back() {
+fn azurite_returns_its_own_version() {
     let Some(answer) = ask(&Ask::new("GET", "Tables").header("x-ms-version", "2019-02-02")) else { return };
     assert_ne!(answer.header("x-ms-version"), Some("2019-02-02"), "{}", answer.head);
 }
@@ -136,7 +136,7 @@ fn azurite_does_not_speak_http_2() {
 }
 
 #[test]
-fn azurite_takes_no_body_above_four_mebibytes() {
+fn azurite_refuses_a_body_above_four_mebibytes() {
     let head = "POST /devstoreaccount1/Tables HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n";
     let body = " ".repeat((4 << 20) + 1);
     let Some(answer) = plain(&format!("{head}content-length: {}\r\n\r\n{body}", body.len())) else { return };

@@ -36,7 +36,7 @@ fn azurite_always_says_which_preference_it_applied() {
 }
 
 #[test]
-fn azurite_takes_a_method_in_a_header() {
+fn azurite_accepts_a_method_in_a_header() {
     let Some(entity) = table("ParityTunnelled") else { return };
     let merge = Ask::new("POST", &*entity).header("x-http-method", "MERGE").header("if-match", "*");
     let Some(answer) = ask(&merge.json("{\"Grade\":1}")) else { return };
@@ -82,7 +82,7 @@ fn azurite_refuses_keys_above_512_units() {
 }
 
 #[test]
-fn azurite_leaves_out_what_is_selected_and_missing() {
+fn azurite_omits_selected_properties_that_are_missing() {
     if table("ParitySelect").is_none() {
         return;
     }
@@ -91,7 +91,7 @@ fn azurite_leaves_out_what_is_selected_and_missing() {
 }
 
 #[test]
-fn azurite_takes_any_top_and_ends_an_empty_page_with_a_token() {
+fn azurite_accepts_any_top_and_ends_an_empty_page_with_a_token() {
     if table("ParityTop").is_none() {
         return;
     }
@@ -103,7 +103,7 @@ fn azurite_takes_any_top_and_ends_an_empty_page_with_a_token() {
 }
 
 #[test]
-fn azurite_goes_on_by_two_tokens_that_are_keys_in_base64() {
+fn azurite_continues_with_two_tokens_that_are_keys_in_base64() {
     if table("ParityTokens").is_none() {
         return;
     }
@@ -185,7 +185,7 @@ fn batch(table: &str, keys: &[(String, String)]) -> Option<Answer> {
 }
 
 #[test]
-fn azurite_takes_a_transaction_over_two_partitions_and_breaks_at_101() {
+fn azurite_accepts_a_transaction_over_two_partitions_and_fails_at_101() {
     if table("ParityBatches").is_none() {
         return;
     }

@@ -64,7 +64,7 @@ macro_rules! cases {
             }
 
             #[test]
-            fn all_that_follows_from_an_entity_follows_together() {
+            fn all_derived_data_matches_the_entities_after_any_history() {
                 crate::declared::runs::<Declared>();
             }
         }

@@ -39,7 +39,7 @@ fn world() -> World {
 }
 
 #[test]
-fn reads_name_it() {
+fn reads_name_the_stray_row() {
     let World { engine, tickets, .. } = world();
     block_on(async {
         names(STRAY, tickets.query(Ticket::rows(TENANT)).collect().await);
@@ -58,7 +58,7 @@ fn reads_name_it() {
 }
 
 #[test]
-fn a_check_names_it_and_a_rebuilt_view_sets_it_aside() {
+fn a_check_names_the_stray_row_and_a_rebuilt_view_sets_it_aside() {
     let world = world();
     finds(FindingKind::BadEntity, STRAY, &world);
     block_on(async {
@@ -71,7 +71,7 @@ fn a_check_names_it_and_a_rebuilt_view_sets_it_aside() {
 
 /// The same applies to the rows of an index.
 #[test]
-fn a_check_names_it_among_the_rows_of_an_index() {
+fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     let world = World::filled();
     world.stray("status_open_1");
     finds(FindingKind::Unreadable, "status_open_1", &world);
@@ -89,7 +89,7 @@ pub struct Odd {
 }
 
 #[test]
-fn a_view_that_catches_up_sets_it_aside() {
+fn a_view_that_catches_up_sets_the_stray_row_aside() {
     let world = World::filled();
     block_on(async {
         let odds = world.engine.entities::<Odd>().create_if_missing().await.unwrap();
@@ -106,7 +106,7 @@ fn a_view_that_catches_up_sets_it_aside() {
 }
 
 #[test]
-fn a_delete_stops_at_it_and_deletes_it_not() {
+fn a_delete_stops_at_the_stray_row_and_keeps_it() {
     let world = World::filled();
     world.stray("note_x");
     block_on(async {

@@ -24,7 +24,7 @@ fn comments() -> Vec<Comment> {
 }
 
 #[test]
-fn queries_give_the_rows_of_their_type() {
+fn queries_return_the_rows_of_their_type() {
     let World { engine, tickets: handle, .. } = World::filled();
     let table = engine.table::<Ticket>();
     block_on(async {
@@ -46,7 +46,7 @@ fn queries_give_the_rows_of_their_type() {
 }
 
 #[test]
-fn every_way_to_run_a_query_passes_over_the_others() {
+fn every_way_to_run_a_query_skips_other_types() {
     let World { tickets: handle, .. } = World::filled();
     let query = || handle.query(Ticket::rows(TENANT));
     block_on(async {
@@ -73,7 +73,7 @@ fn every_way_to_run_a_query_passes_over_the_others() {
 }
 
 #[test]
-fn a_projection_is_of_rows_of_its_entity_only() {
+fn a_projection_returns_only_rows_of_its_entity() {
     let World { engine, tickets: handle, .. } = World::filled();
     block_on(async {
         let amounts = handle.query(Ticket::rows(TENANT)).project::<Amount>().collect().await.unwrap();
@@ -86,7 +86,7 @@ fn a_projection_is_of_rows_of_its_entity_only() {
 }
 
 #[test]
-fn scans_give_the_rows_of_their_type() {
+fn scans_return_the_rows_of_their_type() {
     let World { engine, tickets: handle, .. } = World::filled();
     block_on(async {
         assert_eq!(handle.scan("a test").max_rows(1_000).collect().await.unwrap(), tickets());
@@ -102,7 +102,7 @@ fn scans_give_the_rows_of_their_type() {
 }
 
 #[test]
-fn the_set_gives_all_of_its_members() {
+fn the_set_returns_all_of_its_members() {
     let World { engine, .. } = World::filled();
     let rows = block_on(engine.set::<Desk>().scan("a test").max_rows(1_000).collect()).unwrap();
     let count = |is: fn(&Desk) -> bool| rows.iter().filter(|row| is(row)).count();
@@ -113,7 +113,7 @@ fn the_set_gives_all_of_its_members() {
 }
 
 #[test]
-fn a_view_is_of_the_rows_of_its_source() {
+fn a_view_covers_only_the_rows_of_its_source() {
     let world = World::filled();
     let total = || {
         let total = block_on(world.engine.table::<Total>().get(Total::key(TENANT))).unwrap().unwrap();
@@ -151,7 +151,7 @@ fn an_index_is_built_over_a_mixed_partition() {
 }
 
 #[test]
-fn a_check_goes_over_the_rows_of_its_type() {
+fn a_check_covers_only_the_rows_of_its_type() {
     let World { engine, tickets: handle, .. } = World::filled();
     block_on(async {
         let report = handle.check().run().await.unwrap();
@@ -166,7 +166,7 @@ fn a_check_goes_over_the_rows_of_its_type() {
 }
 
 #[test]
-fn a_migration_keeps_each_row_as_what_it_is() {
+fn a_migration_keeps_the_type_of_each_row() {
     let World { engine, .. } = World::filled();
     let target = Engine::in_memory();
     block_on(async {
@@ -213,7 +213,7 @@ fn a_view_has_partitions_on_both_sides_of_an_index() {
 }
 
 #[test]
-fn keys_are_judged_as_rows_are() {
+fn keys_are_classified_like_rows() {
     let cases =
         [("ticket_001", true), ("ticket_001_01", false), ("status_open_001", false), ("mail_ada", false)];
     for (row_key, is_own) in cases {

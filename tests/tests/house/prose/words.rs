@@ -66,7 +66,7 @@ fn is_no(text: &str) -> bool {
 }
 
 #[test]
-fn the_lint_finds_what_it_is_for() {
+fn the_lint_finds_the_listed_phrases() {
     assert!(is_no("a list without members is no row"));
     assert!(is_no("these are no entities"));
     assert!(!is_no("there is no row") && !is_no("it is no longer there") && !is_no("this notes nothing"));

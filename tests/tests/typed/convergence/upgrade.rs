@@ -238,12 +238,12 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
 }
 
 #[test]
-fn evo_20_an_older_program_beside_a_newer_one_takes_nothing_from_its_index() {
+fn evo_20_an_older_program_removes_nothing_from_the_index_of_a_newer_one() {
     let wrong: Vec<_> = (0..effort(40)).filter_map(|seed| run(seed, Backfill::Waits)).collect();
     assert!(wrong.is_empty(), "{} runs: {:#?}", wrong.len(), &wrong[..wrong.len().min(4)]);
 }
 
 #[test]
-fn evo_20_without_the_wait_for_older_programs_it_does() {
+fn evo_20_without_the_wait_an_older_program_removes_rows_of_the_index() {
     assert!((0..400).any(|seed| run(seed, Backfill::Hastens).is_some()));
 }

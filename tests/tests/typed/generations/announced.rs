@@ -101,7 +101,7 @@ fn two_programs_under_load_are_not_refused_and_the_index_misses_nothing() {
 }
 
 #[test]
-fn a_backfill_begins_an_hour_after_its_first_run_and_the_last_sighting() {
+fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
     block_on(async {
         let time = Time::default();
         let store = time.engine();
@@ -149,7 +149,7 @@ fn an_index_of_an_empty_table_is_announced_as_well() {
 }
 
 #[test]
-fn a_value_that_an_older_program_gave_up_is_free_for_a_newer_one() {
+fn a_value_released_by_an_older_program_is_free_for_a_newer_one() {
     block_on(async {
         let time = Time::default();
         let store = time.engine();

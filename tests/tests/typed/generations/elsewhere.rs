@@ -50,7 +50,7 @@ mod mail_and_badges {
 }
 
 #[test]
-fn workers_of_an_older_program_leave_what_a_newer_one_recorded() {
+fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
     block_on(async {
         let time = Time::default();
         let store = time.engine();
@@ -175,7 +175,7 @@ mod desk {
 }
 
 #[test]
-fn copies_are_written_by_no_program_of_an_older_design_than_that_of_their_holders() {
+fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
     block_on(async {
         let time = Time::default();
         let store = time.engine();

@@ -68,7 +68,7 @@ fn settle(company: &Company) {
 }
 
 #[test]
-fn pat_ec_3_que_22_and_que_23_a_worker_dies_at_any_call_and_the_entity_is_moved_and_never_in_neither_table() {
+fn pat_ec_3_que_22_and_que_23_an_entity_is_moved_without_a_gap_despite_crashes() {
     let control = Control::default();
     block_on(worker(&company(), &control).run_until_idle()).unwrap();
     assert!(control.calls() >= 6);
@@ -87,7 +87,7 @@ fn pat_ec_3_que_22_and_que_23_a_worker_dies_at_any_call_and_the_entity_is_moved_
 }
 
 #[test]
-fn pat_ec_2_a_write_between_any_two_calls_is_in_the_archive_in_the_end() {
+fn pat_ec_2_a_write_between_any_two_calls_ends_up_in_the_archive() {
     let control = Control::default();
     block_on(worker(&company(), &control).run_until_idle()).unwrap();
     for before in 0..control.calls() {

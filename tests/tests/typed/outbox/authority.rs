@@ -90,7 +90,7 @@ fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one attack after another on one store")]
-fn pat_ec_4_a_writer_of_one_partition_makes_a_worker_do_nothing_elsewhere() {
+fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
     let store = Engine::in_memory();
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk").unwrap());
     block_on(outbox.create_queues()).unwrap();
@@ -201,7 +201,7 @@ fn pat_ec_4_a_writer_of_one_partition_makes_a_worker_do_nothing_elsewhere() {
 }
 
 #[test]
-fn pat_ec_4_a_sealed_record_counts_at_its_place_alone_and_by_any_key_of_the_program() {
+fn pat_ec_4_a_sealed_record_is_valid_only_at_its_place_with_any_program_key() {
     let store = Engine::in_memory();
     let (desk, queue) = (TableName::new("Desk").unwrap(), QueueName::new("desk").unwrap());
     block_on(store.create_table(&desk)).unwrap();
@@ -246,7 +246,7 @@ fn pat_ec_4_a_sealed_record_counts_at_its_place_alone_and_by_any_key_of_the_prog
 
 /// A key that a program adds is used by all programs that start later, also if another clock has numbered the earlier keys.
 #[test]
-fn a_key_that_is_added_by_a_clock_that_is_behind_is_the_newest() {
+fn a_key_added_with_a_slow_clock_is_the_newest() {
     let company = Company::new();
     let registry = TableName::new(REGISTRY).unwrap();
     let mut known = BTreeSet::new();

@@ -74,7 +74,7 @@ impl Slow<'_> {
 }
 
 #[test]
-fn pat_ec_4_what_waits_behind_long_steps_is_delivered_often_and_never_poison() {
+fn pat_ec_4_work_behind_long_steps_is_delivered_often_and_never_poison() {
     let (company, tried) = (Arc::new(Company::new()), Tried::default());
     record(&company, (0..8).map(|job| job.to_string()));
     let outbox = company.outbox(&Control::default());
@@ -131,7 +131,7 @@ impl Handler<Named> for Down {
 
 /// Of two workers, one or both may have a wrong clock; after an outage, everything is done.
 #[test]
-fn pat_ec_7_workers_with_wrong_clocks_share_the_time_of_the_queue() {
+fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     for one in Skew::ALL {
         for other in Skew::ALL {
             let company = Company::new();
@@ -263,6 +263,6 @@ fn run(seed: u64) {
 }
 
 #[test]
-fn pat_ec_3_and_4_every_intent_is_done_or_put_aside_whoever_dies_or_sleeps() {
+fn pat_ec_3_and_4_every_intent_is_done_or_set_aside_despite_crashes() {
     (0..effort(50)).for_each(run);
 }

@@ -39,13 +39,13 @@ fn changes(company: &Company, control: &Control) {
 }
 
 #[test]
-fn pat_ec_8_a_writer_dies_at_any_call_and_the_copies_follow_what_was_written() {
+fn pat_ec_8_copies_match_the_entity_after_a_writer_crash_at_any_call() {
     let calls = at_every_call(changes);
     assert!(calls >= 10, "{calls}");
 }
 
 #[test]
-fn pat_ec_3_a_worker_dies_at_any_call_and_another_does_the_whole_again() {
+fn pat_ec_3_after_a_worker_crash_at_any_call_another_repeats_the_work() {
     let calls = at_every_call(|company, control| {
         changes(company, &Control::default());
         let _ = block_on(company.worker(control).run_until_idle());
@@ -54,7 +54,7 @@ fn pat_ec_3_a_worker_dies_at_any_call_and_another_does_the_whole_again() {
 }
 
 #[test]
-fn pat_ec_8_a_sweep_dies_at_any_call_and_the_next_one_finds_the_rest() {
+fn pat_ec_8_after_a_sweep_crash_at_any_call_the_next_finds_the_rest() {
     let calls = at_every_call(|company, control| {
         changes(company, &Control::default());
         // Every message is lost.

@@ -49,7 +49,7 @@ fn store(faults: Faults) -> Engine {
 
 /// IMP-6: the feed from which a read model is maintained.
 #[test]
-fn pat_ec_8_changes_come_in_the_order_of_their_transactions_whatever_the_writers_clocks_say() {
+fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
     let store = store(Faults::default());
     let minutes = |minutes: u64| {
         let clock = move || Clock::default().now() - minutes * 600_000_000;
@@ -74,7 +74,7 @@ fn pat_ec_8_changes_come_in_the_order_of_their_transactions_whatever_the_writers
 }
 
 #[test]
-fn pat_ec_8_a_reader_beside_writers_with_crooked_clocks_misses_nothing_between_two_pages() {
+fn pat_ec_8_a_reader_misses_nothing_between_pages_despite_skewed_clocks() {
     // Pages of three: entries written between two pages fall into pages that were already read.
     let faults = Faults { page_entities: std::num::NonZeroUsize::new(3), ..Faults::default() };
     let store = store(faults);

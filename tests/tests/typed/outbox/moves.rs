@@ -22,7 +22,7 @@ struct Parcel {
 }
 
 #[test]
-fn pat_ec_4_a_value_that_its_owner_gives_up_after_an_hour_goes_to_the_next_without_a_person() {
+fn pat_ec_4_a_value_released_after_an_hour_goes_to_the_next_owner_unaided() {
     block_on(async {
         let time = Time::default();
         let store = time.engine();

@@ -69,7 +69,7 @@ fn deliveries(
 }
 
 #[test]
-fn pat_ec_4_what_fails_five_attempts_is_poison_and_comes_back_when_asked() {
+fn pat_ec_4_an_intent_is_poison_after_five_failures_and_can_be_requeued() {
     let (company, mail) = (Company::new(), Mail::default());
     mail.failures.store(u32::MAX, Ordering::SeqCst);
     record_mail(&company);
@@ -98,7 +98,7 @@ fn pat_ec_4_what_fails_five_attempts_is_poison_and_comes_back_when_asked() {
 }
 
 #[test]
-fn pat_ec_4_what_never_failed_is_not_made_poison_by_its_neighbour() {
+fn pat_ec_4_an_intent_that_never_failed_is_not_poisoned_by_its_neighbour() {
     let (company, mail) = (Company::new(), Mail::default());
     mail.failures.store(u32::MAX, Ordering::SeqCst);
     record_mail(&company);
@@ -136,7 +136,7 @@ fn pat_ec_4_an_unknown_message_and_an_unknown_handler_are_poison_with_their_text
 }
 
 #[test]
-fn pat_ec_5_transient_faults_are_tried_again_within_the_delivery() {
+fn pat_ec_5_transient_faults_are_retried_within_the_delivery() {
     let company = Company::new();
     let alive = company.outbox(&Control::default());
     block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();

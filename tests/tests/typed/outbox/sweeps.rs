@@ -20,7 +20,7 @@ fn sweep(company: &Company) -> SweepReport {
 }
 
 #[test]
-fn pat_ec_8_a_sweep_prompts_for_what_is_old_once_a_period() {
+fn pat_ec_8_a_sweep_prompts_for_old_rows_once_per_period() {
     let company = Company::new();
     let outbox = company.outbox(&Control::default());
     block_on(company.change(&outbox, "1", Some(("ada", 36)))).unwrap();
@@ -38,7 +38,7 @@ fn pat_ec_8_a_sweep_prompts_for_what_is_old_once_a_period() {
 }
 
 #[test]
-fn pat_ec_8_a_partition_at_rest_is_quiet_until_it_is_used() {
+fn pat_ec_8_an_idle_partition_is_quiet_until_it_is_used() {
     let company = Company::new();
     let outbox = company.outbox(&Control::default());
     let worker = company.worker(&Control::default());
@@ -69,7 +69,7 @@ fn pat_ec_8_a_partition_at_rest_is_quiet_until_it_is_used() {
 
 /// A writer may rely on a registration that is older than it thinks, and a sweep may consider a registration older than it is.
 #[test]
-fn pat_ec_8_a_lost_message_is_found_whatever_the_clocks_of_writers_and_sweeps_show() {
+fn pat_ec_8_a_lost_message_is_found_with_any_clocks_of_writers_and_sweeps() {
     for writer in Skew::ALL {
         for sweeper in Skew::ALL {
             let company = Company::new();
@@ -98,7 +98,7 @@ fn pat_ec_8_a_lost_message_is_found_whatever_the_clocks_of_writers_and_sweeps_sh
 
 /// A worker with a wrong clock claims a row, and dies; the message is lost.
 #[test]
-fn pat_ec_8_a_claim_by_a_wrong_clock_delays_no_message() {
+fn pat_ec_8_a_claim_with_a_wrong_clock_delays_no_message() {
     for skew in Skew::ALL {
         let company = Company::new();
         let outbox = company.outbox(&Control::default());
@@ -122,7 +122,7 @@ fn pat_ec_8_a_claim_by_a_wrong_clock_delays_no_message() {
 
 /// Partitions at rest cost a bounded number of requests, and a pending row in one of them is found nevertheless.
 #[test]
-fn pat_ec_8_of_many_quiet_partitions_a_sweep_reads_a_few_and_finds_every_row_in_the_end() {
+fn pat_ec_8_sweeps_read_few_quiet_partitions_and_find_every_row_eventually() {
     let company = Company::new();
     let outbox = company.outbox_by(Skew::Standing);
     block_on(company.change(&outbox, "1", Some(("ada", 1)))).unwrap();
@@ -154,7 +154,7 @@ fn pat_ec_8_of_many_quiet_partitions_a_sweep_reads_a_few_and_finds_every_row_in_
 }
 
 #[test]
-fn pat_ec_8_a_table_scan_finds_what_was_never_registered_and_dq_5_is_bounded() {
+fn pat_ec_8_a_table_scan_finds_unregistered_rows_and_dq_5_is_bounded() {
     let company = Company::new();
     let outbox = company.outbox(&Control::default());
     block_on(company.change(&outbox, "1", Some(("ada", 36)))).unwrap();
@@ -184,7 +184,7 @@ fn a_table_that_was_deleted_has_nothing_left_to_do() {
 }
 
 #[test]
-fn the_registry_is_none_of_the_programs_tables() {
+fn the_registry_is_not_one_of_the_programs_tables() {
     use futures_util::TryStreamExt;
 
     let company = Company::new();

@@ -41,7 +41,7 @@ impl Handler<Named> for Meeting {
 }
 
 #[test]
-fn pat_ec_7_intents_of_several_sources_are_worked_on_at_one_time() {
+fn pat_ec_7_intents_of_several_sources_are_processed_concurrently() {
     let company = Company::new();
     record(&company, (0..8).map(|job| job.to_string()));
     let options = WorkerOptions { together: 4, ..WorkerOptions::default() };
@@ -72,7 +72,7 @@ impl Handler<Named> for Diary {
 }
 
 #[test]
-fn pat_ec_1_intents_of_one_source_are_worked_on_in_the_order_of_their_changes() {
+fn pat_ec_1_intents_of_one_source_are_processed_in_the_order_of_changes() {
     let company = Company::new();
     let outbox = company.outbox(&Control::default());
     for job in 0..6 {
@@ -117,7 +117,7 @@ impl Handler<Named> for Stuck {
 }
 
 #[test]
-fn pat_ec_4_a_job_that_kills_its_workers_is_poison_and_takes_no_other_with_it() {
+fn pat_ec_4_a_job_that_kills_its_workers_is_poison_and_affects_no_other() {
     let company = Company::new();
     let jobs: BTreeSet<String> = (0..20).map(|job| format!("{job:02}")).collect();
     record(&company, jobs.iter().cloned());
@@ -144,7 +144,7 @@ fn pat_ec_4_a_job_that_kills_its_workers_is_poison_and_takes_no_other_with_it() 
 }
 
 #[test]
-fn the_rows_of_sixteen_intents_are_begun_and_ended_in_a_transaction_each() {
+fn the_rows_of_sixteen_intents_start_and_end_in_one_transaction_each() {
     let company = Company::new();
     record(&company, (0..32).map(|job| job.to_string()));
     let control = Control::default();

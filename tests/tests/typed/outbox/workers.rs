@@ -82,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn pat_ec_2_3_and_8_copies_converge_whoever_stops_sleeps_dies_or_comes_twice(
+    fn pat_ec_2_3_and_8_copies_converge_despite_pauses_crashes_and_redelivery(
         events in prop::collection::vec(event(), 10..160),
     ) {
         let company = Company::new();
@@ -132,7 +132,7 @@ proptest! {
 }
 
 #[test]
-fn pat_ec_7_many_workers_at_one_time_do_all_the_work() {
+fn pat_ec_7_many_concurrent_workers_do_all_the_work() {
     let company = Company::new();
     let alive = company.outbox(&Control::default());
     thread::scope(|scope| {

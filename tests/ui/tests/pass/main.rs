@@ -26,7 +26,7 @@ pub mod refused;
 pub mod sets_and_groups;
 
 #[test]
-fn what_is_right_compiles_and_runs() {
+fn valid_declarations_compile_and_run() {
     access_patterns::main();
     allowed::main();
     crate_path::main();

@@ -14,7 +14,7 @@ pub mod blobs;
 pub mod wide;
 
 #[test]
-fn what_is_right_compiles_and_runs() {
+fn valid_declarations_compile_and_run() {
     blobs::main();
     wide::main();
 }

@@ -111,7 +111,7 @@ mod tests {
     proptest! {
         /// However the block is damaged, an iteration never returns a row that differs from a lookup, nor a row where the lookup fails.
         #[test]
-        fn an_iteration_gives_what_each_look_up_gives(
+        fn iteration_and_lookups_return_the_same_rows(
             entries in entries(),
             from in any::<prop::sample::Index>(),
             flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_reads_back_and_none_is_made_of_other_bytes() {
+    fn an_index_is_read_back_and_other_bytes_are_refused() {
         for form in [Form::Plain, Form::Tallied] {
             let bytes = directory().write(form);
             let back = Directory::read(&bytes, form, 24, vec![], 5).unwrap();

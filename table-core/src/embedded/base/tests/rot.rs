@@ -67,7 +67,7 @@ fn read(base: &Base, model: &Model) -> Vec<u16> {
 }
 
 #[test]
-fn a_flipped_bit_costs_the_rows_of_its_block_at_most_and_is_never_merged_away() {
+fn a_flipped_bit_costs_at_most_its_block_and_is_never_merged_away() {
     let (folder, model) = folder();
     let names: Vec<String> = std::fs::read_dir(folder.path())
         .unwrap()
@@ -96,7 +96,7 @@ fn a_flipped_bit_costs_the_rows_of_its_block_at_most_and_is_never_merged_away() 
 
 /// A flush reads indexes to find out whether rows are adjacent. An unreadable index does not fail the flush.
 #[test]
-fn what_is_flushed_beside_a_run_with_a_broken_index_is_kept() {
+fn rows_flushed_next_to_a_run_with_a_broken_index_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let row = row_of(1, 10);
     put(&mut base(folder.path()), &key_of(1, 500), Some(&row));
@@ -114,7 +114,7 @@ fn what_is_flushed_beside_a_run_with_a_broken_index_is_kept() {
 }
 
 #[test]
-fn a_merge_leaves_what_is_broken_as_it_is_and_merges_the_rest() {
+fn a_merge_keeps_broken_blocks_unchanged_and_merges_the_rest() {
     // In the header, the first block, the index.
     for place_of in [|_| 3, |_| 30, |length: usize| length - 60] {
         let (folder, model) = folder();
@@ -176,7 +176,7 @@ fn simulated() -> (&'static Path, Arc<SimDisk>) {
 }
 
 #[test]
-fn layers_above_a_broken_block_are_merged_and_have_a_bound() {
+fn layers_above_a_broken_block_are_merged_and_bounded() {
     for place_of in [|_| 30, |length: usize| length - 60] {
         let (folder, disk) = simulated();
         let mut base = broken(folder, &disk, place_of);
@@ -208,7 +208,7 @@ fn layers_above_a_broken_block_are_merged_and_have_a_bound() {
 
 /// The segment of a damaged block is recorded, which needs space.
 #[test]
-fn a_broken_block_that_is_found_without_room_is_found_again_later() {
+fn a_broken_block_found_on_a_full_disk_is_found_again_later() {
     let (folder, disk) = simulated();
     let mut base = broken(folder, &disk, |_| 30);
     flush(&mut base, [2], Some(9));
@@ -226,7 +226,7 @@ fn a_broken_block_that_is_found_without_room_is_found_again_later() {
 }
 
 #[test]
-fn the_base_file_is_read_with_any_bit_flipped_and_refused_with_both_copies_broken() {
+fn the_base_file_survives_any_flipped_bit_but_not_two_broken_copies() {
     let (folder, model) = folder();
     let path = folder.path().join(BASE);
     let whole = std::fs::read(&path).unwrap();
@@ -257,7 +257,7 @@ fn the_base_file_is_read_with_any_bit_flipped_and_refused_with_both_copies_broke
 }
 
 #[test]
-fn a_run_that_is_missing_short_or_anothers_is_corrupted() {
+fn a_missing_short_or_swapped_run_is_corrupted() {
     let (folder, model) = folder();
     let (path, other) = (folder.path().join("0000000001.rows"), folder.path().join("0000000002.rows"));
     let whole = std::fs::read(&path).unwrap();

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_held_folder_is_the_same_after_a_rename_and_another_one_at_its_path_is_not_touched() {
+    fn a_held_folder_survives_a_rename_and_its_replacement_is_untouched() {
         let root = tempfile::tempdir().unwrap();
         let (path, moved) = (root.path().join("db"), root.path().join("db.old"));
         std::fs::create_dir(&path).unwrap();

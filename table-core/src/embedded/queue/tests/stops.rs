@@ -6,7 +6,7 @@ use super::{
 };
 use crate::embedded::failpoint::{Action, Hook, Step};
 
-/// Runs the operations of [`con_1_a_stop_at_any_step_leaves_a_queue_as_before_or_after_each_verb`] in order, and returns the number of acknowledged
+/// Runs the operations of [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] in order, and returns the number of acknowledged
 /// ones.
 fn scene(engine: &Engine) -> usize {
     let second = Duration::from_secs(1);
@@ -44,7 +44,7 @@ fn holds(engine: &Engine, time: &AtomicU64) -> Option<Vec<(String, u32)>> {
 }
 
 #[test]
-fn con_1_a_stop_at_any_step_leaves_a_queue_as_before_or_after_each_verb() {
+fn con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb() {
     let message = |text: &str, count| (text.to_owned(), count);
     let (a, b, a1, b1) = (message("a", 0), message("b", 0), message("a", 1), message("b", 1));
     let (c, updated, d) = (message("c", 0), message("c, updated", 0), message("d", 0));

@@ -213,7 +213,7 @@ fn counterexamples(first: &Sample, literal: &'static str, second: &Sample) -> (b
 }
 
 #[test]
-fn pat_ck_2_and_4_what_is_refused_has_counterexamples() {
+fn pat_ck_2_and_4_refused_keys_have_counterexamples() {
     let id = sample::<Digits<2>, u32>([0, 10, 99], |value| number((*value).try_into().unwrap()));
     assert_eq!(counterexamples(&texts::<Text>(), "_", &texts::<Text>()), (true, true));
     assert_eq!(counterexamples(&texts::<Text>(), "", &id), (false, true));
@@ -242,7 +242,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, max_global_rejects: 20_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn k2_and_k3_random_pieces_keep_what_is_judged_of_them(
+    fn k2_and_k3_random_pieces_satisfy_what_is_predicted(
         (pieces, parts) in random_pieces().prop_filter("sound", |(pieces, _)| fault(pieces).is_none()),
         choices in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 6), 2..12),
     ) {
@@ -369,7 +369,7 @@ fn a_key_of_another_design_is_a_mismatch_that_names_the_piece() {
 }
 
 #[test]
-fn pat_ck_2_keys_are_read_from_the_right_where_one_part_takes_what_is_left() {
+fn pat_ck_2_keys_are_read_from_the_right_if_one_part_takes_the_rest() {
     fn read<'a>(pieces: &'a [Piece], text: &'a str) -> Vec<&'a str> {
         let mut parts = Splitter::new(pieces, text);
         let found: Vec<&str> = std::iter::from_fn(|| parts.next_part().ok()).collect();

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_left_out_or_twice_is_not_read_back() {
+    fn a_missing_or_repeated_unit_is_not_read_back() {
         for wrong in ["yyyydd", "yyyyMMMM", "HHss", "yyyyMMddHHmmssf-f", "-"] {
             assert!(!reads_back(pattern(wrong)), "{wrong}");
         }

@@ -22,7 +22,7 @@ fn instant(text: &str) -> DateTime<Utc> {
 proptest! {
     /// A truncated value is never later than the value, and its text has the pattern's length.
     #[test]
-    fn what_is_cut_is_not_later(steps in prop::collection::vec((0i64..253_402_300_800, 0..1_000_000_000_u32), 1..24)) {
+    fn a_truncated_value_is_never_later(steps in prop::collection::vec((0i64..253_402_300_800, 0..1_000_000_000_u32), 1..24)) {
         for (seconds, nanos) in steps {
             let at = Utc.timestamp_opt(seconds, nanos).unwrap();
             let cut = <Minute as Truncates<DateTime<Utc>>>::truncate(&at);
@@ -31,7 +31,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_short_is_refused_by_an_escape(value in awkward_text()) {
+    fn escapes_accept_every_short_text(value in awkward_text()) {
         prop_assert!(Caret::encode_str(&value, &mut String::new()).is_ok());
         prop_assert!(Percent::encode_str(&value, &mut String::new()).is_ok());
     }
@@ -72,7 +72,7 @@ fn literal_keys_of_public_projects() {
 }
 
 #[test]
-fn what_is_finer_or_outside_is_refused_with_advice() {
+fn too_precise_and_out_of_range_values_are_refused_with_advice() {
     let fine = instant("2014-04-23T09:05:07Z");
     let error = <Minute as KeyCodec<_>>::encode(&fine, &mut String::new()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::KeyEncoding);
