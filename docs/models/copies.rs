@@ -366,7 +366,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
     for mut process in asleep {
         (0..random.below(8)).any(|_| step(&mut process));
     }
-    // Each recorded change is delivered once more to a worker that lives, in the order of the records.
+    // Each recorded change is delivered again to a worker that lives, in the order of the records.
     let mut settled = 0;
     loop {
         let change = world.store.borrow().recorded.get(settled).copied();

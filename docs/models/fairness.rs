@@ -202,7 +202,7 @@ impl World {
         first.filter(|first| transaction.own != Some(first.key())).copied()
     }
 
-    /// Waits until the transaction is the first one, or nobody has reserved the partition.
+    /// Waits until the transaction is the first one, or no process has reserved the partition.
     async fn wait(
         &self,
         program: &Program,
@@ -354,7 +354,7 @@ impl World {
             transaction.hold = hold.clamp(SHORTEST, LONGEST);
             let backoff = (MS << transaction.lost.min(7)).min(100 * MS);
             self.sleep(backoff / 2 + self.below(backoff / 2)).await;
-            // After a touch, the next attempt may be refused for a reason of its own. It is repeated to find out.
+            // After a touch, the next attempt may be refused although no other process wrote. It is repeated to find out.
             let is_disturbed = !std::mem::take(&mut transaction.has_touched);
             let reserves = transaction.own.is_none() || is_disturbed;
             if transaction.lost >= LOSSES && reserves && self.holds(RESERVES) {
@@ -367,7 +367,7 @@ impl World {
 
     async fn program(self, program: Rc<Program>, is_running: Rc<Cell<bool>>) {
         self.sleep(self.below(program.latency * 4)).await;
-        // The others go on until the first process has ended.
+        // The others continue until the first process has ended.
         let mut done = 0;
         while done < program.transactions || (program.number > 0 && is_running.get()) {
             if self.transaction(&program).await.is_err() {

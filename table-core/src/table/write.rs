@@ -49,7 +49,7 @@ impl<E, S: TableStore> Table<E, S> {
 
     /// Replaces the stored entity with the same key. Stored properties that `E` does not declare are removed (UPD-1, IMP-1).
     ///
-    /// The condition is either an [`ETag`] or [`IfMatch::Any`] for "last writer wins" (CON-4).
+    /// The condition is either an [`ETag`] or [`IfMatch::Any`](crate::etag::IfMatch::Any) for "last writer wins" (CON-4).
     ///
     /// # Errors
     /// `ResourceNotFound` (UPD-2), `UpdateConditionNotSatisfied` for another version (UPD-3).

@@ -102,7 +102,7 @@ fn stored_keys_are_rotated_while_programs_run() {
     record(&restarted);
     assert_eq!(work(&worker), (1, 0));
 
-    page.step("restart the workers once more: they refuse the old keys from then on.");
+    page.step("restart the workers again: they refuse the old keys from then on.");
     record(&restarted);
     assert_eq!(work(&desk.start()), (1, 0));
     record(&writer);
