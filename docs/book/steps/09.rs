@@ -118,6 +118,7 @@ async fn main() -> Result<()> {
     let sums = ViewTable::<TicketSums, _>::new(store).create_if_missing().await?;
 
     // The feed records changes from now on. The rebuild counts the rows of steps 1 to 8.
+    tickets.backfill_feed().without_older_programs().run().await?;
     sums.rebuild().run().await?;
     let contoso = || Sums::key("contoso");
     let before = sums.rows().await?.get(contoso()).await?.expect("it has tickets");
