@@ -162,23 +162,29 @@ impl Journal {
     }
 
     /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable, so the next
-    /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted.
+    /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted. The space after the last frame and that
+    /// of the next file are freed.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
-        if self.tail.is_closed {
-            return Ok(());
-        }
-        self.push(&Record::Write { ticks, changes: Vec::new() });
-        let mut close = || {
-            self.write(true)?;
-            self.tail.file.sync_data()
-        };
-        if let Err(error) = close() {
+        if let Err(error) = self.end_file(ticks) {
             // Harmless: all writes are durable without the closing frame.
-            tracing::debug!(target: "table_core::engine", %error, "the journal has no closing frame");
+            tracing::debug!(target: "table_core::engine", %error, "the journal has no closing frame, or keeps unused space");
         }
         self.group.clear();
+        self.give_room_back();
         Ok(())
+    }
+
+    fn end_file(&mut self, ticks: u64) -> io::Result<()> {
+        if !self.tail.is_closed {
+            self.push(&Record::Write { ticks, changes: Vec::new() });
+            self.write(true)?;
+        }
+        if self.tail.filled > self.tail.end {
+            self.tail.file.set_len(self.tail.end)?;
+            self.tail.filled = self.tail.end;
+        }
+        self.tail.file.sync_data()
     }
 
     /// Makes all written frames durable.

@@ -282,3 +282,32 @@ fn tables_deleted_on_a_full_disk_free_space_while_others_stay() {
     assert_eq!(wait(reopened.list_tables("", None, 10)).unwrap().names.len(), 6);
     assert!(reopened.verify().unwrap().is_whole());
 }
+
+#[test]
+fn close_frees_the_unused_space_of_the_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let open =
+        || EngineOptions::new().checkpoint_bytes(1 << 20).recent_bytes(2 << 20).open(folder.path()).unwrap();
+    let journal = || -> u64 {
+        let files = std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap);
+        let of_journal = files.filter(|file| {
+            file.file_name().to_str().and_then(crate::embedded::journal::file::number).is_some()
+        });
+        of_journal.map(|file| file.metadata().unwrap().len()).sum()
+    };
+    let engine = with_table(open());
+    for n in 0..100 {
+        write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+    pollster::block_on(engine.checkpoint()).unwrap();
+    write(&engine, "0100", padded(100)).unwrap();
+    pollster::block_on(engine.close()).unwrap();
+    assert!((30_000..31_000).contains(&journal()), "the frames of one row, not {} bytes", journal());
+
+    let engine = open();
+    assert_eq!(numbers(&engine), (0..=100).collect());
+    pollster::block_on(engine.checkpoint()).unwrap();
+    pollster::block_on(engine.close()).unwrap();
+    assert!(journal() < 1_000, "a journal without frames, not {} bytes", journal());
+    assert_eq!(numbers(&open()), (0..=100).collect());
+}
