@@ -11,16 +11,6 @@ use std::sync::Arc;
 use crate::embedded::disk::{Disk, DiskFile, DiskLock};
 
 /// The file system of this computer.
-///
-/// ```
-/// use table_core::embedded::disk::{Disk, RealDisk};
-///
-/// let folder = tempfile::tempdir()?;
-/// let file = RealDisk.open(&folder.path().join("a"), true)?;
-/// file.write_at(0, b"abc")?;
-/// assert_eq!((file.len()?, RealDisk.list(folder.path())?), (3, vec!["a".to_owned()]));
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
