@@ -108,7 +108,11 @@ async fn a_paste_with_one_wrong_row_writes_nothing() {
     let text = "PartitionKey,RowKey,Age,Age@type\nSales,900,41,Edm.Int32\nSales,901,old,Edm.Int32\n";
     let refused = browser.post("/t/Company/paste", &[("csrf", &csrf), ("text", text), ("sure", "1")]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    assert!(refused.body.contains("line 3, column 3: property `Age`: `old` is not Edm.Int32"), "{}", refused.body);
+    assert!(
+        refused.body.contains("line 3, column 3: property `Age`: `old` is not Edm.Int32"),
+        "{}",
+        refused.body
+    );
     assert!(stored(&engine, "Sales", "900").await.is_none());
 }
 
