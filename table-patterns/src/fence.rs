@@ -58,7 +58,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         if has_older { self.fence(layout, note, start).await } else { self.skip_fence(note, start).await }
     }
 
-    /// Decides like [`pass_fence`](Self::pass_fence) beside older programs.
+    /// Decides like [`pass_fence`](Self::pass_fence) while older programs may write.
     async fn fence(&self, layout: &StoredLayout, note: &str, start: &str) -> Result<Fence> {
         let closing = match layout.progress.get(note) {
             Some(position) if !position.starts_with(CLOSING) => return Ok(Fence::Passed(position.clone())),

@@ -88,7 +88,7 @@ impl SqliteBooks {
     }
 }
 
-/// The same ledger, whose posts are collected by the committer.
+/// The same ledger with a committer thread, which commits waiting posts in groups.
 #[derive(Debug)]
 pub struct Grouped<'a>(pub &'a SqliteBooks);
 

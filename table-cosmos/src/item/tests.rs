@@ -49,7 +49,7 @@ proptest! {
         let row = writer.finish();
         let text = standard(&levels, &row).to_string();
         let mut json: Json = serde_json::from_str(&text).unwrap();
-        prop_assert!(parse(&json, &Mapping::standard(levels.len())).is_err(), "without _ts and _etag it is no answer");
+        prop_assert!(parse(&json, &Mapping::standard(levels.len())).is_err(), "a response has `_ts` and `_etag`");
         json["_ts"] = 1_600_000_000.into();
         json["_etag"] = "\"7\"".into();
         let item = read(&json, levels.len()).unwrap();

@@ -106,7 +106,7 @@ fn hpk_43_a_new_container_has_the_time_to_live_of_the_options() {
 fn hpk_43_a_container_that_expires_is_opened_if_the_options_say_so() {
     runtime().block_on(async {
         let (none, per_item, hour) = (TimeToLive::Off, TimeToLive::PerItem, TimeToLive::Seconds(3_600));
-        // What the container has, what the options request, and the difference; `None` if the container is refused.
+        // The container's time to live, the requested one, and the difference; `None` if the container is refused.
         let cases = [
             (None, none, Some(false)),
             (Some(3_600), none, None),

@@ -95,3 +95,40 @@ fn lines_are_counted_over_any_line_ending_and_multi_line_cells() {
         assert_eq!(lines, [4, 6, 8], "{end:?}");
     }
 }
+
+#[test]
+fn a_property_without_a_column_is_refused() {
+    let (one, two) =
+        (TableEntity::new("p", "1").unwrap().with("Age", 36), TableEntity::new("p", "2").unwrap());
+    let mut csv = CsvWriter::new(Vec::new(), Columns::of([&one]));
+    csv.write(&one).unwrap();
+    let refused = csv.write(&two.with("Name", "Ada")).unwrap_err().to_string();
+    assert!(refused.starts_with("property `Name` of ('p', '2') has no column; select it"), "{refused}");
+    // The row is not written in part.
+    let text = String::from_utf8(csv.finish().unwrap()).unwrap();
+    assert_eq!(text, "PartitionKey,RowKey,Timestamp,Age,Age@type\np,1,,36,Edm.Int32\n");
+}
+
+#[test]
+fn a_file_written_in_parts_has_one_header() {
+    let entities = [1, 2, 3].map(|age| TableEntity::new("p", age.to_string()).unwrap().with("Age", age));
+    let columns = Columns::new(["RowKey", "Age"]);
+    let mut whole = CsvWriter::new(Vec::new(), columns.clone());
+    entities.iter().for_each(|entity| whole.write(entity).unwrap());
+    let mut parts = CsvWriter::new(Vec::new(), columns.clone()).finish().unwrap();
+    for entity in &entities {
+        let mut part = CsvWriter::continuing(Vec::new(), columns.clone());
+        part.write(entity).unwrap();
+        parts.extend(part.finish().unwrap());
+    }
+    assert_eq!(parts, whole.finish().unwrap());
+}
+
+#[test]
+fn cells_of_a_spreadsheet_are_separated_by_tabs() {
+    let text = "PartitionKey\tRowKey \tAge\tName\np\t1\t36\t\"a\tb\"\n";
+    let reader =
+        CsvReader::separated(text.as_bytes(), b'\t', Types { named: Vec::new(), guess: true }).unwrap();
+    let one = TableEntity::new("p", "1").unwrap().with("Age", 36).with("Name", "a\tb");
+    assert_eq!(reader.collect::<Result<Vec<_>>>().unwrap(), [Ok(one)]);
+}

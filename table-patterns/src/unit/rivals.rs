@@ -1,4 +1,4 @@
-//! Reads of a transaction beside the transactions of other processes: it notices their writes, and waits for their reservations.
+//! Reads of a transaction while other processes write to its partition: it notices their writes, and waits for their reservations.
 
 use std::sync::Arc;
 use std::time::Duration;

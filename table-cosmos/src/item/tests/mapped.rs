@@ -1,4 +1,4 @@
-//! Items of a mapping against a model: what is written is read, and the members of other programs are kept.
+//! Items of a mapping against a model: written values are read back, and the members of other programs are kept.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Transactions of several processes on one partition: each handle stands for a process, and time is virtual.
+//! Transactions of several processes on one partition: each handle acts as one process, and time is virtual.
 
 mod edges;
 

@@ -91,7 +91,7 @@ fn recount_among(damage: Damage, starts_here: bool, moves: [usize; 3]) {
     let is_missing = |row: &&String| !expected.contains_key(&("London".to_owned(), (*row).clone()));
     let zeros: Vec<_> = rows.keys().filter(is_missing).collect();
     let stray = if matches!(damage, Damage::StrayRow) { vec!["name_Nobody"] } else { Vec::new() };
-    assert_eq!(zeros, stray, "{at}: rows that nobody put");
+    assert_eq!(zeros, stray, "{at}: rows without an entity");
 }
 
 #[test]

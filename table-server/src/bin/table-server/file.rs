@@ -136,7 +136,7 @@ mod tests {
         let flags: Vec<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
         assert!(flags.len() > 15);
         for flag in flags.iter().filter(|flag| !["config", "help", "version"].contains(flag)) {
-            assert!(error.contains(&format!("`{flag}`")), "{flag} is no entry: {error}");
+            assert!(error.contains(&format!("`{flag}`")), "{flag} is not an entry: {error}");
         }
     }
 

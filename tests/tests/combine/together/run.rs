@@ -275,7 +275,7 @@ impl Run {
                 self.visits.step(&self.world, &process, &mut self.rng);
             }
             11 if self.has(Pattern::Versions) => {
-                // A clock that stands while requests are under way for an hour is beyond what the fence of a backfill assumes.
+                // The fence of a backfill assumes a running clock, so the clock of a request that lasts an hour does not stop.
                 let skew = [Skew::None, Skew::Days(3), Skew::Days(-3)][self.rng.random_range(0..3)];
                 let control = self.control();
                 let process = self.world.process(control, skew);
