@@ -114,9 +114,9 @@ fn a_file_written_in_parts_has_one_header() {
     let entities = [1, 2, 3].map(|age| TableEntity::new("p", age.to_string()).unwrap().with("Age", age));
     let columns = Columns::new(["RowKey", "Age"]);
     let mut whole = CsvWriter::new(Vec::new(), columns.clone());
-    entities.iter().for_each(|entity| whole.write(entity).unwrap());
     let mut parts = CsvWriter::new(Vec::new(), columns.clone()).finish().unwrap();
     for entity in &entities {
+        whole.write(entity).unwrap();
         let mut part = CsvWriter::continuing(Vec::new(), columns.clone());
         part.write(entity).unwrap();
         parts.extend(part.finish().unwrap());
