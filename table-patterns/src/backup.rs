@@ -19,8 +19,8 @@
 //!   the new one. Call `back_up` again to complete it.
 //! - A restore verifies every block. A damaged block is reported as `Corrupted` with its file and offset. A partly restored folder that
 //!   contains row files is refused by `Engine::open`.
-//! - `FolderNotOurs` is returned if the prefix contains other blobs, a backup of another engine, or a backup of this engine that is newer than the
-//!   state to which this engine was restored.
+//! - `FolderNotOurs` is returned if the prefix contains other blobs, or a backup of another engine, such as the one that this engine's folder was
+//!   restored from.
 //!
 //! # Cost
 //! A backup takes three requests (two reads and a list), one for each new or removed row file (more for files above 8 MiB), and one for `BASE`. A

@@ -36,12 +36,14 @@ impl Failure {
         let transient = matches!(answer.status, 408 | 429 | 500 | 502 | 503 | 504);
         // Throttling rejects a request before it has any effect. A 503 without a service error may come from a gateway.
         let throttled = answer.status == 429 || service.code() == Some("ServerBusy");
+        // A gateway answers with 5xx statuses of its own (507, 520 to 527, 598) after it has forwarded a request.
+        let of_gateway = answer.status >= 500 && !body.known;
         Self {
             error: Error::new(code, service.summary()).with_source(service),
             status: Some(answer.status),
             known: body.known,
             transient,
-            into_ambiguous: transient && !throttled,
+            into_ambiguous: (transient || of_gateway) && !throttled,
             after: retry_after(&answer.headers, now),
         }
     }

@@ -121,6 +121,30 @@ async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     }
 }
 
+/// A gateway may have forwarded a request that it answers with any 5xx status. With a 4xx status it refuses the request itself.
+#[tokio::test]
+async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
+    let client = |server: &Server| server.client(Options::new().retry(crate::RetryPolicy::NONE));
+    for status in (500..=599).chain([400, 403, 404, 407, 499]) {
+        let page = answer(status, &[HTML], "<html>");
+        let server = Server::start([page.clone(), page]).await;
+        let one = submit(&client(&server), [("r", OperationKind::Delete(IfMatch::Any))]).await.unwrap_err();
+        let two = [("r", OperationKind::Insert(row(1))), ("s", OperationKind::Insert(row(2)))];
+        let batch = submit(&client(&server), two).await.unwrap_err();
+        assert_eq!(
+            (one.is_ambiguous(), batch.is_ambiguous()),
+            (status >= 500, status >= 500),
+            "{status}: {one}"
+        );
+    }
+    // The service itself refuses with these, before any effect.
+    let body =
+        r#"{"odata.error":{"code":"NotImplemented","message":{"lang":"en-US","value":"Not implemented."}}}"#;
+    let server = Server::start([answer(501, &[JSON], body)]).await;
+    let error = submit(&client(&server), [("r", OperationKind::Delete(IfMatch::Any))]).await.unwrap_err();
+    assert!(!error.is_ambiguous(), "{error}");
+}
+
 /// An endless body is abandoned, and the outcome of the request is ambiguous.
 #[tokio::test]
 async fn con_11_and_err_2_an_endless_body_is_abandoned() {

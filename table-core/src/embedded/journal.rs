@@ -162,8 +162,8 @@ impl Journal {
     }
 
     /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable, so the next
-    /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted. The space after the last frame and that
-    /// of the next file are freed.
+    /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted. The space after the last frame, that
+    /// of the next file, and the reserve for more frames than the journal has are freed.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
         if let Err(error) = self.end_file(ticks) {
@@ -172,7 +172,20 @@ impl Journal {
         }
         self.group.clear();
         self.give_room_back();
+        if let Err(error) = self.shrink_reserve() {
+            // Harmless: a reserve may be larger than necessary.
+            tracing::debug!(target: "table_core::engine", %error, "the reserve keeps its size");
+        }
         Ok(())
+    }
+
+    /// Shrinks the reserve, unless frames remain in earlier files.
+    fn shrink_reserve(&self) -> io::Result<()> {
+        let files = self.disk.list(&self.folder)?;
+        if files.iter().filter_map(|name| file::number(name)).any(|number| number < self.tail.number) {
+            return Ok(());
+        }
+        self.reserve.shrink_for(self.tail.end)
     }
 
     fn end_file(&mut self, ticks: u64) -> io::Result<()> {

@@ -63,9 +63,29 @@ impl Reserve {
     pub(crate) fn keep_for(&self, journal: u64) -> io::Result<()> {
         if self.file.is_some() {
             let mut room = self.room();
-            room.wanted = room.wanted.max(journal.saturating_add(LEAST).min(self.most));
+            room.wanted = room.wanted.max(self.size_for(journal));
         }
         self.restore()
+    }
+
+    /// Frees the part of the reserve that a checkpoint of a journal of this many bytes does not need.
+    ///
+    /// # Errors
+    /// Any error of the file.
+    pub(crate) fn shrink_for(&self, journal: u64) -> io::Result<()> {
+        let mut room = self.room();
+        let Some(file) = &self.file else { return Ok(()) };
+        room.wanted = room.wanted.min(self.size_for(journal));
+        if room.held > room.wanted {
+            file.set_len(room.wanted)?;
+            room.held = room.wanted;
+        }
+        Ok(())
+    }
+
+    /// Returns the size that a checkpoint of a journal of this many bytes needs.
+    fn size_for(&self, journal: u64) -> u64 {
+        journal.saturating_add(LEAST).min(self.most)
     }
 
     /// Releases the reserved space for an operation that frees more. Returns `false` if the reserve is empty.
@@ -109,7 +129,7 @@ mod tests {
     use crate::embedded::disk::RealDisk;
 
     #[test]
-    fn a_reserve_grows_with_the_journal_is_lent_restored_and_persistent() {
+    fn a_reserve_grows_and_shrinks_with_the_journal_is_lent_restored_and_persistent() {
         let folder = tempfile::tempdir().unwrap();
         let length = || std::fs::metadata(folder.path().join(RESERVE)).unwrap().len();
         let open = || Reserve::open(&RealDisk, folder.path(), 4 << 20);
@@ -127,5 +147,9 @@ mod tests {
         let reserve = open();
         assert!(reserve.is_whole());
         assert_eq!(length(), LEAST + (8 << 20));
+        reserve.shrink_for(1 << 20).unwrap();
+        assert_eq!((length(), reserve.is_whole()), (LEAST + (1 << 20), true));
+        reserve.shrink_for(2 << 20).unwrap();
+        assert_eq!(length(), LEAST + (1 << 20), "it does not grow");
     }
 }

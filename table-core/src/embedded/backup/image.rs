@@ -61,8 +61,8 @@ impl BackupImage {
     /// Returns the files that contain rows. `earlier` is the `BASE` of the existing backup at the destination; errors name `place`.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the destination contains a backup of another engine, or one that is newer than the restored state of
-    /// this engine; `Corrupted`.
+    /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one that this engine's folder was restored from;
+    /// `Corrupted`.
     pub fn files(&self, earlier: Option<&[u8]>, place: &str) -> Result<Vec<BackupFile>> {
         self.0.files(earlier, Path::new(place))
     }

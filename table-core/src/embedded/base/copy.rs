@@ -83,14 +83,14 @@ impl BaseView {
     pub(crate) fn restore_to(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Result<CopyReport> {
         let pool = pool_in(disk, folder);
         let report = self.copy_runs(&pool, &Earlier::new())?;
-        self.stored.write(&*pool.disk, folder)?;
+        self.stored.restored().write(&*pool.disk, folder)?;
         Ok(report)
     }
 
     /// Returns the runs of the backup in a folder.
     ///
     /// # Errors
-    /// `FolderNotOurs` if the backup belongs to another engine, or to another history of this engine.
+    /// `FolderNotOurs` if the backup belongs to another engine, or to a later state of this engine.
     fn earlier(&self, pool: &Arc<Pool>) -> Result<Earlier> {
         let names = pool
             .disk
@@ -182,7 +182,7 @@ impl BaseView {
             report.copied_files += 1;
             report.copied_bytes += run.length;
         }
-        self.stored.write(&*self.pool.disk, &self.pool.folder)?;
+        self.stored.restored().write(&*self.pool.disk, &self.pool.folder)?;
         Ok(report)
     }
 

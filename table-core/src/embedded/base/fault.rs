@@ -87,8 +87,8 @@ pub(crate) enum Damage {
 /// The reason why a backup cannot replace an earlier one in the same folder.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Unrelated {
-    #[error("a backup of another engine")]
+    #[error("a backup of another engine, such as the one that this folder was restored from")]
     Engine,
-    #[error("a backup of a different history of this engine")]
+    #[error("a backup of a state that this engine no longer has")]
     History,
 }

@@ -108,11 +108,12 @@ fn a_later_backup_copies_new_files_and_removes_unneeded_ones() {
     let third = wait(engine.backup("/backup")).unwrap();
     assert!(third.removed_files > 3, "{third:?}");
     assert_eq!(restored(&disk, "/backup", "/restored").unwrap(), [100, 101, 102]);
-    // The restored engine continues to work, and so do its backups.
+    // The restored engine continues to work, with backups of its own.
     let engine = padded(&disk, "/restored");
+    wait(engine.backup("/next")).unwrap();
     pad(&engine, 103..110);
-    assert!(wait(engine.backup("/backup")).unwrap().kept_files > 0);
-    assert_eq!(restored(&disk, "/backup", "/again").unwrap(), (100..110).collect::<Vec<_>>());
+    assert!(wait(engine.backup("/next")).unwrap().kept_files > 0);
+    assert_eq!(restored(&disk, "/next", "/again").unwrap(), (100..110).collect::<Vec<_>>());
 }
 
 #[test]
@@ -240,7 +241,7 @@ fn a_damaged_backup_is_not_restored_and_the_next_one_repairs_what_it_can() {
 }
 
 #[test]
-fn a_backup_of_another_engine_or_of_another_history_is_not_overwritten() {
+fn a_backup_of_another_engine_or_of_the_engine_before_a_restore_is_not_overwritten() {
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
     let engine = padded(&disk, "/engine");
     pad(&engine, 0..10);
@@ -258,11 +259,21 @@ fn a_backup_of_another_engine_or_of_another_history_is_not_overwritten() {
     // An older state was restored and written to, so numbers of runs are used again.
     restored(&disk, "/early", "/restored").unwrap();
     let restored_engine = padded(&disk, "/restored");
-    assert!(refused(&restored_engine, "/late").contains("a different history"));
+    assert!(refused(&restored_engine, "/late").contains("another engine, such as"));
     pad(&restored_engine, 30..80);
-    assert!(refused(&restored_engine, "/late").contains("a different history"));
-    wait(restored_engine.backup("/early")).unwrap();
+    assert!(refused(&restored_engine, "/late").contains("another engine, such as"));
+    // No run remains that has the number of a run of the later backup.
+    for _ in 0..3 {
+        pad(&restored_engine, 0..80);
+        wait(restored_engine.compact()).unwrap();
+        for folder in ["/early", "/late"] {
+            refused(&restored_engine, folder);
+        }
+    }
+    assert_eq!(restored(&disk, "/early", "/first").unwrap(), (0..10).collect::<Vec<_>>());
     assert_eq!(restored(&disk, "/late", "/still").unwrap(), (0..20).collect::<Vec<_>>());
+    wait(restored_engine.backup("/other-backup")).unwrap();
+    wait(restored_engine.backup("/other-backup")).unwrap();
 }
 
 #[test]

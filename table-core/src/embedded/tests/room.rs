@@ -311,3 +311,27 @@ fn close_frees_the_unused_space_of_the_journal() {
     assert!(journal() < 1_000, "a journal without frames, not {} bytes", journal());
     assert_eq!(numbers(&open()), (0..=100).collect());
 }
+
+#[test]
+fn close_frees_the_reserve_for_frames_that_the_journal_no_longer_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let open =
+        || EngineOptions::new().checkpoint_bytes(4 << 20).recent_bytes(8 << 20).open(folder.path()).unwrap();
+    let reserve = || std::fs::metadata(folder.path().join("RESERVE")).unwrap().len();
+    let engine = with_table(open());
+    for n in 0..100 {
+        write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+    let used = reserve();
+    assert!(used > 5_000_000, "{used}");
+    // The frames are still in the journal.
+    pollster::block_on(engine.close()).unwrap();
+    let kept = reserve();
+    assert!((5_000_000..=used).contains(&kept), "{kept}");
+
+    let engine = open();
+    pollster::block_on(engine.checkpoint()).unwrap();
+    pollster::block_on(engine.close()).unwrap();
+    assert!(reserve() < (2 << 20) + 1_000, "the smallest reserve, not {} bytes", reserve());
+    assert_eq!(numbers(&open()), (0..100).collect());
+}

@@ -35,7 +35,8 @@ const HEADER: usize = 16;
 /// The content of the file.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity of the engine. Backups of the engine, and folders restored from them, have the same identity.
+    /// The identity of the engine. Its backups have the same identity. A folder restored from one has a new identity, because the two engines may write
+    /// different rows under the same numbers of runs and transactions.
     pub(in super::super) engine: Uuid,
     pub(in super::super) meta: Meta,
     /// The number of the next run.
@@ -83,6 +84,11 @@ impl Stored {
         out.bytes(&content);
         out.u32(crc32c::crc32c(out.as_bytes()));
         out.into_bytes()
+    }
+
+    /// Returns this version for a folder that continues independently.
+    pub(in super::super) fn restored(&self) -> Self {
+        Self { engine: Uuid::new_v4(), ..self.clone() }
     }
 
     /// Checks that the runs of this version and of an earlier one can be in the same folder.
