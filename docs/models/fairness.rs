@@ -47,7 +47,7 @@ const LOSSES: usize = 3;
 /// The bounds of a hold.
 const SHORTEST: u64 = 200 * MS;
 const LONGEST: u64 = 5_000 * MS;
-/// The longest delay between two looks at the reservations.
+/// The longest delay between two checks of the reservations.
 const PAUSE: u64 = 32 * MS;
 /// The time after which a run is considered to be stuck.
 const HORIZON: u64 = 120_000 * MS;
@@ -95,7 +95,7 @@ struct Program {
     passed: RefCell<BTreeSet<(u64, u64)>>,
 }
 
-/// A transaction that is under way.
+/// A running transaction.
 #[derive(Default)]
 struct Transaction {
     lost: usize,

@@ -50,7 +50,7 @@ impl Kind<'_> {
     }
 }
 
-/// Returns the kind of a row of a table, by the schemas of the whole store.
+/// Classifies a row of `table` by the schemas of the whole store.
 ///
 /// An entity whose schema has an `EntityType` is recognised only by it. If several schemas match a key, the one with the most literal characters is
 /// chosen.

@@ -173,7 +173,7 @@ impl Changes {
         self.write(row.key_of()?, kind)
     }
 
-    /// Adds a row that is inserted, or replaces the existing one (UPS-2).
+    /// Adds an insert-or-replace of a row (UPS-2).
     ///
     /// # Errors
     /// Any error of [`insert`](Self::insert).

@@ -250,7 +250,7 @@ impl Tenant {
         self
     }
 
-    /// Refuses a tenant with an unregistered type that has rows elsewhere.
+    /// Returns an error if a type that has rows in other partitions or tables is not registered.
     fn check(&self) -> Result<()> {
         self.places.iter().try_for_each(Place::check)
     }

@@ -112,7 +112,7 @@ fn the_example_of_every_command_runs() {
         }
         let output = run(folder.path(), &account, line);
         let error = String::from_utf8_lossy(&output.stderr);
-        let is_refused = ["give `--yes`", "give `--replace`"].iter().any(|help| error.contains(help));
+        let is_refused = ["pass `--yes`", "pass `--replace`"].iter().any(|help| error.contains(help));
         let asks = output.status.code() == Some(3) && is_refused;
         assert!(output.status.code().is_some_and(|code| code <= 1) || asks, "{line}: {error}");
     }

@@ -33,7 +33,7 @@ impl External {
         self.name
     }
 
-    /// Runs the work for about this time.
+    /// Runs `work` for about `time`.
     pub fn work(&mut self, work: Work, time: Duration) -> Outcome<Done> {
         writeln!(self.input, "{} {}", work.word(), time.as_millis())?;
         self.input.flush()?;

@@ -25,7 +25,7 @@ struct Ticket {
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", set = Desk)]
 #[partition_key(tenant)]
-#[row_key("ticket_", ticket, "_", number)] // below the ticket
+#[row_key("ticket_", ticket, "_", number)] // sorts directly after its ticket
 struct Comment {
     tenant: String,
     #[digits(6)]

@@ -45,7 +45,7 @@ struct Agent {
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", set = Desk)]
 #[partition_key(tenant)]
-#[row_key("ticket_", ticket, "_", number)] // below the ticket
+#[row_key("ticket_", ticket, "_", number)] // sorts directly after its ticket
 struct Comment {
     tenant: String,
     #[digits(6)]

@@ -132,7 +132,7 @@ pub const fn beside<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema
     members
 }
 
-/// Rejects an index whose rows are in the table of a member and could be mistaken for it.
+/// Rejects an index whose rows share the table of `member` and could be mistaken for rows of that member.
 const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &EntitySchema) {
     let elsewhere = match index.table {
         Some(table) => !table.as_bytes().eq_ignore_ascii_case(member.table.as_bytes()),

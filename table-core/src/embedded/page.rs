@@ -99,7 +99,8 @@ pub(crate) fn read(
     let mut pager = Pager::new(query, top, bounds);
     let gap = state.scan(&span, |key, row| pager.visit(key, row))?;
     let point = query.keys.partition_key.single().is_some() && query.keys.row_key.single().is_some();
-    let next = pager.next.filter(|_| !point); // PAGE-10
+    // A point query never returns a continuation token (PAGE-10).
+    let next = pager.next.filter(|_| !point);
     let page = Page {
         rows: pager.rows.finish()?,
         continuation: next.map(|position| Continuation::new(name, query, position).in_incarnation(id)),

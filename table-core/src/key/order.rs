@@ -70,7 +70,7 @@ pub(crate) const fn units_of(byte: u8) -> usize {
     }
 }
 
-/// Appends bytes whose order is the order that [`compare`] defines for strings.
+/// Appends an encoding of `text` whose bytes sort as [`compare`] sorts strings.
 pub fn encode(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());

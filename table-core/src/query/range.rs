@@ -12,7 +12,7 @@ use crate::query::QueryClass;
 /// ```
 /// use table_core::query::TextRange;
 ///
-/// let range = TextRange::prefix("email_a"); // PAT-INTRA-3
+/// let range = TextRange::prefix("email_a"); // a prefix is a range (PAT-INTRA-3)
 /// assert!(range.contains("email_ada@contoso.com") && !range.contains("email_b"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -21,7 +21,7 @@ use crate::index::fault::IndexFault;
 ///     match state {
 ///         IndexState::Building => "run its backfill to the end",
 ///         IndexState::Ready => "nothing",
-///         IndexState::Disabled => "enable it, which builds it anew",
+///         IndexState::Disabled => "enable it, which rebuilds it",
 ///     }
 /// }
 /// assert_eq!(remedy(IndexState::Ready), "nothing");

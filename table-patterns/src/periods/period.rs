@@ -34,7 +34,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// Returns the start of the period of an instant.
+    /// Returns the start of the period that contains `instant`.
     #[must_use]
     pub fn start(self, instant: DateTime<Utc>) -> DateTime<Utc> {
         let date = instant.date_naive();

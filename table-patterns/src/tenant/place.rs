@@ -79,7 +79,7 @@ impl Place {
         self.members.iter().find(|member| member.owns(row))
     }
 
-    /// Refuses a place with an unregistered type that has rows elsewhere.
+    /// Returns an error if a type that has rows in other partitions or tables is not registered.
     ///
     /// # Errors
     /// `InvalidInput` with the name of the type.

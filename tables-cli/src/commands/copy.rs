@@ -65,7 +65,7 @@ impl Copy {
         let to = context.store.locate(&self.to)?;
         if to.to_string() == source.shown && self.rename.is_none() {
             return Err(Failure::Usage(
-                "a store cannot be copied onto itself; give `--rename`, or another `--to`".to_owned(),
+                "a store cannot be copied onto itself; pass `--rename`, or another `--to`".to_owned(),
             ));
         }
         let target = Store::open(&to, Purpose::Create)?;

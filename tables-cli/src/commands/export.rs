@@ -68,7 +68,7 @@ impl Export {
         }
         if self.file.exists() && !self.force {
             return Err(Failure::Refused(format!(
-                "{} exists; give `--force` to replace it",
+                "{} exists; pass `--force` to replace it",
                 self.file.display()
             )));
         }

@@ -83,7 +83,7 @@ async fn refuse_oldest_first(
     schemas: &[StoredSchema],
 ) -> Result<()> {
     if query.keys.partition_key.single().is_none() {
-        return Err(Failure::Usage("`--newest` needs one partition; give `--partition`".to_owned()));
+        return Err(Failure::Usage("`--newest` needs one partition; pass `--partition`".to_owned()));
     }
     // A single key does not reveal which of its characters are literals.
     let sample = table_core::Query { top: Some(100), ..table_core::Query::new(query.keys.clone()) };

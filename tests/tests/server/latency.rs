@@ -18,7 +18,7 @@ use crate::neighbours::{KINDS, streams};
 
 /// Open connections of each kind.
 const NEIGHBOURS: usize = 5_000;
-/// Open connections of HTTP/2 with 256 streams each.
+/// Number of open HTTP/2 connections, with 256 streams each.
 const MULTIPLEXED: usize = 64;
 /// Requests in each measurement, each over a new connection.
 const REQUESTS: usize = 1_000;

@@ -93,7 +93,7 @@ impl Client {
     }
 }
 
-/// Returns the host of tables, and the configuration and number of connections of a run.
+/// Starts a server, and runs `program` with the host of its table service and the number of hostile connections.
 fn run(program: impl AsyncFnOnce(String, usize)) {
     let chosen = env::var("HOSTILE_CONNECTIONS").ok().and_then(|text| text.parse().ok());
     let mut config = Config::on_loopback(account());

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The cases with more than one message, and the number of messages.
 const SEVERAL: &[(&str, usize)] = &[
-    // These cases contain this number of mistakes.
+    // Cases with several mistakes, each reported once.
     ("attribute/all_at_once", 6),
     ("attribute/keys_on_fields", 2),
     ("key/missing", 2),

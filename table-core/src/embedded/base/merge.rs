@@ -134,7 +134,7 @@ impl Base {
     /// written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
-            // Recorded with the next version.
+            // Cleared only in memory; the next recorded version persists it.
             self.stored.meta.dropped.clear();
             let compacted = self.merges.compact.take().is_some();
             return Ok(if compacted { Merged::All } else { Merged::Nothing });

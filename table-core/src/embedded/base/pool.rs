@@ -59,7 +59,7 @@ fn most_open() -> usize {
     (limit / SHARE).clamp(LEAST_OPEN, MOST_OPEN)
 }
 
-/// Returns the name of the file of a run.
+/// Returns the file name of a run.
 pub(super) fn name(number: u64) -> String {
     format!("{number:010}{SUFFIX}")
 }

@@ -63,7 +63,7 @@ pub(super) struct Run {
     directory: OnceLock<Directory>,
 }
 
-/// Returns the checksum of a part of a run. It also covers the number of the run and the offset.
+/// Returns the checksum of part of a run; it also covers the run number and the offset.
 fn sum(number: u64, offset: u64, bytes: &[u8]) -> u32 {
     let place = crc32c::crc32c_append(crc32c::crc32c(&number.to_le_bytes()), &offset.to_le_bytes());
     crc32c::crc32c_append(place, bytes)

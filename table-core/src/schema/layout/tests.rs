@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn every_key_of_valid_pieces_fits(
+    fn every_key_of_valid_pieces_matches_its_pieces(
         a in pieces(),
         choices in prop::collection::vec(0_usize..64, 1..16),
     ) {

@@ -17,7 +17,7 @@ use tests::time::Time;
 
 use super::{before, indexed, refused, table_at};
 
-/// More than the time after which no request of an older program can take effect.
+/// Slightly more than an hour: no request that an older program sent before can still take effect.
 const HOUR: Duration = Duration::from_secs(3_601);
 /// Three days, in ticks.
 const DAYS: i64 = 3 * 86_400 * 10_000_000;

@@ -45,7 +45,7 @@ impl FileState {
         self.pending.push(Change::Write { offset, bytes: bytes.to_vec() });
     }
 
-    /// Data that a failed sync has discarded remains lost.
+    /// Makes pending changes durable. Data that an earlier failed sync discarded stays lost.
     fn sync(&mut self) {
         for change in self.pending.drain(..) {
             match change {
