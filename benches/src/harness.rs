@@ -159,7 +159,7 @@ fn busy() -> Option<Duration> {
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Repeats an operation on this many threads for about `time`.
+/// Repeats `operation` on `threads` threads for about `time`.
 pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();

@@ -41,7 +41,7 @@ const DELETES: usize = 9;
 
 /// Ticks of the simulation in a millisecond.
 const MS: u64 = 10;
-/// The bound of the attempts of a transaction whose process does not pause.
+/// The maximum number of attempts of a transaction whose process does not pause.
 const MOST_ATTEMPTS: usize = 7;
 const LOSSES: usize = 3;
 /// The bounds of a hold.

@@ -41,7 +41,7 @@ const TENANTS: [&str; 8] =
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
 
-/// Runs the whole program with this number of tickets.
+/// Runs the whole program with `tickets` tickets.
 ///
 /// # Errors
 /// An error if the folder is not empty, and any error of the store.

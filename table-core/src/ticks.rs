@@ -173,7 +173,7 @@ impl Printed {
         }
     }
 
-    /// Appends a number with this many digits.
+    /// Appends `number` with `digits` digits.
     fn number(&mut self, mut number: u64, digits: usize) {
         let end = self.len + digits;
         for digit in self.bytes.get_mut(self.len..end).unwrap_or_default().iter_mut().rev() {

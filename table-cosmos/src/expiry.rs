@@ -18,7 +18,7 @@ pub enum TimeToLive {
     Off,
     /// Items expire if they have a time to live.
     PerItem,
-    /// Items without a time to live expire after this number of seconds.
+    /// Items without a time to live expire after the given number of seconds.
     Seconds(u32),
 }
 

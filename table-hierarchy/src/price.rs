@@ -28,7 +28,7 @@ pub fn write_units(bytes: usize) -> f64 {
     along(bytes, |(size, _, write)| (size, write))
 }
 
-/// Returns the minimum and maximum request units that a query adds for this number of physical partitions. The results of the query cost extra
+/// Returns the minimum and maximum request units that a query adds for `partitions` physical partitions. The results of the query cost extra
 /// (LIM-9).
 ///
 /// ```

@@ -1,5 +1,4 @@
-//! The fence of a backfill of an index, of copies or of a feed: its pass begins once no write of a program with an older schema can take effect any
-//! more.
+//! The fence of a backfill, of an index, copies or a feed: the pass begins once no write of a program with an older schema can take effect any more.
 //!
 //! Until then older programs may write. Each leaves a sighting before it writes, and reads the schema again after the sighting. The fence refuses
 //! older programs only after none was seen for [`LAST_REQUESTS`], and reads the last sighting again afterwards. `docs/models/backfill.rs` checks

@@ -10,7 +10,7 @@ use crate::served::load;
 use crate::served::request::Sent;
 use crate::served::work::{Place, check};
 
-/// A table with this many entities in this many partitions.
+/// The size of a table: its numbers of entities and partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The table.

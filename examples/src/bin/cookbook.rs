@@ -27,7 +27,7 @@ struct Arguments {
     /// List the recipes and exit
     #[arg(long)]
     list: bool,
-    /// Run the same recipes over this many builds of Debian packages as well
+    /// Run the same recipes over N builds of Debian packages as well
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=examples::large::MOST))]
     large: Option<u64>,
 }

@@ -98,7 +98,7 @@ pub struct Bookkeeping {
     numbers: Arc<GaplessSequence<Entry, Audited>>,
 }
 
-/// Returns the row and the slot of the balance of an account.
+/// Returns the row and the slot of an account's balance.
 const fn slot(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }

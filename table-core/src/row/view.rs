@@ -44,7 +44,7 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// Returns the position after a directory with this many entries. Since headers are at least four bytes long, each entry is preceded by four bytes,
+/// Returns the position after a directory with `count` entries. Since headers are at least four bytes long, each entry is preceded by four bytes,
 /// and one access reads an entry together with the end of the previous one.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {

@@ -148,9 +148,9 @@ pub struct StoredIndex {
     pub when: Option<String>,
     /// The table of the index's rows; `None` for the entity's table.
     pub table: Option<String>,
-    /// The pieces of the `PartitionKey` of the index's rows; `None` for the entity's partition.
+    /// The pieces of the index rows' PartitionKey; `None` for the entity's partition.
     pub partition_key: Option<Vec<StoredPiece>>,
-    /// The pieces of the `RowKey` of the index's rows.
+    /// The pieces of the index rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
     /// The properties that each copy includes, sorted by name; `None` for all.
     pub include: Option<Vec<String>>,

@@ -48,7 +48,7 @@ impl Path {
         Self { text: format!("/{name}"), names: vec![name.to_owned()], sql: format!("c.{name}") }
     }
 
-    /// Returns the path of a member of the object at this path.
+    /// Returns the path of the member `name` in the object at this path.
     pub(crate) fn member(&self, name: &str) -> Self {
         let names = self.names.iter().cloned().chain([name.to_owned()]).collect();
         Self { text: format!("{}/{name}", self.text), names, sql: format!("{}['{name}']", self.sql) }

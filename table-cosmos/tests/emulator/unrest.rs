@@ -71,7 +71,7 @@ impl Unrest {
         }
     }
 
-    /// Records the creation of a table with this many partitions.
+    /// Records the creation of a table with `partitions` partitions.
     pub(crate) async fn created(&self, table: &TableName, partitions: u32) {
         if let Self::Moves { maps, .. } = self {
             maps.lock().await.insert(table.folded().to_owned(), PartitionMap::even(partitions));

@@ -12,7 +12,7 @@ use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
 
-/// An engine whose pages are in the order of the hashes of the keys.
+/// An engine whose pages are ordered by the keys' hashes.
 #[derive(Clone, Debug)]
 pub(crate) struct Unordered {
     engine: Engine,

@@ -95,7 +95,7 @@ impl States {
         self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == READY)
     }
 
-    /// Returns the error of a query of an index that the handle does not know as ready. Creating a query sends no request.
+    /// Returns the error for querying an index that the handle does not know to be ready. Creating a query sends no request.
     pub(crate) fn not_ready<E: Entity>(&self, index: &IndexSchema) -> Error {
         let is_read = self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == NOT_READY);
         let name = index.name.to_owned();

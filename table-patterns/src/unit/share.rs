@@ -40,7 +40,7 @@ pub trait UnitShare: Entity {
 
 impl<E: Entity> UnitShare for E {}
 
-/// Returns the number of operations of a write that changes this many rows of each index.
+/// Returns the number of operations of a write that changes `rows` rows of each index.
 const fn share<E: Entity>(rows: usize) -> usize {
     let (mut operations, mut has_remote, mut rest) = (1, false, E::SCHEMA.indexes);
     while let [index, after @ ..] = rest {

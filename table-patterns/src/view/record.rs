@@ -13,7 +13,7 @@ use table_core::value::ValueRef;
 use crate::feed::Cursor;
 use crate::view::fault::ViewFault;
 
-/// The prefix of the `RowKey`s of the bookkeeping rows of a view.
+/// The `RowKey` prefix of a view's bookkeeping rows.
 pub const VIEW_PREFIX: &str = "\u{FFFC}view_";
 
 pub(super) const OF: &str = "\u{FFFC}view_of_";
@@ -63,7 +63,7 @@ pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
 }
 
-/// Returns the key of the cursor of a partition's feed.
+/// Returns the key of the row with the cursor of a partition's feed.
 pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}cursor"))
 }
@@ -90,18 +90,18 @@ pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: source.partition_key.clone(), row_key: RowKey::new(row_key)? })
 }
 
-/// Returns the key of the record of a source entity in a partition of the view.
+/// Returns the key of a source entity's record in the view's partition `place`.
 pub(super) fn share_key(place: &PartitionKey, source: &EntityKey) -> Result<EntityKey> {
     let hash = hash(source);
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{BY}{hash:032x}"))? })
 }
 
-/// Returns the key of a row of the view.
+/// Returns the key of the view's row `row` in the partition `place`.
 pub(super) fn row_key(place: &PartitionKey, row: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
 }
 
-/// Returns the key of the row that identifies the recount of a partition of the view.
+/// Returns the key of the row that identifies the recount of the view's partition `place`.
 pub(super) fn recount_key(place: &PartitionKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{VIEW_PREFIX}recount"))? })
 }

@@ -44,7 +44,7 @@ pub(super) struct Backup {
     /// The generations to keep, such as 7d,4w,12m: the newest one of each of 7 days, 4 weeks and 12 months [default: all]
     #[arg(long, value_name = "TIMES")]
     keep: Option<Retention>,
-    /// Read at most this many rows per second
+    /// Read at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }

@@ -41,7 +41,7 @@ pub(super) struct Delete {
     /// Delete even if indexes, copies or feeds are derived from the entities, which become wrong
     #[arg(long)]
     raw_rows: bool,
-    /// Delete at most this many rows per second
+    /// Delete at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }

@@ -54,7 +54,7 @@ pub(super) struct Export {
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
-    /// Read at most this many rows per second
+    /// Read at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }

@@ -26,13 +26,13 @@ pub(super) struct Query {
     /// Show only these properties, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     select: Vec<String>,
-    /// Show at most this many entities
+    /// Show at most N entities
     #[arg(long, default_value_t = 100, value_name = "N")]
     top: usize,
     /// Show all entities, regardless of their number
     #[arg(long, conflicts_with = "top")]
     all: bool,
-    /// Show at most this many of the newest entities of one partition, whose row keys must be in descending order of time
+    /// Show at most the N newest entities of one partition, whose row keys must be in descending order of time
     #[arg(long, value_name = "N", conflicts_with_all = ["top", "all"])]
     newest: Option<usize>,
     /// Allow a query that reads the whole table

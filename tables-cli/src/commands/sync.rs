@@ -27,7 +27,7 @@ pub(super) struct Sync {
     /// Count the differences without writing
     #[arg(long)]
     dry_run: bool,
-    /// Write at most this many rows per second
+    /// Write at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }

@@ -33,7 +33,7 @@ pub const HIDDEN: u64 = 3_600;
 /// The maximum number of times that time passes while waiting for a message. It is a bound, not a delay.
 const PASSES: usize = 300;
 
-/// Returns a duration of this number of seconds.
+/// Returns a duration of `seconds` seconds.
 #[must_use]
 pub const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)

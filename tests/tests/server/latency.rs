@@ -49,7 +49,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Returns the median of [`slow`] next to this many connections. One of them is replaced every 10 ms.
+/// Returns the median of [`slow`] next to `number` connections. One of them is replaced every 10 ms.
 fn next_to(number: usize, sent: &[u8]) -> Duration {
     let host = SERVER.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
     let connect = || {

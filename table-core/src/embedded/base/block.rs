@@ -28,7 +28,7 @@ const SHAPE_END: usize = 4;
 /// The shape number of an entry that records a deletion.
 const DELETED: usize = 0xFFFF;
 
-/// The positions of the parts of a block. They are computed once, which reduces the lookup of a row to a few additions.
+/// The positions of a block's parts. They are computed once, which reduces a row lookup to a few additions.
 ///
 /// All keys are stored together, so a search reads few cache lines and no rows.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ pub(crate) struct Layout {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// The result of the lookup of a key in a block or a run.
+/// The result of looking up a key in a block or a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Nothing,

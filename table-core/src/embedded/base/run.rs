@@ -69,7 +69,7 @@ fn sum(number: u64, offset: u64, bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(place, bytes)
 }
 
-/// Returns the bytes of the header of a run.
+/// Returns the bytes of a run's header.
 fn header(version: u32, number: u64) -> Vec<u8> {
     let mut out = Writer::default();
     out.raw(MAGIC);

@@ -143,7 +143,7 @@ proptest! {
 }
 
 impl Company {
-    /// Returns the records of a partition of the view.
+    /// Returns the records in the view's partition `place`.
     fn shares(&self, place: &str) -> Vec<Share> {
         let query = Query::new(KeyRange::rows(place, TextRange::prefix(BY)));
         let page = block_on(self.engine.query(self.view.rows.name().unwrap(), &query, None)).unwrap();

@@ -164,7 +164,7 @@ pub(super) const FED: &str = "fed";
 
 pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 
-/// The location of the messages of the outbox.
+/// The location of the outbox's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queues {
     /// In the engine with the tables: they survive a kill, some of them with leases.

@@ -15,7 +15,7 @@ use tests::faults::Control;
 
 use crate::outbox::company::{Company, employees};
 
-/// Fails this many times, then succeeds.
+/// A handler that fails `failures` times, then succeeds.
 #[derive(Clone, Default)]
 struct Mail {
     failures: Arc<AtomicU32>,
