@@ -39,7 +39,7 @@ use crate::limits::fault::LimitFault;
 /// ```
 /// use table_core::limits::Limits;
 ///
-/// assert!(Limits::PORTABLE.check_key("RowKey", &"x".repeat(513)).is_err()); // ENG-1
+/// assert!(Limits::PORTABLE.check_key("RowKey", &"x".repeat(513)).is_err()); // at most 512 code units (ENG-1)
 /// assert!(Limits::WIDE.check_key("RowKey", &"x".repeat(513)).is_ok());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,7 +31,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(crate) enum Fence {
     /// The pass begins or continues at this position.
     Passed(String),
-    /// Older programs may have requests under way. The shortest time until they cannot.
+    /// Older programs may have requests in flight, at least for the given time.
     Waits(Duration),
 }
 
@@ -114,7 +114,7 @@ fn wait(layout: &mut StoredLayout, note: &str, now: u64) {
     }
 }
 
-/// Refuses older programs, unless another run was faster.
+/// Refuses older programs, unless another run committed first.
 fn close(layout: &mut StoredLayout, note: &str, closing: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.progress.entry(note.to_owned()).or_insert_with(|| closing.to_owned());

@@ -18,7 +18,7 @@ const LIFT: u8 = 0xF8 - 0xEE;
 /// use std::cmp::Ordering;
 /// use table_core::key::order::compare;
 ///
-/// assert_eq!(compare("10", "9"), Ordering::Less); // ORD-2
+/// assert_eq!(compare("10", "9"), Ordering::Less); // strings, not numbers (ORD-2)
 /// assert_eq!(compare("\u{1F600}", "\u{FF21}"), Ordering::Less); // ORD-3, greater in UTF-8
 /// ```
 #[must_use]

@@ -15,7 +15,7 @@ impl Query {
     /// use table_core::query::{Query, QueryClass};
     ///
     /// let query = Query::parse("PartitionKey eq 'Sales' and RowKey ge 'S' and RowKey lt 'T' and Age ge 30")?;
-    /// assert_eq!(query.keys.class(), QueryClass::Range); // DQ-3
+    /// assert_eq!(query.keys.class(), QueryClass::Range); // one partition, and bounds of the RowKey (DQ-3)
     /// assert_eq!(query.filter.map(|filter| filter.to_string()).as_deref(), Some("Age ge 30"));
     /// # Ok::<(), table_core::Error>(())
     /// ```
@@ -73,7 +73,7 @@ mod tests {
     fn cls_1_to_3_classes_of_the_shapes() {
         for (text, expected) in [
             ("(PartitionKey eq 'Sales') and (RowKey eq '2')", QueryClass::Point), // DQ-2
-            ("PartitionKey eq 'Sales' and RowKey ge 'S' and RowKey lt 'T'", QueryClass::Range), // DQ-3
+            ("PartitionKey eq 'Sales' and RowKey ge 'S' and RowKey lt 'T'", QueryClass::Range), // one partition, and bounds of the RowKey (DQ-3)
             ("RowKey lt 'T' and (Age ge 3 and PartitionKey eq 'Sales')", QueryClass::Range),
             ("PartitionKey eq 'Sales' and LastName eq 'Smith'", QueryClass::PartitionScan), // DQ-4
             ("LastName eq 'Jones'", QueryClass::TableScan),                                 // DQ-5

@@ -17,7 +17,7 @@ use crate::value::{ValueRef, out_of_range};
 /// let mut writer = RowWriter::new();
 /// writer.property("FirstName", ValueRef::String("Ada"));
 /// writer.property("Age", ValueRef::Int32(34));
-/// assert_eq!(entity_bytes("Sales", "00001", Some(&writer.finish())), 78); // SIZE-7
+/// assert_eq!(entity_bytes("Sales", "00001", Some(&writer.finish())), 78); // the worked example (SIZE-7)
 /// ```
 #[must_use]
 pub fn entity_bytes(partition_key: &str, row_key: &str, row: Option<&Row>) -> usize {

@@ -281,7 +281,7 @@ impl<'a> RowView<'a> {
     /// let hint = &mut 0;
     /// assert_eq!(row.view().find("Age", hint)?, Some(ValueRef::Int32(34)));
     /// assert_eq!(*hint, 2);
-    /// assert_eq!(row.view().find("age", hint)?, None); // PROP-1
+    /// assert_eq!(row.view().find("age", hint)?, None); // case is significant (PROP-1)
     /// # Ok::<(), table_core::Error>(())
     /// ```
     #[inline]

@@ -166,7 +166,7 @@ impl Planned {
     }
 }
 
-/// Returns the condition for changing an existing entity, and the statuses which mean that another writer was faster.
+/// Returns the condition for changing an existing entity, and the statuses which mean that another writer committed first.
 fn conditioned(condition: &IfMatch, stored: Option<&Found>, exact: bool) -> (Option<String>, &'static [u16]) {
     match (condition, stored) {
         (IfMatch::ETag(etag), _) => (Some(item::sent_etag(etag)), &[]),

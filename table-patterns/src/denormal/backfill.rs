@@ -136,7 +136,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         Self { page: Some(rows), ..self }
     }
 
-    /// Declares that no program with an older schema is running or has requests under way. The backfill then begins at once, and older programs are
+    /// Declares that no program with an older schema is running or has requests in flight. The backfill then begins at once, and older programs are
     /// refused.
     pub const fn without_older_programs(self) -> Self {
         Self { has_older: false, ..self }

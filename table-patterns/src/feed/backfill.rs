@@ -47,13 +47,13 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
-    /// Declares that no program with an older schema is running or has requests under way. The feed is then complete at once, and older programs
+    /// Declares that no program with an older schema is running or has requests in flight. The feed is then complete at once, and older programs
     /// are refused.
     pub const fn without_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete. Returns the time after which this can be tried again, if programs of an older release may have requests under way.
+    /// Marks the feed as complete. Returns the time after which to try again, if programs of an older release may have requests in flight.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error of the store.

@@ -26,8 +26,8 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of repaired findings.
     pub repaired: u64,
-    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests
-    /// under way.
+    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests in
+    /// flight.
     pub retry_after: Option<Duration>,
 }
 

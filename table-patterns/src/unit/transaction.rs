@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     ///
     /// # Errors
     /// - The error of the function, unchanged. Nothing is written then.
-    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers were faster in all attempts
+    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed first in all attempts
     ///   of the [policy](Entities::with_retry).
     /// - Any error of [`Unit::commit`], converted likewise.
     ///
