@@ -42,7 +42,7 @@ impl Write for Log {
     }
 }
 
-/// The texts that must not be written, and the responses.
+/// The secrets that must not be written, and the responses.
 struct Seen {
     secrets: Vec<String>,
     answers: Vec<String>,

@@ -2,7 +2,7 @@
 //!
 //! UTF-8 sorts by code point, which differs from UTF-16 in one case: supplementary characters (lead bytes `F0`–`F4`) sort before U+E000–U+FFFF (lead
 //! bytes `EE`, `EF`) in UTF-16 and after them in UTF-8 (ORD-3). Replacing the lead bytes `EE` and `EF` by `F8` and `F9` fixes that case, keeps the
-//! length, and leaves all other texts unchanged.
+//! length, and leaves all other strings unchanged.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

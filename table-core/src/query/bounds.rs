@@ -73,7 +73,7 @@ mod tests {
     fn cls_1_to_3_classes_of_the_shapes() {
         for (text, expected) in [
             ("(PartitionKey eq 'Sales') and (RowKey eq '2')", QueryClass::Point), // DQ-2
-            ("PartitionKey eq 'Sales' and RowKey ge 'S' and RowKey lt 'T'", QueryClass::Range), // one partition, and bounds of the RowKey (DQ-3)
+            ("PartitionKey eq 'Sales' and RowKey ge 'S' and RowKey lt 'T'", QueryClass::Range), // DQ-3
             ("RowKey lt 'T' and (Age ge 3 and PartitionKey eq 'Sales')", QueryClass::Range),
             ("PartitionKey eq 'Sales' and LastName eq 'Smith'", QueryClass::PartitionScan), // DQ-4
             ("LastName eq 'Jones'", QueryClass::TableScan),                                 // DQ-5

@@ -20,7 +20,7 @@ pub(crate) struct NotAnObject;
 impl Path {
     /// Parses a path in the form of the service. A name may be enclosed in double quotes, and then contain `/`.
     ///
-    /// Returns `None` for a path without names, and for names that SQL texts or paths of indexing policies cannot contain.
+    /// Returns `None` for a path without names, and for names that SQL or paths of indexing policies cannot contain.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mut names, mut rest) = (Vec::new(), text);
         while !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! Errors of outboxes: invalid intents, and recorded texts that cannot be read.
+//! Errors of outboxes: invalid intents, and recorded rows that cannot be read.
 
 use table_core::error::Fault;
 

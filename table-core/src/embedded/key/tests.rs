@@ -8,7 +8,7 @@ fn key(table: u32, partition_key: &str, row_key: &str) -> Vec<u8> {
     bytes
 }
 
-/// Generates texts that a stored key can contain.
+/// Generates strings that a stored key can contain.
 fn stored() -> impl Strategy<Value = String> {
     let character = prop_oneof![
         Just(' '),
@@ -24,7 +24,7 @@ fn stored() -> impl Strategy<Value = String> {
     prop::collection::vec(character, 0..4).prop_map(String::from_iter)
 }
 
-/// Generates texts for a bound, with any characters.
+/// Generates strings for a bound, with any characters.
 fn bound_text() -> impl Strategy<Value = String> {
     let character = prop_oneof![
         Just('\u{0}'),
