@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! An audit row for each change, a counter, or a message to another system must be written *with* an entity, by every kind of write, and never
-//! without it. A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and steps elsewhere. The write
+//! without it. A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and recorded steps. The write
 //! path calls it: it reads the entity, calls the participant, submits under the `ETag` of the entity, and retries if another writer committed first.
 //!
 //! # Laws

@@ -104,7 +104,7 @@ async fn main() -> table_patterns::Result<()> {
     assert_eq!(ticket.agent_name.as_deref(), Some("Ada"));
 
     agents.update(Agent::key("contoso", 7), |ada| ada.name = "Ada Lovelace".into()).await?;
-    // In this design the copies are in the source's partition. A worker follows those elsewhere.
+    // In this design the copies are in the source's partition. A worker updates copies in other partitions.
     Worker::new(outbox).with_index_handler(&agents).with_index_handler(&tickets).run_until_idle().await?;
     let ticket = tickets.get(Ticket::key("contoso", 2)).await?.expect("from step 2");
     println!("{:?}", ticket.agent_name);

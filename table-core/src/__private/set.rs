@@ -28,7 +28,7 @@ pub const fn require_members(members: &[&EntitySchema], of: &str) {
 }
 
 const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
-    // A declaration with errors has a schema without keys. Those errors are reported elsewhere.
+    // A declaration with errors has a schema without keys. The derive of the member reports those errors.
     if left.row_key.is_empty() || right.row_key.is_empty() {
         return;
     }

@@ -37,7 +37,7 @@ const fn lifted(byte: u8) -> u8 {
     if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
 }
 
-/// Returns `true` if a string sorts before another, in constants. Use [`compare`] elsewhere.
+/// Returns `true` if a string sorts before another. For constants; use [`compare`] at run time.
 pub(crate) const fn is_before(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut at = 0;

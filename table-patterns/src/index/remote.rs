@@ -26,7 +26,7 @@ pub struct RemoteChange {
     pub left: Left,
 }
 
-/// The kinds of rows that are derived from an entity elsewhere.
+/// The kinds of rows that are derived from an entity in other partitions or tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Derived {

@@ -172,7 +172,7 @@ impl Export<'_> {
     /// Returns the next lines, each with a line break; `None` at the end.
     ///
     /// # Errors
-    /// - `InvalidInput` if a row names a blob whose store is not registered, or a type with rows elsewhere is not registered.
+    /// - `InvalidInput` if a row names a blob whose store is not registered, or a type with remote rows is not registered.
     /// - `BlobNotFound` if a row names a missing blob.
     /// - Any error of the stores. The step can be repeated.
     pub async fn step(&mut self) -> Result<Option<String>> {

@@ -131,7 +131,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (source, step): (&RowKey, &Step),
     ) -> Result<()> {
         match step {
-            // IMPORTANT: the permission to write rows in this partition must not allow writes elsewhere.
+            // IMPORTANT: the permission to write rows in this partition must not allow writes to other partitions.
             Step::Write { .. } if !is_genuine => Err(Error::of(WorkFault::NotGenuine)),
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {

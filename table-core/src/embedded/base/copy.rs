@@ -110,7 +110,7 @@ impl BaseView {
         Ok(runs.iter().map(|run| (run.number, (run.identity, run.length))).collect())
     }
 
-    /// Returns the files of this version, each with a flag that is `true` if a backup elsewhere already contains it. `earlier` contains the bytes of
+    /// Returns the files of this version, each with a flag that is `true` if the existing backup already contains it. `earlier` contains the bytes of
     /// that backup's `BASE`.
     pub(crate) fn files(&self, earlier: Option<&[u8]>, place: &Path) -> Result<Vec<BackupFile>> {
         let earlier = match earlier {

@@ -93,7 +93,7 @@ impl Pool {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes all files that are not being read, because descriptors are needed elsewhere.
+    /// Closes all files that are not being read, because another part of the process needs descriptors.
     pub(super) fn give_files_back(&self) {
         if self.most_open.is_some() {
             self.open().files.clear();

@@ -29,7 +29,7 @@ use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
 use crate::crash::process;
 
-/// An entity with an index of every kind, both in its partition and elsewhere.
+/// An entity with an index of every kind, both in its partition and in others.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
