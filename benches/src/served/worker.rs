@@ -62,7 +62,7 @@ impl<'a> Worker<'a> {
         Ok(Self { work, place, shape, connection, random, any: false, is_prepared: false })
     }
 
-    /// Makes the worker accept the response of a server that answers all requests in the same way.
+    /// Makes the worker accept the response of a server that responds to all requests in the same way.
     #[must_use]
     pub fn accepting_any(self, any: bool) -> Self {
         Self { any, ..self }

@@ -8,7 +8,7 @@ use clap::Parser;
 use examples::cookbook::{self, Options};
 
 /// Imports public-domain data into an embedded store or an account, then runs each recipe: the question, the layout, the plan,
-/// the answer and the cost.
+/// the result and the cost.
 #[derive(Debug, Parser)]
 #[command(name = "cookbook", version)]
 struct Arguments {

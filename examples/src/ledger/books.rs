@@ -70,7 +70,7 @@ type Result<T, E = Refused> = std::result::Result<T, E>;
 /// An entry to post.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Chosen by the client: a repetition gets the first answer.
+    /// Chosen by the client: a repetition gets the first response.
     pub request: String,
     /// The day on which it takes effect.
     pub effective: NaiveDate,
@@ -159,7 +159,7 @@ impl Bookkeeping {
         Ok(accounts.into_iter().map(|account| (account.number, account.currency)).collect())
     }
 
-    /// Posts entries in one transaction, and returns their numbers. Repeated requests get their first answers.
+    /// Posts entries in one transaction, and returns their numbers. Repeated requests get their first responses.
     ///
     /// # Errors
     /// A [`Refused`]; nothing is posted.

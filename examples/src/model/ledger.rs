@@ -189,7 +189,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A request of a client that was answered: `contoso` / `request_…`. A repetition gets the same answer.
+/// A completed request of a client: `contoso` / `request_…`. A repetition gets the same response.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]

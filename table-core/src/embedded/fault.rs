@@ -4,7 +4,7 @@ use std::io;
 
 use crate::error::{Error, Fault};
 
-/// A request that the engine refuses or did not answer.
+/// A request that the engine refuses, or to which it did not respond.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EngineFault {
     #[error("the engine was closed; open it again")]

@@ -82,7 +82,7 @@ impl TextRange {
 }
 
 impl TextRange {
-    /// Returns `true` if the range is empty because its bounds exclude each other. Stores answer such a range without reading.
+    /// Returns `true` if the range is empty because its bounds exclude each other. Stores return no rows for such a range, without reading.
     ///
     /// ```
     /// use std::ops::Bound;

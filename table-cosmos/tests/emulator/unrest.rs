@@ -16,7 +16,7 @@ use table_hierarchy::{Epk, EpkRange, PartitionMap};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
-/// The time for which a partition answers no requests during a split or merge.
+/// The time for which a partition serves no requests during a split or merge.
 const LOCKED: Duration = Duration::from_millis(2);
 /// The bounds of splits, as the first byte of an effective partition key.
 const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];

@@ -1,4 +1,4 @@
-//! A store that answers queries in arbitrary order, like Cosmos DB for Table (COS-1).
+//! A store that returns rows in arbitrary order, like Cosmos DB for Table (COS-1).
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;

@@ -124,7 +124,7 @@ fn a_panicking_waker_does_not_affect_other_callers() {
     let waker = Waker::from(Arc::new(Panics));
     for _ in 0..3 {
         let mut submit = Box::pin(engine.submit(&table, transaction("Sales", vec![("1", upsert(1))])));
-        // The answer may already be there, and no caller is woken.
+        // The response may already have arrived, and no caller is woken.
         let _ = poll(&mut submit, &waker);
         let other = engine.submit(&table, transaction("Sales", vec![("2", upsert(2))]));
         assert!(answered("the next write", other).is_ok());

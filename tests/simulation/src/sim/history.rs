@@ -243,7 +243,7 @@ impl History {
                 self.schedule.step(Duration::from_micros(20));
             }
             self.hear()?;
-            // A failed engine must answer every caller, although its thread has ended.
+            // A failed engine must respond to every caller, although its thread has ended.
             if self.has_failed() && self.random.random_ratio(1, 8) {
                 self.hear_all()?;
             }
