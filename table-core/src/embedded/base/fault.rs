@@ -43,9 +43,7 @@ pub(crate) enum BaseFault {
     )]
     #[fault(InternalError)]
     UnprovenMerge { folder: PathBuf, read: u64, accounted: u64 },
-    #[error(
-        "a merge was refused because it would lose a layer; no data was lost, please report this bug"
-    )]
+    #[error("a merge was refused because it would lose a layer; no data was lost, please report this bug")]
     #[fault(InternalError)]
     UnsafeMerge,
     #[error("{0} was replaced while its files were opened; open it again")]
