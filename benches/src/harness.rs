@@ -173,7 +173,7 @@ pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()>
         };
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         std::thread::sleep(time);
-        // Counted before the threads end: the last operation of each thread is neither counted nor timed.
+        // Operations are counted before the threads end: the last operation of each thread is neither counted nor timed.
         let rate = Rate { operations: done.load(Ordering::Relaxed), elapsed: start.elapsed() };
         over.store(true, Ordering::Relaxed);
         for thread in threads {

@@ -137,7 +137,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     drop_old_entries(store, &audit).await?;
 
     let began = Instant::now();
-    // Deleted when it goes out of scope, also after an error.
+    // The file is deleted when `file` goes out of scope, also after an error.
     let file = tempfile::Builder::new().prefix("helpdesk-").suffix(".jsonl").tempfile()?;
     let exported = export::tenant(store, CONTOSO, file.path()).await?;
     cost(store, "the tenant exported");

@@ -50,7 +50,7 @@ impl External {
 
 impl Drop for External {
     fn drop(&mut self) {
-        // It fails only if the process has already ended.
+        // Both calls fail only if the process has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }

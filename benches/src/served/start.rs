@@ -23,7 +23,7 @@ struct Program(Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Both fail only if it has already ended.
+        // Both calls fail only if the process has already ended.
         drop(self.0.kill());
         drop(self.0.wait());
     }

@@ -124,8 +124,8 @@ impl Planned {
                     let body = if is_merge { merged(stored, row)? } else { document(row, Some(stored))? };
                     (Verb::Replace, body, if_match, races)
                 }
-                // Sent with an ETag that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's condition
-                // is not sent: after a stale read the service would accept it, and JSON members that were not read would be lost.
+                // The replace has an ETag that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's
+                // condition is not sent: after a stale read the service would accept it, and JSON members that were not read would be lost.
                 _ => {
                     let races: &[u16] = if matches!(condition, IfMatch::Any) { &[412] } else { &[] };
                     (Verb::Replace, document(row, None)?, Some(NEVER.to_owned()), races)

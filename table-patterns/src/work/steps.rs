@@ -136,7 +136,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
-                    // Recorded by an earlier release, or copied from a store with finer Timestamps.
+                    // An earlier release recorded the step, or it was copied from a store with finer Timestamps.
                     (true, None) => {
                         order::require(self.outbox.store())?;
                         None

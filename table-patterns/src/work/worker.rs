@@ -154,7 +154,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// # Errors
     /// Any error of receiving, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
-        // Read before the call, so the lease is never assumed to be longer than it is.
+        // The clock is read before the call, so the lease is never assumed to be longer than it is.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.batch, self.options.lease).await?;

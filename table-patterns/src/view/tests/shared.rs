@@ -255,7 +255,7 @@ fn imp_6_a_crashed_follower_is_replaced_with_any_clock() {
         let (dead, store) = world.follower::<ByDepartment>();
         block_on(dead.rebuild().run()).unwrap();
         (0..50).for_each(|id| world.hire("A", id, 30));
-        // It dies with the lease: after the write that takes it.
+        // The follower dies while it holds the lease: after the write that takes it.
         let mut writes = 0;
         store.script(move |call, _| {
             writes += usize::from(call == Call::Submit);

@@ -291,7 +291,7 @@ impl History {
             }
             Err(error) => Err(Wrong(format!("a second engine received {error}"))),
             Ok(second) => {
-                // Its thread is unknown to the scheduler, so it is dropped immediately.
+                // The scheduler does not know the thread of the second engine, which is therefore dropped immediately.
                 drop(second);
                 Err(Wrong("a second engine has the folder open".to_owned()))
             }
