@@ -65,7 +65,7 @@ struct Outcome {
 }
 
 impl Base {
-    /// Starts a compaction: each segment becomes one layer of runs written from now on.
+    /// Starts a compaction: each segment with several layers or with deletions becomes one layer of runs written from now on.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
         // Segments may have become readable.
