@@ -35,7 +35,7 @@ pub(crate) enum Fence {
     Waits(Duration),
 }
 
-/// Returns the rest of the time in which requests from before an instant can take effect; `None` if it is over.
+/// Returns the rest of the time in which requests sent before `since` can take effect; `None` if it is over.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let passed = Duration::from_nanos(now.saturating_sub(since).saturating_mul(100));
     LAST_REQUESTS.checked_sub(passed).filter(|rest| !rest.is_zero())
