@@ -17,7 +17,7 @@ use crate::Outcome;
 
 /// The number of accounts.
 pub const ACCOUNTS: u32 = 1_000;
-/// The number of postings of a page of a statement.
+/// The number of postings on a page of a statement.
 pub const PAGE: usize = 50;
 /// The tenant.
 pub const TENANT: &str = "contoso";

@@ -132,7 +132,7 @@ pub fn parts(kind: &Kind<'_>, key: &EntityKey) -> Vec<Part> {
     partition_key.into_iter().chain(row_key).filter_map(part).collect()
 }
 
-/// The location of an index row of an entity.
+/// The location of an entity's index row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexRow<'a> {
     /// The index.

@@ -78,7 +78,7 @@
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that were not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it is opened. The
 //!   claims are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
-//! - Rows of an earlier layout of an index are not found if the present layout cannot produce their keys, and remain.
+//! - Index rows of an earlier layout are not found if the present layout cannot produce their keys, and remain.
 //!
 //! # When not to
 //! - If the value is already in the key, use a range or a prefix, which needs no index.

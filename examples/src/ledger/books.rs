@@ -324,7 +324,7 @@ impl Bookkeeping {
         self.entries.query(days).project::<EntryLine>().collect().await
     }
 
-    /// Returns a page of the statement of an account, the newest posting first, and the cursor of the next one. A web client may hold the
+    /// Returns a page of an account's statement, the newest posting first, and the cursor of the next one. A web client may hold the
     /// cursor.
     ///
     /// # Errors

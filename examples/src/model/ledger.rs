@@ -122,7 +122,7 @@ pub struct EntryLine {
     pub volume: i64,
 }
 
-/// A line of the statement of an account, the newest first: `contoso` / `posting_000017_…`.
+/// A line of an account's statement, the newest first: `contoso` / `posting_000017_…`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]

@@ -61,7 +61,7 @@ pub(crate) fn get(
     Ok(Some(StoredRow { row: select.project(row)?, etag }))
 }
 
-/// Returns the maximum number of entities of a page of this query.
+/// Returns the maximum number of entities on a page of this query.
 ///
 /// # Errors
 /// `InvalidInput` above 1,000 (TOP-2).

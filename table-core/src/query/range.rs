@@ -194,7 +194,7 @@ impl KeyRange {
         Self::rows(partition_key, TextRange::ALL)
     }
 
-    /// Returns the cost class of a query of the range (CLS-1).
+    /// Returns the cost class of a query over the range (CLS-1).
     #[must_use]
     pub fn class(&self) -> QueryClass {
         match (self.partition_key.single(), self.row_key.single()) {

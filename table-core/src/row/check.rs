@@ -1,4 +1,4 @@
-//! Limits of the properties of an entity (ENT-2, PROP, TYPE and SIZE rules).
+//! Limits of an entity's properties (ENT-2, PROP, TYPE and SIZE rules).
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;

@@ -38,7 +38,7 @@ pub struct StoredSchema {
     pub entity: String,
     /// The table that stores the entities.
     pub table: String,
-    /// The value of the property `EntityType` of the entities, if they have one (PAT-HET-1).
+    /// The value of the entities' property `EntityType`, if they have one (PAT-HET-1).
     pub kind: Option<String>,
     /// The pieces of the `PartitionKey`; adjacent literals are joined.
     pub partition_key: Vec<StoredPiece>,

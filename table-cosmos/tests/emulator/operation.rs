@@ -14,7 +14,7 @@ use table_cosmos::{CosmosTables, Difference, Options, Throughput};
 
 use crate::runtime;
 
-/// The maximum size of a request of the service.
+/// The service's maximum size of a request.
 const MOST: usize = 2 << 20;
 
 pub(crate) fn row(text: &str) -> Row {

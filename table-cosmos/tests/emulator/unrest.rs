@@ -25,7 +25,7 @@ const MOST: u32 = 24;
 /// The number of times that one request is throttled. The client retries it nine times, and four threads may throttle it at once.
 const THROTTLED: u32 = 2;
 
-/// A disturbance of the requests of a scenario.
+/// A disturbance of a scenario's requests.
 pub(crate) enum Unrest {
     /// The partitions of each table are split and merged. Scenarios also use their own threads, but the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },

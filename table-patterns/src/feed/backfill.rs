@@ -18,7 +18,7 @@ const NOTE: &str = "keeps feed";
 /// The position of the backfill, which has no pass.
 const START: &str = "begun";
 
-/// A builder of the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
+/// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
 ///
 /// It writes no entries: a feed contains changes, and the state from before is in the entities. Once it is complete, the feed contains every later
 /// change, so a reader that first reads the entities misses nothing. [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) does so.

@@ -38,7 +38,7 @@ pub enum Derived {
     Held(String),
 }
 
-/// The first element of the text of a change that belongs to no index: index names contain no space.
+/// The first element of a change's text that belongs to no index: index names contain no space.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 

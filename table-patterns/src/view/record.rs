@@ -52,7 +52,7 @@ pub(super) struct Cut {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
-/// Returns the key of the state row of the view.
+/// Returns the key of the view's state row.
 pub(super) fn state_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}state"))
 }

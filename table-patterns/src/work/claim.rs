@@ -99,7 +99,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    /// Returns a page of the rows of a message.
+    /// Returns a page of the rows to which a message refers.
     async fn page(
         &self,
         work: &Work,

@@ -53,7 +53,7 @@ impl Query {
         query.top = Some(most.clamp(1, 1_000));
         // Reading the first rows is cheap; only a search of the whole table needs `--scan`.
         if query.keys.class() == QueryClass::TableScan && (query.filter.is_some() || self.all) && !self.scan {
-            let help = "give a part of the key or `--partition`, or add `--scan` to read every row";
+            let help = "pass a part of the key or `--partition`, or add `--scan` to read every row";
             return Err(Failure::Refused(format!("the query reads the whole table {name}; {help}")));
         }
         let schemas = keys::schemas(&store.tables, &name).await?;

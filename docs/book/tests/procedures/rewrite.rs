@@ -1,4 +1,4 @@
-//! A rewrite of the rows of a table under keys of the same entity.
+//! A rewrite of a table's rows under keys of the same entity.
 
 mod indexed;
 

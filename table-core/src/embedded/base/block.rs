@@ -37,9 +37,9 @@ pub(crate) struct Layout {
     prefix: usize,
     /// The start of the keys, without their common prefix.
     keys: usize,
-    /// The start of the end positions of the rows.
+    /// The start of the rows' end positions.
     row_ends: usize,
-    /// The start of the end positions of the shapes.
+    /// The start of the shapes' end positions.
     shape_ends: usize,
     /// The start of the shapes.
     shapes: usize,

@@ -205,7 +205,7 @@ impl Base {
         if is_whole {
             return Ok(Some(part));
         }
-        // The last keys of the first blocks of each layer, up to the size of a run.
+        // The last keys of each layer's first blocks, up to the size of a run.
         let mut ends = Vec::new();
         for layer in &layers {
             let directory = layer.run.directory()?;

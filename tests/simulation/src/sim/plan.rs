@@ -53,7 +53,7 @@ pub(super) enum Trouble {
     },
     /// A file of the base is changed while it is in use.
     Rot,
-    /// A sector of a file of the base cannot be read.
+    /// A sector in a file of the base cannot be read.
     Unreadable,
     /// The clock jumps.
     Clock,
