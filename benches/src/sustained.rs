@@ -151,7 +151,7 @@ struct Running {
     committed: AtomicU64,
 }
 
-/// Writes for `time` from all threads while `beside` runs. Returns the time of each write in microseconds.
+/// Writes for `time` from all threads while another function runs. Returns the time of each write in microseconds.
 fn update<T: Send>(
     store: &dyn Store,
     work: &Work,
