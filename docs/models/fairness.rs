@@ -77,7 +77,7 @@ struct Program {
     number: usize,
     /// Its shortest round trip.
     latency: u64,
-    /// The longest delay between two of its transactions.
+    /// The longest delay between two transactions of the process.
     think: u64,
     transactions: usize,
     /// The error of its clock.

@@ -103,7 +103,7 @@ impl Turns {
             };
             match patience.wait(turn, (runtime, PATIENCE)).await {
                 Some(Ok(turn)) => return turn,
-                // A sender is dropped only with its line.
+                // A sender is dropped only together with its queue, so this writer queues again.
                 Some(Err(_)) => {}
                 None => return Turn { turns: self.clone(), place: None },
             }

@@ -224,7 +224,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
         }
         if group.is_some() {
-            // The unit has read versions of rows of the group.
+            // The unit has read row versions that only the group knows.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }

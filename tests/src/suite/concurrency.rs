@@ -86,7 +86,7 @@ pub async fn con_7_and_egt_9_no_reader_sees_a_partial_transaction<S: TableStore>
             threads.spawn(|| {
                 let query = Query::new(KeyRange::partition("p"));
                 loop {
-                    // Loaded before the read, so the final state is also read.
+                    // The flag is loaded before the read, so the final state is also read.
                     let last = done.load(Ordering::Acquire);
                     let page = pollster::block_on(scene.page(&query, None)).unwrap();
                     assert_eq!(page.keys.len(), 20);

@@ -188,7 +188,7 @@ fn pat_het_2_and_4_types_with_equal_keys_are_read_by_type_as_bags_and_as_a_sum()
         let keys: Vec<_> = bags.iter().map(|bag| bag.key().row_key.as_str()).collect();
         let grouped = ["DEPARTMENT_000123", "DEPARTMENT_000124", "EMPLOYEE_000123", "EMPLOYEE_000124"];
         assert_eq!(keys, grouped);
-        // As a sum.
+        // All members of the set in one query.
         let all = workers.query(Worker::partition("Sales")).read_as::<Company>().collect().await?;
         let expected = [
             Company::Department(department(123)),

@@ -369,7 +369,7 @@ mod tests {
             let error = base.prove(&part, outcome).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InternalError, "{index}");
         }
-        // A change outside the part.
+        // A change outside the merged part.
         let part = Part { end: Some(key_of(1, 100)), ..part };
         let mut elsewhere = Version::clone(&base.version);
         elsewhere.cut(&key_of(1, 100)).unwrap();

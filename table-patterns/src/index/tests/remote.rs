@@ -71,7 +71,7 @@ proptest! {
                     let recorded = records::<Employee, _>(&engine, partition).await?;
                     seen.extend(recorded.into_iter().flat_map(|(_, changes)| changes));
                 }
-                // Any earlier change again: a queue delivers at least once and in any order.
+                // Earlier changes are delivered again: a queue delivers at least once and in any order.
                 for index in settled {
                     if !seen.is_empty() {
                         table.settle(index.get(&seen)).await?;

@@ -134,7 +134,7 @@ impl Trouble {
     }
 
     fn draw(random: &mut StdRng) -> Self {
-        // Mostly small, sometimes large.
+        // Bounds are mostly small, sometimes large.
         let below = |random: &mut StdRng, most: [u64; 3]| {
             let most = most[random.random_range(0..3)];
             random.random_range(0..most)

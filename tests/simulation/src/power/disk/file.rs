@@ -60,7 +60,7 @@ impl FileState {
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) number: usize,
-    /// `true` if the engine calls it under a lock, in which case the watcher, which may run other threads, is not invoked.
+    /// `true` if the engine uses this file under a lock, in which case the watcher, which may run other threads, is not invoked.
     pub(super) is_quiet: bool,
 }
 
