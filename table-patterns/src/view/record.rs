@@ -78,7 +78,7 @@ pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }
 
-/// Returns the key of the list of partitions of a source entity.
+/// Returns the key of a source entity's list of partitions.
 pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     let row_key = [OF, source.row_key.as_str()].concat();
     if row_key.encode_utf16().count() > limits::KEY_UNITS_PORTABLE {

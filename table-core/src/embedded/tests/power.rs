@@ -71,7 +71,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     drop(engine);
     let images = std::mem::take(&mut *images.lock().unwrap());
     for wanted in [Step::CheckpointCommit, Step::MergeCommit, Step::RunDelete] {
-        assert!(images.iter().any(|(.., step)| *step == wanted), "{wanted:?} was under way");
+        assert!(images.iter().any(|(.., step)| *step == wanted), "{wanted:?} was in progress");
     }
     images
 }
