@@ -17,7 +17,7 @@ use crate::Outcome;
 
 /// The number of accounts.
 pub const ACCOUNTS: u32 = 1_000;
-/// The number of postings of a page of a statement.
+/// The number of postings on a page of a statement.
 pub const PAGE: usize = 50;
 /// The tenant.
 pub const TENANT: &str = "contoso";
@@ -95,7 +95,7 @@ pub fn month(day: NaiveDate) -> u32 {
     u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
 }
 
-/// Returns the `turn`th draft, with this number of postings on accounts and a day that seem random.
+/// Returns the `turn`th draft, with `postings` postings, on accounts and a day that seem random.
 #[must_use]
 pub fn draft(turn: u32, postings: u32) -> Draft {
     let cents = |at| if at == 0 { i64::from(postings - 1) * 100 } else { -100 };

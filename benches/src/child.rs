@@ -21,7 +21,7 @@ pub const CACHE: u64 = 256 << 20;
 /// The default bound on rows that are not yet in the base, used by the engine in a child.
 pub const RECENT: u64 = 192 << 20;
 
-/// A folder with a table of this many entities, filled by a child.
+/// A folder with one table, filled by a child process.
 #[derive(Debug)]
 pub struct Filled {
     /// The path of the folder.

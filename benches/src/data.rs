@@ -122,7 +122,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Creates many positions of a table with this many entities.
+    /// Creates many positions of a table with `entities` entities.
     #[must_use]
     pub fn new(entities: u32, seed: u64) -> Self {
         let mut random = Random::new(seed);

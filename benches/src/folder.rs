@@ -19,7 +19,7 @@ impl Folder {
 
     /// Opens or creates a folder that later runs can reuse if it is kept.
     pub fn named(name: &str, keep: bool) -> Outcome<Self> {
-        // The program is in `target/release`; its sibling is on the same disk and ignored by git.
+        // The executable is in `target/release`. `target/benches` is on the same disk and ignored by git.
         let program = std::env::current_exe()?;
         let target = program.parent().and_then(Path::parent).ok_or("the program lies in no target folder")?;
         let path = target.join("benches").join(name);

@@ -159,7 +159,7 @@ fn busy() -> Option<Duration> {
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Repeats an operation on this many threads for about `time`.
+/// Repeats `operation` on `threads` threads for about `time`.
 pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();
@@ -173,7 +173,7 @@ pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()>
         };
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         std::thread::sleep(time);
-        // Counted before the threads end: the last operation of each thread is neither counted nor timed.
+        // Operations are counted before the threads end: the last operation of each thread is neither counted nor timed.
         let rate = Rate { operations: done.load(Ordering::Relaxed), elapsed: start.elapsed() };
         over.store(true, Ordering::Relaxed);
         for thread in threads {

@@ -91,7 +91,7 @@ impl Report {
         self.line(work, time(first), time(second), second.times(first), target);
     }
 
-    /// Adds the ratio of the times of the fastest rounds of two figures.
+    /// Adds the ratio of two figures' times in their fastest rounds.
     pub fn compare_fastest(&mut self, work: &str, first: &Figure, second: &Figure, target: Target) {
         self.line(work, time(first), time(second), second.max() / first.max(), target);
     }

@@ -21,7 +21,7 @@ const WRITERS: u64 = 32;
 /// Rows per transaction.
 const ROWS: u32 = 10;
 
-/// The distribution of the rows of a transaction.
+/// The distribution of a transaction's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
     /// In a single partition, as the engine requires.
@@ -151,7 +151,7 @@ struct Running {
     committed: AtomicU64,
 }
 
-/// Writes for a time from all threads while another function runs. Returns the time of each write in microseconds.
+/// Writes for `time` from all threads while another function runs. Returns the time of each write in microseconds.
 fn update<T: Send>(
     store: &dyn Store,
     work: &Work,

@@ -57,7 +57,7 @@ enum Index {
     Announced(Option<i64>),
     /// Older programs are refused; known by the time at which this began. The time of the first run.
     Closing(i64, i64),
-    /// A pass is under way.
+    /// A pass is running.
     Building,
     Ready,
 }

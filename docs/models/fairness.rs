@@ -41,13 +41,13 @@ const DELETES: usize = 9;
 
 /// Ticks of the simulation in a millisecond.
 const MS: u64 = 10;
-/// The bound of the attempts of a transaction whose process does not pause.
+/// The maximum number of attempts of a transaction whose process does not pause.
 const MOST_ATTEMPTS: usize = 7;
 const LOSSES: usize = 3;
 /// The bounds of a hold.
 const SHORTEST: u64 = 200 * MS;
 const LONGEST: u64 = 5_000 * MS;
-/// The longest delay between two looks at the reservations.
+/// The longest delay between two checks of the reservations.
 const PAUSE: u64 = 32 * MS;
 /// The time after which a run is considered to be stuck.
 const HORIZON: u64 = 120_000 * MS;
@@ -77,7 +77,7 @@ struct Program {
     number: usize,
     /// Its shortest round trip.
     latency: u64,
-    /// The longest delay between two of its transactions.
+    /// The longest delay between two transactions of the process.
     think: u64,
     transactions: usize,
     /// The error of its clock.
@@ -95,7 +95,7 @@ struct Program {
     passed: RefCell<BTreeSet<(u64, u64)>>,
 }
 
-/// A transaction that is under way.
+/// A running transaction.
 #[derive(Default)]
 struct Transaction {
     lost: usize,

@@ -158,7 +158,7 @@ impl World {
         Some(head)
     }
 
-    /// Creates the head of a feed that is not listed. Returns `None` if another writer was faster.
+    /// Creates the head of a feed that is not listed. Returns `None` if another writer committed first.
     fn create(&self, at: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();

@@ -41,7 +41,7 @@ const TENANTS: [&str; 8] =
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
 
-/// Runs the whole program with this number of tickets.
+/// Runs the whole program with `tickets` tickets.
 ///
 /// # Errors
 /// An error if the folder is not empty, and any error of the store.
@@ -137,7 +137,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     drop_old_entries(store, &audit).await?;
 
     let began = Instant::now();
-    // Deleted when it goes out of scope, also after an error.
+    // The file is deleted when `file` goes out of scope, also after an error.
     let file = tempfile::Builder::new().prefix("helpdesk-").suffix(".jsonl").tempfile()?;
     let exported = export::tenant(store, CONTOSO, file.path()).await?;
     cost(store, "the tenant exported");

@@ -31,7 +31,7 @@ const CONTOSO: &str = TENANTS[0];
 /// The number of accounts of each tenant: five rows of balances.
 const ACCOUNTS: u32 = 1_000;
 
-/// Runs the whole program with this number of entries and of concurrent tasks.
+/// Runs the whole program with `entries` entries, posted by `tasks` concurrent tasks.
 ///
 /// # Errors
 /// An error if the folder contains anything, and the errors of the store.
@@ -87,7 +87,7 @@ pub(super) fn today() -> NaiveDate {
     ticks::now().date_naive()
 }
 
-/// Returns a draft with this number of postings, on accounts from `first`.
+/// Returns a draft with `postings` postings, on accounts from `first`.
 fn draft(request: String, effective: NaiveDate, first: u32, postings: u32) -> Draft {
     let line = |at| {
         let account = (first + at * 7) % ACCOUNTS;

@@ -48,7 +48,7 @@ pub struct Store {
 /// The resources to delete at the end of a run on an account.
 #[derive(Default)]
 struct Run {
-    /// The prefix of the names of the run's queues.
+    /// The prefix of the run's queue names.
     prefix: String,
     queues: Mutex<BTreeSet<QueueName>>,
     container: Option<DeleteContainer>,

@@ -57,7 +57,7 @@ pub struct Container {
 }
 
 impl Report {
-    /// Returns the physical partitions of a container of this design, assuming that the workload continues at its rates.
+    /// Returns the physical partitions of a container with this design, assuming that the workload continues at its rates.
     ///
     /// Every write is assumed to add an entity that is never deleted. Sizes are computed as in the rest of the report, with two bytes per character.
     /// JSON of plain ASCII takes half of that, and the index of the service adds to it. Reads and writes cost request units at the published prices.
@@ -121,7 +121,7 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of values of the first level. Before any split, writes reach at most this number of partitions (HPK-9, HPK-16).
+    /// Returns the number of values of the first level. Before any split, writes reach at most as many partitions (HPK-9, HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()

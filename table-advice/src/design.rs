@@ -80,7 +80,7 @@ impl Design {
         Self { throughput: Some(ru), ..self }
     }
 
-    /// Adds an ingest of this many request units that must finish within this number of seconds (HPK-11).
+    /// Adds an ingest of `ru` request units that must finish within `seconds` seconds (HPK-11).
     #[must_use]
     pub fn ingest(self, ru: f64, seconds: f64) -> Self {
         Self { deadline: Some((ru, seconds)), ..self }

@@ -90,7 +90,7 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of this number of consecutive writes, at least one. A suitable number is that of the writes in one second.
+    /// Creates a measurement over runs of `writes` consecutive writes, at least one: as many as the program writes in one second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());

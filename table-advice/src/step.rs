@@ -133,12 +133,12 @@ impl Step {
 /// The number of consecutive pages that one read requests per second. Later pages do not count towards the heat.
 const PAGES_A_SECOND: u64 = 20;
 
-/// Returns the load of this number of pages in the second in which the first page is read.
+/// Returns the load of a read of `pages` pages in the second in which the first one is read.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }
 
-/// Returns the number of requests needed for this number of entities.
+/// Returns the number of requests needed to read `entities` entities.
 pub(super) const fn pages(entities: u64) -> u64 {
     let pages = entities.div_ceil(PAGE_ENTITIES as u64);
     if pages == 0 { 1 } else { pages }

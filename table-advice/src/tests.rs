@@ -77,9 +77,9 @@ fn pat_intra_8_copies_count_against_their_partitions() {
     };
     let report = Workload::new("hires").seconds(10).pattern("hire", 1.0, hire).run().unwrap();
     let cost = report.pattern("hire").unwrap();
-    // The transaction of the entity, then three reads, the write of the copy elsewhere, and the removal of the record.
+    // The transaction of the entity, then three reads, the write of the remote copy, and the removal of the record.
     assert_eq!((cost.max_requests, cost.reads, cost.writes, cost.operations), (6, 30, 30, 10));
-    // The entity, its copy in the same partition, the record twice, two reads, and the copy elsewhere, read and written.
+    // The entity, its copy in the same partition, the record twice, two reads, and the remote copy, read and written.
     assert_eq!(cost.entities, 10 * 8);
     let rows = &report.heat_map().rows;
     let cells: Vec<_> = rows.iter().map(|(name, cells)| (name.as_str(), cells[0])).collect();

@@ -79,7 +79,7 @@ impl Workload {
         self
     }
 
-    /// Adds the recording of a [`Meter`](crate::meter::Meter::recording), replayed at this number of requests per second. The recording starts again
+    /// Adds the recording of a [`Meter`](crate::meter::Meter::recording), replayed at `per_second` requests per second. The recording starts again
     /// when it ends.
     ///
     /// ```

@@ -86,7 +86,8 @@ impl AzureBlobs {
     /// lost.
     ///
     /// # Errors
-    /// `InvalidInput` or `InvalidResourceName` for a name that violates BLB-1.
+    /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
+    /// (BLB-1).
     pub async fn create_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("create container", Method::PUT, format!("/{}", encode(name)));
         let request = request.query("restype", "container");
@@ -105,7 +106,8 @@ impl AzureBlobs {
     /// its response was lost.
     ///
     /// # Errors
-    /// `InvalidInput` or `InvalidResourceName` for a name that violates BLB-1.
+    /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
+    /// (BLB-1).
     pub async fn delete_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("delete container", Method::DELETE, format!("/{}", encode(name)));
         let request = request.query("restype", "container");

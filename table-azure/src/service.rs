@@ -16,7 +16,7 @@ use crate::xml::Element;
 /// ```
 /// use table_azure::ServiceStats;
 ///
-/// /// Returns `true` if the secondary has all writes before an instant.
+/// /// Returns `true` if the secondary has all writes before `at`.
 /// fn has_come(stats: &ServiceStats, at: chrono::DateTime<chrono::Utc>) -> bool {
 ///     stats.last_sync_time.is_some_and(|last| last >= at)
 /// }

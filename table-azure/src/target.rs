@@ -51,7 +51,7 @@ impl Target {
     /// Returns the capabilities. The server decides about keys of 513 to 1,024 code units (ENG-1), except for Azurite, which rejects them
     /// (AZ-7).
     ///
-    /// A transaction is measured by its request body, whose URLs begin with a base of this many bytes (EGT-3).
+    /// A transaction is measured by its request body, whose URLs begin with a base of `base_bytes` bytes (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {
         let mut limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
         limits.measure = TransactionMeasure::Body {

@@ -28,7 +28,7 @@ use crate::value::{Value, edm_ticks};
 /// assert_eq!(ada.get("Age"), Some(&Value::Int32(34)));
 /// ada.insert("Age", 35_i64);
 /// assert_eq!(ada.remove("FirstName"), Some(Value::from("Ada")));
-/// assert_eq!(ada.iter().collect::<Vec<_>>(), [("Age", &Value::Int64(35))]); // TYPE-12
+/// assert_eq!(ada.iter().collect::<Vec<_>>(), [("Age", &Value::Int64(35))]); // a new type replaces the old one (TYPE-12)
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -219,7 +219,7 @@ impl Error {
     /// ```
     /// use table_core::{Error, ErrorCode};
     ///
-    /// assert!(Error::new(ErrorCode::OperationTimedOut, "no answer").is_ambiguous());
+    /// assert!(Error::new(ErrorCode::OperationTimedOut, "no response").is_ambiguous());
     /// assert!(Error::new(ErrorCode::EnginePoisoned, "the engine's writer has stopped").is_ambiguous());
     /// assert!(!Error::new(ErrorCode::EntityAlreadyExists, "it is there").is_ambiguous());
     /// ```

@@ -30,7 +30,7 @@ enum Repr {
 }
 
 impl ETag {
-    /// Creates the `ETag` of an entity whose Timestamp is this number of [ticks] (ETAG-2).
+    /// Creates the `ETag` of an entity whose Timestamp is `ticks`, in [ticks] (ETAG-2).
     #[must_use]
     pub const fn from_ticks(ticks: u64) -> Self {
         Self(Repr::Ticks(ticks))

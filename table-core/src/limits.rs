@@ -39,7 +39,7 @@ use crate::limits::fault::LimitFault;
 /// ```
 /// use table_core::limits::Limits;
 ///
-/// assert!(Limits::PORTABLE.check_key("RowKey", &"x".repeat(513)).is_err()); // ENG-1
+/// assert!(Limits::PORTABLE.check_key("RowKey", &"x".repeat(513)).is_err()); // at most 512 code units (ENG-1)
 /// assert!(Limits::WIDE.check_key("RowKey", &"x".repeat(513)).is_ok());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +59,11 @@ pub struct Limits {
     pub operations: usize,
     /// Size of a transaction in bytes, by `measure`.
     pub transaction_bytes: usize,
-    /// The measure of the size of a transaction.
+    /// The definition of a transaction's size.
     pub measure: TransactionMeasure,
 }
 
-/// The measure of the size of a transaction (EGT-3, ENG-17).
+/// A definition of the size of a transaction (EGT-3, ENG-17).
 ///
 /// ```
 /// use table_core::limits::{Limits, TransactionMeasure};

@@ -57,7 +57,7 @@ pub enum Belonging {
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, for a row of no declared type; `Corrupted` if the bytes are not a row.
 pub fn judge<E: Entity>(entity: EntityRef<'_>) -> Result<Belonging> {
-    // Checked first, because a key whose parts accept any text also matches these rows.
+    // Reserved rows first, because a key whose parts accept any text also matches them.
     let mut is_other = is_reserved(entity.row_key);
     if !is_other && is_of(E::SCHEMA, entity)? {
         return Ok(Belonging::Own);

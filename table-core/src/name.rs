@@ -28,9 +28,9 @@ const METRICS: &str = "$Metrics";
 ///
 /// let name = TableName::new("Employee")?;
 /// assert_eq!(name.as_str(), "Employee");
-/// assert_eq!(name, TableName::new("employee")?); // TBL-2
-/// assert_eq!(TableName::new("my-table").unwrap_err().code().as_str(), "InvalidResourceName"); // TBL-4
-/// assert_eq!(TableName::new("ab").unwrap_err().code().as_str(), "OutOfRangeInput"); // TBL-4
+/// assert_eq!(name, TableName::new("employee")?); // case is ignored (TBL-2)
+/// assert_eq!(TableName::new("my-table").unwrap_err().code().as_str(), "InvalidResourceName"); // an illegal character (TBL-4)
+/// assert_eq!(TableName::new("ab").unwrap_err().code().as_str(), "OutOfRangeInput"); // fewer than three characters (TBL-4)
 /// let metrics = TableName::new("$MetricsHourPrimaryTransactionsBlob")?;
 /// assert_eq!(metrics.require_creatable().unwrap_err().code().as_str(), "InvalidResourceName");
 /// # Ok::<(), table_core::Error>(())

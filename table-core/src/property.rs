@@ -171,7 +171,7 @@ pub trait Property: Sized {
 /// let mut writer = RowWriter::new();
 /// 34.write_to("Age", &mut writer)?;
 /// let row = writer.finish();
-/// assert_eq!(property::read::<i64>(row.view(), "Age", &mut 0)?, 34); // ENG-12
+/// assert_eq!(property::read::<i64>(row.view(), "Age", &mut 0)?, 34); // an Int32 is read as an i64 (ENG-12)
 /// let error = property::read::<String>(row.view(), "Age", &mut 0).unwrap_err();
 /// assert!(error.to_string().contains("property `Age`"));
 /// # Ok::<(), table_core::Error>(())

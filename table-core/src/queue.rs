@@ -36,9 +36,9 @@ use crate::error::Result;
 /// let taken = store.receive(&queue, 1, Duration::from_secs(30)).await?;
 /// assert_eq!((taken[0].message.text.as_str(), taken[0].message.dequeue_count), ("archive 456", 1));
 /// assert!(store.receive(&queue, 1, Duration::from_secs(30)).await?.is_empty()); // hidden, not gone
-/// let longer = store.update(&queue, &taken[0], Duration::from_secs(60), None).await?; // QUE-21
+/// let longer = store.update(&queue, &taken[0], Duration::from_secs(60), None).await?; // extends the lease (QUE-21)
 /// let stale = store.delete(&queue, &taken[0].message.id, &taken[0].receipt).await.unwrap_err();
-/// assert_eq!(stale.code(), ErrorCode::PopReceiptMismatch); // QUE-12
+/// assert_eq!(stale.code(), ErrorCode::PopReceiptMismatch); // the update has replaced the receipt (QUE-12)
 /// store.delete(&queue, &longer.message.id, &longer.receipt).await?;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();

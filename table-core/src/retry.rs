@@ -148,8 +148,9 @@ mod tests {
         });
         let retry = Retry::new(6, Duration::from_millis(1), Duration::from_millis(5)).with_runtime(pace);
         let mut race = retry.race("it");
-        let lost =
-            || Error::new(ErrorCode::EntityAlreadyExists, "another writer was faster").with_table("Company");
+        let lost = || {
+            Error::new(ErrorCode::EntityAlreadyExists, "another writer committed first").with_table("Company")
+        };
         let given_up = loop {
             if let Err(error) = pollster::block_on(race.lost(lost())) {
                 break error;

@@ -159,9 +159,9 @@ pub struct IndexSchema {
     pub when: Option<&'static str>,
     /// The table of the index's rows; `None` for the entity's table.
     pub table: Option<&'static str>,
-    /// The pieces of the `PartitionKey` of the index's rows; `None` for the entity's PartitionKey (PAT-INTRA).
+    /// The pieces of the index rows' PartitionKey; `None` for the entity's PartitionKey (PAT-INTRA).
     pub partition_key: Option<&'static [KeyPiece]>,
-    /// The pieces of the `RowKey` of the index's rows.
+    /// The pieces of the index rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
     /// The properties that each copy includes by declaration; `None` for all (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,

@@ -26,7 +26,7 @@ use crate::schema::KeyPiece;
 
 /// A cost class as a type. Sealed: only the cost classes of the service exist (CLS-1).
 pub trait Class: sealed::Sealed + 'static {
-    /// Returns the class of a selection of this many key ranges.
+    /// Returns the class of a selection of `ranges` key ranges.
     fn class(ranges: usize) -> QueryClass;
 }
 

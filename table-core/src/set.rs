@@ -14,7 +14,7 @@ use crate::value::ValueRef;
 /// ```
 /// use table_core::set::{EntitySet, SetOf};
 ///
-/// /// Returns the names of the members of a set that contains `E`.
+/// /// Returns the members' names of a set that contains `E`.
 /// fn members<E, S: SetOf<E>>() -> Vec<&'static str> {
 ///     S::MEMBERS.iter().map(|member| member.entity).collect()
 /// }

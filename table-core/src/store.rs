@@ -186,7 +186,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
         select: &Select,
     ) -> impl Future<Output = Result<Option<StoredRow>>> + Send;
 
-    /// Returns one page of a query, from the start or from the end of an earlier page of the same query.
+    /// Returns one page of a query, from the start or from the end of an earlier page.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another query (PAGE-9).

@@ -12,7 +12,7 @@ pub const EDM_MIN: u64 = 504_911_232_000_000_000;
 const PER_SECOND: u64 = 10_000_000;
 const PER_DAY: u64 = 86_400 * PER_SECOND;
 
-/// Returns the ticks of an instant; a fraction below 100 ns is truncated towards the past (TICK-6). `None` outside the years 1 to 9999.
+/// Returns the ticks of `instant`; a fraction below 100 ns is truncated towards the past (TICK-6). `None` outside the years 1 to 9999.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -173,7 +173,7 @@ impl Printed {
         }
     }
 
-    /// Appends a number with this many digits.
+    /// Appends `number` with `digits` digits.
     fn number(&mut self, mut number: u64, digits: usize) {
         let end = self.len + digits;
         for digit in self.bytes.get_mut(self.len..end).unwrap_or_default().iter_mut().rev() {

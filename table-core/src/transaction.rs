@@ -10,7 +10,7 @@ use crate::limits::{Limits, TransactionMeasure};
 use crate::operation::Operation;
 use crate::row::entity_bytes;
 
-/// Up to this many operations, comparing row keys is faster than hashing them.
+/// The largest number of operations for which comparing row keys is faster than hashing them.
 const FEW: usize = 16;
 
 /// Writes of entities in one partition, applied atomically (EGT-9). The constructor fixes the partition (EGT-1).

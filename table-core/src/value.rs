@@ -226,12 +226,12 @@ impl Value {
     }
 }
 
-/// Returns the ticks of an instant for an encoded row. Outside the range it returns `u64::MAX` or 0, which the check of the row refuses.
+/// Returns the ticks of `instant` for an encoded row. Outside the range it returns `u64::MAX` or 0, which the check of the row refuses.
 pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
-/// Returns the ticks of an instant that is an `Edm.DateTime`. The error names the property (TYPE-6).
+/// Returns the ticks of `instant` if it is an `Edm.DateTime`. The error names the property (TYPE-6).
 pub(crate) fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     let found = ticks::from_datetime(instant).filter(|ticks| *ticks >= ticks::EDM_MIN);
     found.ok_or_else(|| out_of_range(name, &instant))

@@ -7,7 +7,7 @@ use azure_data_cosmos::models;
 /// The longest time to live of the service, in seconds.
 const LONGEST: u32 = i32::MAX.unsigned_abs();
 
-/// The time to live of the items of a container. Items expire a number of seconds after their last write.
+/// The time to live of a container's items. Items expire a number of seconds after their last write.
 ///
 /// See [`Options::time_to_live`](crate::Options::time_to_live).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum TimeToLive {
     Off,
     /// Items expire if they have a time to live.
     PerItem,
-    /// Items without a time to live expire after this number of seconds.
+    /// Items without a time to live expire after the given number of seconds.
     Seconds(u32),
 }
 

@@ -55,7 +55,7 @@ const TTL: &str = "ttl";
 /// - Writes are conditional on the version that was read, so they are [exact](crate::Options::exact) and undo no change of another program.
 ///
 /// # Limits
-/// Levels are texts. Properties without a path, such as those of index rows, are stored in the member `_tables` with the identifier of the write.
+/// Levels are strings. Properties without a path, such as those of index rows, are stored in the member `_tables` with the identifier of the write.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,

@@ -118,7 +118,7 @@ impl Usages {
         }
     }
 
-    /// Adds the charge of a page of a query with this SQL text.
+    /// Adds the charge `units` of a page. `form` is the SQL text of its query.
     pub(crate) fn add_page(&self, table: &TableName, form: &str, units: f64) {
         let mut usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let forms = &mut usages.entry(table.folded().to_owned()).or_default().forms;

@@ -89,7 +89,7 @@ fn documented_requests_of_the_recipes_match_the_cookbook() {
 fn each_injected_response_has_a_source_and_a_test() {
     let page = fs::read_to_string(root().join("docs/cosmos.md")).unwrap();
     let recorded = fs::read_to_string(root().join("table-cosmos/tests/emulator/recorded.rs")).unwrap();
-    let section = page.split("## Answers of the service").nth(1).unwrap().split("\n## ").next().unwrap();
+    let section = page.split("## Responses of the service").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
     for row in &rows {
         let cells: Vec<&str> = row.trim_matches(['|', ' ']).split(" | ").collect();

@@ -93,7 +93,7 @@ pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
     at.and_then(|at| CLASSES.get(at % COLOURS)).copied().unwrap_or("part")
 }
 
-/// Returns the names of the parts of a schema's key, in order.
+/// Returns the part names of a schema's key, in order.
 pub(crate) fn part_names(schema: &StoredSchema) -> Vec<&str> {
     let pieces = schema.partition_key.iter().chain(&schema.row_key);
     let name = |piece| match piece {

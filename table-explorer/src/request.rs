@@ -49,7 +49,7 @@ impl Request {
         self.form.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns all values of a field of the form, in order.
+    /// Returns all values of a form field, in order.
     pub(crate) fn fields(&self, name: &str) -> Vec<&str> {
         self.form.iter().filter(|(found, _)| found == name).map(|(_, value)| value.as_str()).collect()
     }

@@ -1,4 +1,4 @@
-//! Effective partition keys: the hashes of the levels of a key, which determine its physical partition.
+//! Effective partition keys: the hashes of a key's levels, which determine its physical partition.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -78,7 +78,7 @@ impl Epk {
         bytes.get(..bytes.len() - zeros).unwrap_or_default()
     }
 
-    /// Returns the next effective partition key with this number of levels: this one plus one, at the full width (MAP-9).
+    /// Returns the next effective partition key of `levels` levels: this one plus one, at the full width (MAP-9).
     ///
     /// Returns [`END`](Self::END) for the greatest key of that width, and for a key with more bytes.
     #[must_use]

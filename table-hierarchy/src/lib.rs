@@ -1,6 +1,6 @@
 //! Hierarchical partition keys of Cosmos DB for NoSQL: the hash that determines the partition of a key, and the physical partitions.
 //!
-//! A container has one to three levels. The [`Epk`] of a key is the concatenation of the hashes of its levels. The keys with a common prefix
+//! A container has one to three levels. A key's [`Epk`] is the concatenation of its levels' hashes. The keys with a common prefix
 //! therefore form one range of hashes ([`EpkRange`]). Physical partitions are ranges that cover the space without gaps or overlaps
 //! ([`PartitionMap`]). A [`Route`] computes the partitions that a query touches. From the load of each key, a [`Load`] computes which partitions are
 //! hot and which will split next. This package does not connect to a service; `table-cosmos` does, and reads the ranges of a live container.

@@ -46,7 +46,7 @@ pub struct PartitionMap {
 }
 
 impl PartitionMap {
-    /// Creates a map with this number of partitions of equal width, at least one, as in a new container.
+    /// Creates a map of `count` partitions of equal width, at least one, as in a new container.
     #[must_use]
     pub fn even(count: u32) -> Self {
         let count = count.max(1);

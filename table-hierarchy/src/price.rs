@@ -6,7 +6,7 @@ const POINTS: [(f64, f64, f64); 4] =
 /// Minimum and maximum request units that each physical partition adds to a query (LIM-9).
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
-/// Returns the request units of a point read of an item. The price is interpolated between published sizes; smaller items cost as much as the
+/// Returns the request units for a point read of an item. The price is interpolated between published sizes; smaller items cost as much as the
 /// smallest published size.
 ///
 /// ```
@@ -18,7 +18,7 @@ pub fn read_units(bytes: usize) -> f64 {
     along(bytes, |(size, read, _)| (size, read))
 }
 
-/// Returns the request units of a write of an item.
+/// Returns the request units for writing an item.
 ///
 /// ```
 /// assert_eq!(table_hierarchy::write_units(1 << 10), 4.95);
@@ -28,7 +28,7 @@ pub fn write_units(bytes: usize) -> f64 {
     along(bytes, |(size, _, write)| (size, write))
 }
 
-/// Returns the minimum and maximum request units that a query adds for this number of physical partitions. The results of the query cost extra
+/// Returns the minimum and maximum request units that a query adds for `partitions` physical partitions. The results of the query cost extra
 /// (LIM-9).
 ///
 /// ```

@@ -125,8 +125,9 @@ fn doubt(piece: &Piece) -> Option<String> {
     const ENOUGH: usize = 5;
     let Piece::Part { field, codec, texts, .. } = piece else { return None };
     let different = texts.iter().collect::<std::collections::HashSet<_>>().len();
-    (different < ENOUGH && !matches!(codec, Codec::Text | Codec::Without(_)))
-        .then(|| format!("`{field}` is inferred from {different} different texts; compare it with more rows"))
+    (different < ENOUGH && !matches!(codec, Codec::Text | Codec::Without(_))).then(|| {
+        format!("`{field}` is inferred from {different} different values; compare it with more rows")
+    })
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl Kind<'_> {
     }
 }
 
-/// Returns the kind of a row of a table, by the schemas of the whole store.
+/// Classifies a row of `table` by the schemas of the whole store.
 ///
 /// An entity whose schema has an `EntityType` is recognised only by it. If several schemas match a key, the one with the most literal characters is
 /// chosen.
@@ -132,7 +132,7 @@ pub fn parts(kind: &Kind<'_>, key: &EntityKey) -> Vec<Part> {
     partition_key.into_iter().chain(row_key).filter_map(part).collect()
 }
 
-/// The location of an index row of an entity.
+/// The location of an entity's index row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexRow<'a> {
     /// The index.

@@ -116,8 +116,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// Reads the sources and computes the writes.
     fn wanted(&self, stored: Self::Stored) -> impl Future<Output = Result<WantedOf<Self>>> + Send;
 
-    /// Writes parts of one partition in one transaction. Returns the number of changed derived rows, or `None` if another writer was
-    /// faster.
+    /// Writes parts of one partition in one transaction. Returns the number of changed derived rows, or `None` if another writer committed first.
     fn write(
         &self,
         place: &Place,
@@ -205,7 +204,8 @@ async fn write<D: Derive>(
     written
 }
 
-/// Writes the parts of one partition. Returns the number of changed rows, the parts for which another writer was faster, and the parts that failed.
+/// Writes the parts of one partition. Returns the number of changed rows, the parts for which another writer committed first, and the parts that
+/// failed.
 async fn write_run<D: Derive>(
     of: &D,
     run: &[Part<D::What>],
@@ -248,7 +248,7 @@ pub(crate) async fn submit<S: TableStore>(
     store.submit(table, transaction).await
 }
 
-/// Returns `true` if a write succeeded, and `false` if another writer was faster.
+/// Returns `true` if a write succeeded, and `false` if another writer committed first.
 pub(crate) fn is_won<T>(outcome: Result<T>) -> Result<bool> {
     match outcome {
         Ok(_) => Ok(true),

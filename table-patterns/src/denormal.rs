@@ -40,7 +40,8 @@
 //! | update of a holder that changes to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
 //! | update of a source, copied properties unchanged | 1 get, 1 transaction of 1 |
 //! | update of a source, copies in the partition | 1 get, 1 range query, 1 get a holder, 1 transaction |
-//! | update of a source, copies elsewhere | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get a holder, 1 get and 1 transaction for 100 holders of one partition |
+//! | update of a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get a holder, 1 get and 1
+//! transaction for 100 holders of one partition |
 //!
 //! A reference is a row of some 200 bytes in the partition of the source.
 //!

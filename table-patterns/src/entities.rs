@@ -9,7 +9,7 @@
 //! | `batch.rs` | the plans of one transaction |
 //! | `commit.rs` | one attempt to commit a batch, and the rounds of attempts |
 //! | `read.rs` | the stored version that a write starts from |
-//! | `turns.rs`, `group.rs` | fair turns of the units of a partition, and their group commit |
+//! | `turns.rs`, `group.rs` | fair turns of a partition's units, and their group commit |
 //! | `seen.rs` | the versions of rows that a process knows, by which it notices other processes |
 //!
 //! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants implement `Contributor`, or

@@ -42,7 +42,7 @@
 //! **Trim.** A trim reads the head and the keys of the trimmed rows, and sends one transaction per 100 rows.
 //!
 //! # Bounds
-//! One partition commits its recorded transactions sequentially, about as many per second as the store answers sequential requests. For more, spread
+//! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For more, spread
 //! the changes over partitions, or write many entities per transaction: 98 entities share one row of entries.
 //!
 //! # Declared

@@ -1,5 +1,4 @@
-//! The fence of a backfill of an index, of copies or of a feed: its pass begins once no write of a program with an older schema can take effect any
-//! more.
+//! The fence of a backfill, of an index, copies or a feed: the pass begins once no write of a program with an older schema can take effect any more.
 //!
 //! Until then older programs may write. Each leaves a sighting before it writes, and reads the schema again after the sighting. The fence refuses
 //! older programs only after none was seen for [`LAST_REQUESTS`], and reads the last sighting again afterwards. `docs/models/backfill.rs` checks
@@ -32,11 +31,11 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(crate) enum Fence {
     /// The pass begins or continues at this position.
     Passed(String),
-    /// Older programs may have requests under way. The shortest time until they cannot.
+    /// Older programs may have requests in flight, at least for the given time.
     Waits(Duration),
 }
 
-/// Returns the rest of the time in which requests from before an instant can take effect; `None` if it is over.
+/// Returns the rest of the time in which requests sent before `since` can take effect; `None` if it is over.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let passed = Duration::from_nanos(now.saturating_sub(since).saturating_mul(100));
     LAST_REQUESTS.checked_sub(passed).filter(|rest| !rest.is_zero())
@@ -115,7 +114,7 @@ fn wait(layout: &mut StoredLayout, note: &str, now: u64) {
     }
 }
 
-/// Refuses older programs, unless another run was faster.
+/// Refuses older programs, unless another run committed first.
 fn close(layout: &mut StoredLayout, note: &str, closing: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.progress.entry(note.to_owned()).or_insert_with(|| closing.to_owned());

@@ -38,9 +38,9 @@
 //!   (PAT-INTER-5). Two entities with the same unique value are detected when the second is settled. Its record is retried with growing delays
 //!   until one of them gives the value up; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition,
-//!   eventually consistent elsewhere. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs without a name, from
-//!   before a change or after a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was overtaken by
-//!   a collection starts again.
+//!   eventually consistent in other partitions. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs without a name,
+//!   from before a change or after a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was
+//!   overtaken by a collection starts again.
 //! - An index is used only when it is complete: [`IndexState`]. A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs of an older release may write without the index.
 //!   [`check`](crate::Entities::check) finds damage by other tools.
@@ -78,7 +78,7 @@
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that were not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it is opened. The
 //!   claims are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
-//! - Rows of an earlier layout of an index are not found if the present layout cannot produce their keys, and remain.
+//! - Index rows of an earlier layout are not found if the present layout cannot produce their keys, and remain.
 //!
 //! # When not to
 //! - If the value is already in the key, use a range or a prefix, which needs no index.

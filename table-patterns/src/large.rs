@@ -9,7 +9,8 @@
 //! |---|---|---|
 //! | table | `Sales` / `000223` | the entity, with the address, length and checksum of each blob in one property |
 //! | blobs | `staff/blobs/=45mployees/=53ales/000223/0635338512000000000_5f0c…` | the value |
-//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark: at this time the collector first found that no entity names the blob |
+//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark with the time at which the collector
+//! first found that no entity names the blob |
 //!
 //! Each upload has a unique name with its start time and a random number, and a blob never changes. The name does not contain the field: fields can
 //! be renamed, and the collector keeps a blob if any property of the entity contains its address.

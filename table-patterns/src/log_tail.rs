@@ -47,7 +47,7 @@
 //!     expenses.append(|stamp| Expense { employee: 123, stamp, cents }).await?;
 //! }
 //! let newest = expenses.newest(Expense::partition(123), 2).await?;
-//! assert_eq!(newest.iter().map(|expense| expense.cents).collect::<Vec<_>>(), [12_000, 990]); // PAT-LOG-3
+//! assert_eq!(newest.iter().map(|expense| expense.cents).collect::<Vec<_>>(), [12_000, 990]); // the newest first (PAT-LOG-3)
 //! # Ok::<(), table_patterns::Error>(())
 //! # }).unwrap();
 //! ```

@@ -2,8 +2,8 @@
 //!
 //! # Context
 //! An audit row for each change, a counter, or a message to another system must be written *with* an entity, by every kind of write, and never
-//! without it. A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and steps elsewhere. The write
-//! path calls it: it reads the entity, calls the participant, submits under the `ETag` of the entity, and retries if another writer was faster.
+//! without it. A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and recorded steps. The write
+//! path calls it: it reads the entity, calls the participant, submits under the `ETag` of the entity, and retries if another writer committed first.
 //!
 //! # Laws
 //! - A participant is pure: equal old and new entities give equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called
@@ -173,7 +173,7 @@ impl Changes {
         self.write(row.key_of()?, kind)
     }
 
-    /// Adds a row that is inserted, or replaces the existing one (UPS-2).
+    /// Adds an insert-or-replace of a row (UPS-2).
     ///
     /// # Errors
     /// Any error of [`insert`](Self::insert).

@@ -19,7 +19,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
 ) -> BoxFuture<'a, Result<Vec<T>>> {
     let (mut to_ask, mut answers) = (Some(boxed(reads)), Vec::new());
     let mut rest: Option<BoxFuture<'a, Result<Vec<T>>>> = None;
-    // An in-process store answers immediately, so no stream is built until a read has to wait.
+    // An in-process store returns immediately, so no stream is built until a read has to wait.
     let work = move |context: &mut Context<'_>| {
         while let Some(mut reads) = to_ask.take() {
             let Some(mut read) = reads.next() else { break };

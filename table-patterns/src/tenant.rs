@@ -1,21 +1,21 @@
 //! Tenants: everything of one tenant, in one or several tables, counted, exported, imported, copied and erased as one thing.
 //!
 //! # Context
-//! A tenant leaves and wants its data, moves to another account, or must be erased. Its data are more than the rows of its partition: index
-//! rows in other partitions, members of lists, references, registrations, blobs. A loop over the rows of a partition misses them. It also
-//! loses the state of sequences, so that a copy numbers its next entity with a number that is taken.
+//! A tenant leaves and wants its data, moves to another account, or must be erased. Its data are more than the rows of its partition: *remote rows*,
+//! which are index rows and copies in other partitions or tables, members of lists, references, registrations, blobs. A loop over the rows of a
+//! partition misses them. It also loses the state of sequences, so that a copy numbers its next entity with a number that is taken.
 //!
 //! # Places
 //! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of whole partitions. Each entity
-//! type is registered with its handle. The rows elsewhere follow from the declarations of the registered types. If a registered type shares
-//! its table with a type that has rows elsewhere and is not registered, every verb is refused.
+//! type is registered with its handle. The remote rows follow from the declarations of the registered types. If a registered type shares
+//! its table with a type that has remote rows and is not registered, every verb is refused.
 //!
 //! # Verbs
 //! | verb | effect |
 //! |---|---|
 //! | [`count`](Tenant::count) | the number of entities of each type, of other rows, and of blobs |
 //! | [`export`](Tenant::export) | lines of JSON: each row with the types of its properties, each blob in parts; resumable |
-//! | [`import`](Tenant::import) | the rows and blobs of an export, in the same partitions or others, then the rows elsewhere |
+//! | [`import`](Tenant::import) | the rows and blobs of an export, in the same partitions or others, then the remote rows |
 //! | [`copy_to`](Tenant::copy_to) | an export and an import without a file |
 //! | [`erase`](Tenant::erase) | deletes everything, and proves it |
 //!
@@ -25,7 +25,7 @@
 //! as a version.
 //!
 //! # Guarantee
-//! - An import into an empty store yields the exported rows, the rows elsewhere, and the blobs. Sequences continue where they were, cursors
+//! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue where they were, cursors
 //!   of feeds remain valid, recorded steps are performed, also those that were set aside.
 //! - The imported steps are sealed with the key of the importing program: import only files that you trust.
 //! - Guards against late workers and references to holders of copies are not exported. An import derives them again.
@@ -34,22 +34,21 @@
 //! - An interrupted verb is repeated, or continued from a stored position. Rows that are already in place are written or skipped again.
 //!
 //! # Cost
-//! An export and a count read each row once. An import writes up to 100 rows of a partition in a transaction; then it reads the imported
-//! entities that have rows elsewhere, and settles each of these rows as a worker does. An erasure reads each row, removes the rows elsewhere
-//! one by one, and deletes in transactions of 100. Its proof reads the partitions again, and the indexes elsewhere of the registered types
-//! completely, of all tenants.
+//! An export and a count read each row once. An import writes up to 100 rows of a partition in a transaction; then it reads the imported entities
+//! that have remote rows, and settles each of these rows as a worker does. An erasure reads each row, removes the remote rows one by one, and deletes
+//! in transactions of 100. Its proof reads the partitions again, and the remote indexes of the registered types completely, of all tenants.
 //!
 //! # Bounds
 //! - Stop the writers of the tenant during an export, an import and an erasure.
-//! - [Views](crate::view) of the entities are places of their own: register the tables of their rows. A view that sums several tenants must be
+//! - [Views](crate::view) of the entities are separate places: register the tables of their rows. A view that sums several tenants must be
 //!   rebuilt after an erasure, because the feed is erased, too.
-//! - Rows that handlers of recorded steps wrote elsewhere are not known: register their tables.
+//! - Rows that handlers of recorded steps wrote to other tables are not known: register these tables.
 //! - A guard of an index row that was removed earlier stays until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An earlier
 //!   blob of a list that several tenants share stays until the collector of orphans deletes it.
 //! - Backups and queue messages are not changed. Messages contain only keys.
 //!
 //! # When not to
-//! If each tenant has tables or a store of its own: drop them, or copy the folder.
+//! If each tenant has its own tables or its own store: drop them, or copy the folder.
 //!
 //! ```
 //! use table_patterns::sequence::GaplessSequence;
@@ -250,7 +249,7 @@ impl Tenant {
         self
     }
 
-    /// Refuses a tenant with an unregistered type that has rows elsewhere.
+    /// Returns an error if a type that has rows in other partitions or tables is not registered.
     fn check(&self) -> Result<()> {
         self.places.iter().try_for_each(Place::check)
     }

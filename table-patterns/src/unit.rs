@@ -6,7 +6,7 @@
 //!
 //! # Guarantee
 //! - All or nothing (EGT-9): entities of any types of one table, their rows in indexes, rows of
-//!   [participants](crate::participant), records of the [feed](crate::feed), conditions, and steps elsewhere.
+//!   [participants](crate::participant), records of the [feed](crate::feed), conditions, and recorded steps.
 //! - Replace, update and delete are conditional on the `ETag` of the entity that was passed in.
 //! - If a list or an index row changed since it was read, the unit reads it again and retries. If an entity changed, `commit` fails with
 //!   `UpdateConditionNotSatisfied` and names the entity.

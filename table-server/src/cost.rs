@@ -27,7 +27,7 @@ impl Cost {
         }
     }
 
-    /// Creates the cost of a write of this many entities.
+    /// Creates the cost of a write of `rows_written` entities.
     pub(crate) fn write(rows_written: usize) -> Self {
         Self { rows_written: rows_written as u64, ..Self::default() }
     }

@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Answers a preflight request. It is not signed, and applies to the service regardless of its path.
+/// Responds to a preflight request. It is not signed, and applies to the service regardless of its path.
 ///
 /// # Errors
 /// 400 without an origin or a method; 403 if no rule matches.

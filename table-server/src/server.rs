@@ -85,7 +85,7 @@ impl Server {
 
     /// Returns the connection string of an account, for any client; `None` if the server has no such account.
     ///
-    /// The connection string has an endpoint for blobs, which answers 501.
+    /// The connection string has an endpoint for blobs, which responds with 501.
     #[must_use]
     pub fn connection_string(&self, name: &str) -> Option<String> {
         let account = self.shared.accounts.iter().find(|account| account.name() == name)?;

@@ -11,7 +11,7 @@ use crate::authorize::Access;
 use crate::exchange::{Exchange, bad_parameter};
 use crate::refusal::Refusal;
 
-/// Answers a request with `restype=service`.
+/// Responds to a request with `restype=service`.
 ///
 /// # Errors
 /// 403 for a signature that does not permit it (ASAS-4); 400 for properties that the service does not accept.

@@ -18,7 +18,7 @@ use tokio_rustls::server::TlsStream;
 use crate::fault::ServerFault;
 use crate::linger::Lingering;
 
-/// A certificate and its key. A server with a certificate answers only HTTPS, as HTTP/1.1 or HTTP/2, which is negotiated in the handshake.
+/// A certificate and its key. A server with a certificate serves only HTTPS, as HTTP/1.1 or HTTP/2, which is negotiated in the handshake.
 ///
 /// ```
 /// use table_core::Engine;

@@ -192,7 +192,7 @@ impl NewError<'_> {
     fn text(&self) -> String {
         let index = self.index.map(|index| format!("{index}:")).unwrap_or_default();
         let below = if self.help.is_empty() { "" } else { "\n" };
-        // Always seven digits, unlike the instant of an entity.
+        // The fraction always has seven digits, unlike that of an entity's instant.
         let (time, ticks) = (self.time.format("%Y-%m-%dT%H:%M:%S"), self.time.timestamp_subsec_nanos() / 100);
         let Self { message, help, request_id, .. } = self;
         format!("{index}{message}{below}{help}\nRequestId:{request_id}\nTime:{time}.{ticks:07}Z")

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     prop_compose! {
-        /// Returns instants in whole seconds, the precision of HTTP dates.
+        /// Generates leases whose instants have whole seconds, the precision of HTTP dates.
         fn any_lease()(
             (id, text, receipt) in ("[a-f0-9-]{1,36}", "[ -~\\r\\né\u{1F600}]{0,40}", "[A-Za-z0-9+/=]{1,20}"),
             (inserted, life, hidden) in (0_i64..4_000_000_000, prop::option::of(0_i64..9_000_000), 0_i64..9_000_000),

@@ -2,7 +2,7 @@
 
 /// Returns the sentence of the services for an error code, or `None` for other codes.
 ///
-/// Clients compare these texts. For example, `azure-data-tables` recognises an invalid table name by its sentence.
+/// Clients compare these sentences. For example, `azure-data-tables` recognises an invalid table name by its sentence.
 ///
 /// ```
 /// use table_wire::sentence;

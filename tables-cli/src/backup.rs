@@ -15,7 +15,7 @@
 //! # Guarantee
 //! - A generation is listed only after all its files are on disk. A killed backup leaves the earlier generations unchanged. The next backup continues
 //!   at the same position, or starts again if another generation has been completed since.
-//! - Every byte is covered by a checksum. Damaged rows are reported with file and position, and never restored.
+//! - Every byte is covered by a checksum. Damaged rows are reported with their file and position, and never restored.
 //! - Removing a generation never changes another one, because a layer is deleted only when no generation contains it.
 
 pub mod capture;

@@ -37,7 +37,7 @@ impl Partition {
     }
 }
 
-/// The sizes of the partitions of a table, whose rows are added in key order. Memory holds the largest partitions and the cells of the strip.
+/// The sizes of a table's partitions. Rows are added in key order. Memory holds the largest partitions and the cells of the strip.
 ///
 /// ```
 /// use tables_cli::heat::{Heat, Measure};

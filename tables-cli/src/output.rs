@@ -93,7 +93,7 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// Writes rows of texts: a table for human readers, JSON lines or CSV for programs. Memory holds at most 1,000 rows.
+/// Writes rows of strings: a table for human readers, JSON lines or CSV for programs. Memory holds at most 1,000 rows.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Rows<'a> {
     format: Format,
@@ -157,7 +157,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Writes a few rows of texts.
+/// Writes a few rows of strings.
 ///
 /// # Errors
 /// `File` if the output cannot be written.

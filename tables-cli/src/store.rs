@@ -116,7 +116,7 @@ impl StoreOptions {
     /// `Usage` if no store is named; any error of [`locate`](Self::locate).
     pub fn location(&self) -> Result<Location> {
         let text = self.store.as_deref().ok_or_else(|| {
-            let help = "no store is named; give `--store FOLDER`, `--store CONNECTION_STRING`, or set `TABLES_STORE`";
+            let help = "no store is named; pass `--store FOLDER`, `--store CONNECTION_STRING`, or set `TABLES_STORE`";
             Failure::Usage(help.to_owned())
         })?;
         self.locate(text)

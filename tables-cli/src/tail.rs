@@ -11,10 +11,10 @@ use crate::failure::Result;
 use crate::rows::Pages;
 use table_inspect::keys;
 
-/// The prefix of the row keys of a feed's entries. It is followed by 20 digits.
+/// The row-key prefix of a feed's entries. It is followed by 20 digits.
 const FEED: &str = "\u{FFFC}feed_";
 
-/// Returns the row keys of the entries of a feed, without its head.
+/// Returns the row keys of a feed's entries, without its head.
 #[must_use]
 pub fn feed_range() -> TextRange {
     let bound = |end: char| format!("{FEED}{end}");

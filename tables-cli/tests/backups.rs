@@ -48,7 +48,7 @@ fn every_form_is_listed_verified_and_restored_at_any_generation() {
         shown(at, "put Company Sales 1 Age=99 --store DB");
         let (_, text) = refused(at, &key);
         assert!(
-            text.contains("has other rows than the backup, first ('Sales', '1'); give `--replace`"),
+            text.contains("has other rows than the backup, first ('Sales', '1'); pass `--replace`"),
             "{text}"
         );
         assert!(shown(at, &format!("{key} --replace")).contains("1 row, 1 written"));

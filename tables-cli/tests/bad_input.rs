@@ -63,7 +63,7 @@ fn rows_that_no_service_accepts_are_set_aside_and_the_others_are_written() {
 }
 
 #[test]
-fn files_in_other_encodings_and_with_a_byte_order_mark() {
+fn a_byte_order_mark_is_skipped_and_other_encodings_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let line = "{\"PartitionKey\":\"p\",\"RowKey\":\"é\"}\r\n";

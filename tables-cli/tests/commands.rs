@@ -97,8 +97,8 @@ fn commands_end_with_stable_exit_codes() {
         ("query Company dept=Sales --store DB", Exit::Usage, "has no part `dept`"),
         ("query Company --partition Sales --filter 'Age gt' --store DB", Exit::Store, "InvalidInput"),
         ("delete Company --store DB", Exit::Usage, "nothing is selected in Company"),
-        ("delete Company department=Sales --store DB", Exit::Refused, "give `--yes`"),
-        ("export Company DIR/db --store DB", Exit::Refused, "exists; give `--force`"),
+        ("delete Company department=Sales --store DB", Exit::Refused, "pass `--yes`"),
+        ("export Company DIR/db --store DB", Exit::Refused, "exists; pass `--force`"),
         ("put Company Sales 1 Age:Int33=1 --store DB", Exit::Usage, "`Int33` is not a type"),
         ("count Company --store memory:x", Exit::Refused, "there is no folder `memory:x`"),
     ] {

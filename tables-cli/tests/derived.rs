@@ -164,7 +164,7 @@ fn intents_that_were_set_aside_are_listed_requeued_and_discarded() {
     let one = "poison Orders --row '\u{FFFC}poison_1' --store DB";
     assert_eq!(shown(at, &format!("{one} --requeue")), "requeued 1 intent\n");
     assert!(matches!(tables(at, one).0, Ok(Exit::Nothing)));
-    assert!(refused(at, "poison Orders --discard --store DB").1.contains("give `--yes`"));
+    assert!(refused(at, "poison Orders --discard --store DB").1.contains("pass `--yes`"));
     assert_eq!(shown(at, "poison Orders --discard --yes --store DB"), "discarded 1 intent\n");
     let text = shown(at, "get Orders Sales '\u{FFFC}outbox_1' --store DB -o json");
     let row: TableEntity = serde_json::from_str(&text).unwrap();

@@ -26,7 +26,7 @@ struct Employee {
     photo: Option<String>,
 }
 
-/// Returns the examples in the help of a command and of its subcommands.
+/// Returns the examples in a command's help and in that of its subcommands.
 fn examples(command: &clap::Command) -> Vec<String> {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut lines: Vec<String> = help
@@ -112,7 +112,7 @@ fn the_example_of_every_command_runs() {
         }
         let output = run(folder.path(), &account, line);
         let error = String::from_utf8_lossy(&output.stderr);
-        let is_refused = ["give `--yes`", "give `--replace`"].iter().any(|help| error.contains(help));
+        let is_refused = ["pass `--yes`", "pass `--replace`"].iter().any(|help| error.contains(help));
         let asks = output.status.code() == Some(3) && is_refused;
         assert!(output.status.code().is_some_and(|code| code <= 1) || asks, "{line}: {error}");
     }

@@ -146,7 +146,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
         run(at, "delete Things --partitions p1* --yes --store data");
         run(at, "put Things other 1 A=1 --store data");
         let after = run(at, "count Things --checksum --store data");
-        // Of an empty folder of backups, and of one with an earlier generation.
+        // Kills backups to an empty folder, and to one with an earlier generation.
         let (first, next) = (format!("{form}-first"), format!("{form}-next"));
         for to in [&first, &next] {
             let backup = format!("backup {to} --as {form} --store data");

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Written last, with the installed files, so an interrupted installation has none.
+/// The file that is written last, so an interrupted installation does not have it.
 const STAMP: &str = "installed";
 /// The maximum number of attempts to run npm, because a registry may be temporarily unreachable.
 const ATTEMPTS: u32 = 4;

@@ -42,7 +42,7 @@ impl Write for Log {
     }
 }
 
-/// The texts that must not be written, and the responses.
+/// The secrets that must not be written, and the responses.
 struct Seen {
     secrets: Vec<String>,
     answers: Vec<String>,
@@ -137,7 +137,7 @@ async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Employee()?$top=x", "").await, 400);
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Missing()", "").await, 404);
     assert_eq!(seen.owner(queues, Scheme::Storage, "PUT /contoso/work", "").await, 201);
-    // The signature of another request.
+    // A request with the signature of another one.
     let headers = seen.signed(Scheme::Table, "GET", "/contoso/Orders()", 0);
     assert_eq!(seen.ask(tables, "GET /contoso/Tables", &lines(&headers), "").await, 403);
     let signature = headers["authorization"].to_str().unwrap().split_once(':').unwrap().1;

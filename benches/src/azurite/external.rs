@@ -33,7 +33,7 @@ impl External {
         self.name
     }
 
-    /// Runs the work for about this time.
+    /// Runs `work` for about `time`.
     pub fn work(&mut self, work: Work, time: Duration) -> Outcome<Done> {
         writeln!(self.input, "{} {}", work.word(), time.as_millis())?;
         self.input.flush()?;
@@ -50,7 +50,7 @@ impl External {
 
 impl Drop for External {
     fn drop(&mut self) {
-        // It fails only if the process has already ended.
+        // Both calls fail only if the process has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }

@@ -59,7 +59,7 @@ impl Ours {
         Reading { site: site(index / 1_000), number: index, ..Reading::at(index % 4_000) }
     }
 
-    /// Runs the work for about this time.
+    /// Runs `work` for about `time`.
     pub fn work(&self, work: Work, time: Duration) -> Outcome<Done> {
         let (before, start) = (busy()?, Instant::now());
         let operations = self.runtime.block_on(self.operations(work, || start.elapsed() < time))?;

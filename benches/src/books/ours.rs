@@ -131,7 +131,7 @@ impl Ours {
     }
 }
 
-/// Returns the row and the slot of the balance of an account.
+/// Returns the row and the slot of an account's balance.
 const fn place(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }

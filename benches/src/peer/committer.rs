@@ -8,7 +8,7 @@ use crate::Outcome;
 /// The maximum number of jobs in one commit.
 const GROUP: usize = 1_024;
 
-/// The answer to a writer.
+/// The response to a writer.
 pub type Reply = Result<(), String>;
 
 /// A committer of jobs.

@@ -12,9 +12,9 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// The number of checkpoints, each of which follows the replacement of a tenth of the entities.
+/// The number of checkpoints. A tenth of the entities is replaced before each.
 const CHECKPOINTS: u32 = 30;
-/// The suffix of the names of the base's runs.
+/// The suffix of the base's run files.
 const BASE: &str = ".rows";
 /// The number of threads that replace entities.
 const WRITERS: u32 = 8;

@@ -28,7 +28,7 @@ const ENTRIES: u32 = 200_000;
 /// the engine for a full disk, which does not grow with the entries, then takes most of the disk.
 const FEWEST: u32 = 25_000;
 
-/// Gives every post a request of its own.
+/// Sends every post in a separate request.
 #[derive(Debug, Default)]
 struct Turns(AtomicU32);
 
@@ -139,7 +139,7 @@ fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Ou
 /// A question to a ledger, about an account or the months before one.
 type Question = fn(&mut dyn Reader, u32, u32) -> Outcome<()>;
 
-/// The questions, each with its number between looks at the clock, and its target.
+/// The measured queries: name, query, number of runs between two readings of the clock, and target ratio.
 const QUESTIONS: [(&str, Question, u32, f64); 3] = [
     ("balance of an account", |reader, account, _| keep(reader.balance(account)), 64, 0.5),
     ("50 lines of a statement", |reader, account, _| keep(reader.statement(account)), 8, 0.5),

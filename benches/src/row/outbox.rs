@@ -67,7 +67,7 @@ impl Lags {
         [Figure::new("all", lags.iter().map(rate).collect()), Figure::new("late", late)]
     }
 
-    /// Waits until this number of changes has taken effect.
+    /// Waits until `wanted` changes have taken effect.
     fn wait_for(&self, wanted: u32) -> Outcome<()> {
         let start = Instant::now();
         while self.with(|lags| lags.len()) < usize::try_from(wanted)? {
@@ -154,7 +154,7 @@ fn change(
     Ok(())
 }
 
-/// Runs an operation this many times, each when it is due by [`PACE`] or when a thread is free.
+/// Runs `operation` `operations` times, each when it is due by [`PACE`] or when a thread is free.
 fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (next, start) = (AtomicU32::new(0), Instant::now());
     thread::scope(|scope| {

@@ -58,7 +58,7 @@ fn page(look: &mut dyn Look, random: &mut Random, warm: u32) -> Outcome<()> {
     if read == PARTITION { Ok(()) } else { Err("the page is short".into()) }
 }
 
-/// Runs one kind of work on this many threads.
+/// Runs one kind of work on `readers` threads.
 fn read(store: &dyn Store, readers: u64, time: Duration, batch: u32, work: Work, warm: u32) -> Outcome<Rate> {
     std::thread::scope(|scope| {
         let one = |seed| -> Outcome<Rate> {

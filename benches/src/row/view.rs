@@ -19,7 +19,7 @@ use crate::report::{Report, Target, short};
 use crate::row::backfill;
 use crate::stage::Stage;
 
-/// The sum of the measurements of a site.
+/// A site's sum of measurements.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Sites")]
 #[partition_key(site)]

@@ -38,7 +38,7 @@ struct Counting {
 
 impl Drop for Counting {
     fn drop(&mut self) {
-        // Both fail only if it has already ended.
+        // Both calls fail only if the process has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }

@@ -35,7 +35,7 @@ impl Server {
     /// Starts this program as a server and waits until it listens.
     pub fn start(word: &str) -> Outcome<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        // Its standard input is a pipe of this process, so it ends with this process.
+        // The child reads a pipe of this process, so it ends when this process ends.
         command.args([CHILD, word]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = Self { process: command.spawn()?, line: String::new() };
         let stdout = server.process.stdout.take().ok_or("the server has no output")?;
@@ -49,7 +49,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail only if it has already ended.
+        // Both calls fail only if the process has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }

@@ -10,7 +10,7 @@ use crate::served::load;
 use crate::served::request::Sent;
 use crate::served::work::{Place, check};
 
-/// A table with this many entities in this many partitions.
+/// The size of a table: its numbers of entities and partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The table.
@@ -85,7 +85,7 @@ pub fn transaction(
     body + "--changeset_c--\r\n--batch_b--\r\n"
 }
 
-/// The media type of the body of a transaction.
+/// The media type of a transaction's body.
 pub const MULTIPART: &str = "multipart/mixed; boundary=batch_b";
 
 /// Creates the table of a shape and its entities, over eight connections.

@@ -12,7 +12,7 @@ use crate::served::worker;
 const SMALL: Shape = Shape { table: "Small", title: "10k in one partition", entities: 10_000, partitions: 1 };
 const GREAT: Shape =
     Shape { table: "Great", title: "1M in one partition", entities: 1_000_000, partitions: 1 };
-/// The maximum ratio of the times of an operation.
+/// The maximum ratio of an operation's times.
 const GROWTH: f64 = 1.3;
 /// The number of connections of these rows.
 const CONNECTIONS: usize = 8;

@@ -21,7 +21,7 @@ use crate::served::worker;
 const NEIGHBOURS: usize = 1_000;
 /// Connections of the client.
 const CONNECTIONS: usize = 8;
-/// Maximum ratio of the 99th percentile of the latency with and without neighbours.
+/// Maximum ratio of the 99th percentile latencies with and without neighbours.
 const TIMES: f64 = 3.0;
 /// Streams of one HTTP/2 connection: the server's maximum.
 const STREAMS: u32 = 256;

@@ -27,7 +27,7 @@ impl Done {
     }
 }
 
-/// Lets this many connections work for about this time; `open` creates the worker of a connection.
+/// Repeats `operation` on `connections` connections for about `time`; `open` creates the worker of a connection.
 pub fn run<W>(
     connections: usize,
     time: Duration,

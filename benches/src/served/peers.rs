@@ -15,7 +15,7 @@ use crate::served::worker;
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
 /// The minimum ratio to the rate of Azurite.
 const TIMES: f64 = 10.0;
-/// The maximum ratio of the 99th percentile of the latency to the median, at 32 connections.
+/// The maximum ratio of the 99th percentile latency to the median, at 32 connections.
 const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";

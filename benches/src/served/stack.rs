@@ -10,7 +10,7 @@ use crate::served::peers::CONNECTIONS;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The minimum fraction of the rate of the HTTP stack.
+/// The minimum fraction of the HTTP stack's rate.
 const PART: f64 = 0.5;
 const STACK: &str = "hyper";
 

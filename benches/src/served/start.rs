@@ -23,7 +23,7 @@ struct Program(Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Both fail only if it has already ended.
+        // Both calls fail only if the process has already ended.
         drop(self.0.kill());
         drop(self.0.wait());
     }
@@ -63,7 +63,7 @@ fn build() -> Outcome<PathBuf> {
     Ok(own.parent().ok_or("this program has no folder")?.join(name))
 }
 
-/// Starts the program and requests its tables until it answers.
+/// Starts the program and requests its tables until it responds.
 fn start(program: &Path) -> Outcome<Duration> {
     // The port was free a moment ago; a port chosen by the system would have to be read from the program's output.
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;

@@ -13,7 +13,7 @@ use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
 
-/// Works over this many connections for about this time. A single connection works twice, with a load that busy-waits and with one that sleeps, and
+/// Works over `connections` connections for about `time`. A single connection works twice, with a load that busy-waits and with one that sleeps, and
 /// the better result is used: the sleeping load leaves both cores to a server that needs them, and the busy-waiting load wakes a single-threaded
 /// server sooner. `any` is `true` if every response is accepted.
 pub fn ask(
@@ -62,7 +62,7 @@ impl<'a> Worker<'a> {
         Ok(Self { work, place, shape, connection, random, any: false, is_prepared: false })
     }
 
-    /// Makes the worker accept the response of a server that answers all requests in the same way.
+    /// Makes the worker accept the response of a server that responds to all requests in the same way.
     #[must_use]
     pub fn accepting_any(self, any: bool) -> Self {
         Self { any, ..self }
@@ -148,7 +148,7 @@ impl<'a> Worker<'a> {
         format!("{}/{}(PartitionKey='{partition}',RowKey='{row}')", place.account_path, shape.table)
     }
 
-    /// Returns a partition other than those for reads, and the first of this many unused rows.
+    /// Returns a partition other than those for reads, and the first of `rows` unused rows.
     fn fresh(&self, rows: u32) -> (String, u32) {
         let first = self.place.fresh.fetch_add(rows, Ordering::Relaxed);
         (format!("q{:05}", first / rows % self.shape.partitions), first)

@@ -24,7 +24,7 @@ const PACKAGES: [&str; 12] = [
     "core",
 ];
 
-/// Pages whose samples are compiled elsewhere, each with the files that contain the same code, in order.
+/// Pages whose samples are compiled in other packages, each with the files that contain the same code, in order.
 const ELSEWHERE: [(&str, &[&str]); 2] = [
     ("book/web.md", &["examples/web/src/main.rs"]),
     (

@@ -13,7 +13,7 @@ struct Ticket {
 
 #[pollster::main]
 async fn main() -> table_patterns::Result<()> {
-    let store = Engine::open("helpdesk.db")?;
+    let store = Engine::open("helpdesk.db")?; // a folder
     let tickets = store.table::<Ticket>().create_if_missing().await?;
 
     // A ticket from the old system, whose numbers start at 900,001.

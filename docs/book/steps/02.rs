@@ -30,6 +30,6 @@ async fn main() -> table_patterns::Result<()> {
     }
 
     let new = tickets.query(Ticket::rows("contoso").number(1..900_000)).collect().await?;
-    assert_eq!(new.len(), 2);
+    assert_eq!(new.len(), 2, "run each step once");
     Ok(())
 }

@@ -24,7 +24,7 @@ async fn main() -> table_patterns::Result<()> {
     let tickets = store.entities::<Ticket>().create_if_missing().await?;
 
     let all = tickets.query(Ticket::rows("contoso")).collect().await?;
-    assert!(all.iter().all(|ticket| ticket.status.is_none()));
+    assert!(all.iter().all(|ticket| ticket.status.is_none()), "run each step once");
 
     tickets
         .update(Ticket::key("contoso", 1), |ticket| ticket.status = Some(Status::Open))

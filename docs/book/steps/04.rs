@@ -24,7 +24,7 @@ async fn main() -> table_patterns::Result<()> {
     let store = Engine::open("helpdesk.db")?;
     let tickets = store.entities::<Ticket>().create_if_missing().await?;
 
-    // The index is new and the rows are not: it answers after its backfill.
+    // The index is new and the rows are not: it can be queried after its backfill.
     let report =
         tickets.backfill::<TicketByStatus>().without_older_programs().run().await?;
     println!("{} tickets were read", report.looked_at);

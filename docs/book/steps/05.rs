@@ -10,7 +10,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk)]
+#[entity(table = "Desk", set = DeskRow)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -23,9 +23,9 @@ struct Ticket {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk)]
+#[entity(table = "Desk", set = DeskRow)]
 #[partition_key(tenant)]
-#[row_key("ticket_", ticket, "_", number)] // below the ticket
+#[row_key("ticket_", ticket, "_", number)] // sorts directly after its ticket
 struct Comment {
     tenant: String,
     #[digits(6)]
@@ -37,7 +37,7 @@ struct Comment {
 
 /// All types of the table. A read of tickets skips the others.
 #[derive(EntitySet)]
-enum Desk {
+enum DeskRow {
     Ticket(Ticket),
     Comment(Comment),
     #[other]

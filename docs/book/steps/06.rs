@@ -10,7 +10,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk)]
+#[entity(table = "Desk", set = DeskRow)]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -23,9 +23,9 @@ struct Ticket {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk)]
+#[entity(table = "Desk", set = DeskRow)]
 #[partition_key(tenant)]
-#[row_key("ticket_", ticket, "_", number)] // below the ticket
+#[row_key("ticket_", ticket, "_", number)] // sorts directly after its ticket
 struct Comment {
     tenant: String,
     #[digits(6)]
@@ -37,7 +37,7 @@ struct Comment {
 
 /// All types of the table. A read of tickets skips the others.
 #[derive(EntitySet)]
-enum Desk {
+enum DeskRow {
     Ticket(Ticket),
     Comment(Comment),
     #[other]
@@ -74,18 +74,21 @@ async fn main() -> table_patterns::Result<()> {
     let tickets = store.entities::<Ticket>().create_if_missing().await?;
     let numbers = GaplessSequence::new(&tickets, "ticket")?;
     for _ in 0..20 {
-        let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
-            let (tenant, text) = ("contoso".to_owned(), "It beeps again.".to_owned());
-            unit.insert(&Ticket { tenant, number, text, status: Some(Status::Open) })
-                .map(drop)
-        };
-        numbers.next(Ticket::partition("contoso"), insert).await?;
+        // Sample tickets, which fill two pages.
+        numbers
+            .next(Ticket::partition("contoso"), |number, unit| {
+                let (tenant, text) = ("contoso".to_owned(), "It beeps again.".to_owned());
+                unit.insert(&Ticket { tenant, number, text, status: Some(Status::Open) })
+                    .map(drop)
+            })
+            .await?;
     }
 
     let (first, next) = page(&store, None).await?;
     let (second, next) = page(&store, next).await?;
     let (third, next) = page(&store, next).await?;
-    assert_eq!((first[0], second[0], third.as_slice()), (22, 12, [2].as_slice()));
+    let shown = (first[0], second[0], third.as_slice());
+    assert_eq!(shown, (22, 12, [2].as_slice()), "run each step once");
     assert_eq!(next, None);
     println!("{} open", first.len() + second.len() + third.len());
     Ok(())

@@ -13,7 +13,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, copies_from(Assignee))]
+#[entity(table = "Desk", set = DeskRow, copies_from(Assignee))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -23,12 +23,12 @@ struct Ticket {
     number: u32,
     text: String,
     status: Option<Status>,
-    agent: Option<i32>,
+    agent: Option<u32>,
     agent_name: Option<String>, // a copy
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, copied_by(Assignee))]
+#[entity(table = "Desk", set = DeskRow, copied_by(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {
@@ -39,9 +39,9 @@ struct Agent {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk)]
+#[entity(table = "Desk", set = DeskRow)]
 #[partition_key(tenant)]
-#[row_key("ticket_", ticket, "_", number)] // below the ticket
+#[row_key("ticket_", ticket, "_", number)] // sorts directly after its ticket
 struct Comment {
     tenant: String,
     #[digits(6)]
@@ -53,7 +53,7 @@ struct Comment {
 
 /// All types of the table. A read of tickets skips the others.
 #[derive(EntitySet)]
-enum Desk {
+enum DeskRow {
     Ticket(Ticket),
     Comment(Comment),
     Agent(Agent),
@@ -71,7 +71,7 @@ impl Denormal for Assignee {
     const NAME: &'static str = "assignee";
 
     fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
-        Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+        Some(Agent::key(&ticket.tenant, ticket.agent?))
     }
 
     fn copied(agent: &Agent) -> String {
@@ -104,8 +104,13 @@ async fn main() -> table_patterns::Result<()> {
     assert_eq!(ticket.agent_name.as_deref(), Some("Ada"));
 
     agents.update(Agent::key("contoso", 7), |ada| ada.name = "Ada Lovelace".into()).await?;
-    // In this design the copies are in the source's partition. A worker follows those elsewhere.
-    Worker::new(outbox).with_index_handler(&agents).with_index_handler(&tickets).run_until_idle().await?;
+    // Here the copies are in the agent's partition, so the update has written them. The worker
+    // would write copies and index rows in other partitions.
+    Worker::new(outbox)
+        .with_index_handler(&agents)
+        .with_index_handler(&tickets)
+        .run_until_idle()
+        .await?;
     let ticket = tickets.get(Ticket::key("contoso", 2)).await?.expect("from step 2");
     println!("{:?}", ticket.agent_name);
     assert_eq!(ticket.agent_name.as_deref(), Some("Ada Lovelace"));

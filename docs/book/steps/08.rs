@@ -17,7 +17,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, copies_from(Assignee))]
+#[entity(table = "Desk", set = DeskRow, copies_from(Assignee))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -27,12 +27,12 @@ struct Ticket {
     number: u32,
     text: String,
     status: Option<Status>,
-    agent: Option<i32>,
+    agent: Option<u32>,
     agent_name: Option<String>, // a copy
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, copied_by(Assignee))]
+#[entity(table = "Desk", set = DeskRow, copied_by(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {
@@ -43,9 +43,9 @@ struct Agent {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk)]
+#[entity(table = "Desk", set = DeskRow)]
 #[partition_key(tenant)]
-#[row_key("ticket_", ticket, "_", number)] // below the ticket
+#[row_key("ticket_", ticket, "_", number)] // sorts directly after its ticket
 struct Comment {
     tenant: String,
     #[digits(6)]
@@ -57,7 +57,7 @@ struct Comment {
 
 /// All types of the table. A read of tickets skips the others.
 #[derive(EntitySet)]
-enum Desk {
+enum DeskRow {
     Ticket(Ticket),
     Comment(Comment),
     Agent(Agent),
@@ -75,7 +75,7 @@ impl Denormal for Assignee {
     const NAME: &'static str = "assignee";
 
     fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
-        Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+        Some(Agent::key(&ticket.tenant, ticket.agent?))
     }
 
     fn copied(agent: &Agent) -> String {
@@ -102,7 +102,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// Adds a step to every write that closes a ticket, whatever the verb.
+/// Adds a step to every write of this program that closes a ticket, whatever the verb.
 struct Notifies;
 
 impl Participant<Ticket> for Notifies {
@@ -126,7 +126,8 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// Sends e-mails. Idempotent: a ticket that was reported is not reported again.
+/// Sends e-mails. Idempotent: a ticket that was reported is not reported again. A real program
+/// asks its mail service or a table, because this list is lost when the program ends.
 #[derive(Clone, Default)]
 struct Mail(Arc<Mutex<Vec<u32>>>);
 

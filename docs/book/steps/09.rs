@@ -13,7 +13,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, feed, copies_from(Assignee))]
+#[entity(table = "Desk", set = DeskRow, feed, copies_from(Assignee))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -23,12 +23,12 @@ struct Ticket {
     number: u32,
     text: String,
     status: Option<Status>,
-    agent: Option<i32>,
+    agent: Option<u32>,
     agent_name: Option<String>, // a copy
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, copied_by(Assignee))]
+#[entity(table = "Desk", set = DeskRow, copied_by(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {
@@ -39,9 +39,9 @@ struct Agent {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk)]
+#[entity(table = "Desk", set = DeskRow)]
 #[partition_key(tenant)]
-#[row_key("ticket_", ticket, "_", number)] // below the ticket
+#[row_key("ticket_", ticket, "_", number)] // sorts directly after its ticket
 struct Comment {
     tenant: String,
     #[digits(6)]
@@ -53,7 +53,7 @@ struct Comment {
 
 /// All types of the table. A read of tickets skips the others.
 #[derive(EntitySet)]
-enum Desk {
+enum DeskRow {
     Ticket(Ticket),
     Comment(Comment),
     Agent(Agent),
@@ -71,7 +71,7 @@ impl Denormal for Assignee {
     const NAME: &'static str = "assignee";
 
     fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
-        Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+        Some(Agent::key(&ticket.tenant, ticket.agent?))
     }
 
     fn copied(agent: &Agent) -> String {
@@ -122,7 +122,7 @@ async fn main() -> Result<()> {
     sums.rebuild().run().await?;
     let contoso = || Sums::key("contoso");
     let before = sums.rows().await?.get(contoso()).await?.expect("it has tickets");
-    assert_eq!((before.tickets, before.open), (23, 20));
+    assert_eq!((before.tickets, before.open), (23, 20), "run each step once");
 
     let close = Ticket::key("contoso", 4);
     tickets.update(close, |ticket| ticket.status = Some(Status::Closed)).await?;

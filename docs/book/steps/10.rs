@@ -12,7 +12,7 @@ enum Status {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, feed, copies_from(Assignee))]
+#[entity(table = "Desk", set = DeskRow, feed, copies_from(Assignee))]
 #[partition_key(tenant)]
 #[row_key("ticket_", number)]
 #[index(ByStatus, row_key("status_", status, "_", desc(number)))]
@@ -22,12 +22,12 @@ struct Ticket {
     number: u32,
     text: String,
     status: Option<Status>,
-    agent: Option<i32>,
+    agent: Option<u32>,
     agent_name: Option<String>, // a copy
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk, copied_by(Assignee))]
+#[entity(table = "Desk", set = DeskRow, copied_by(Assignee))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
 struct Agent {
@@ -38,9 +38,9 @@ struct Agent {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", set = Desk)]
+#[entity(table = "Desk", set = DeskRow)]
 #[partition_key(tenant)]
-#[row_key("ticket_", ticket, "_", number)] // below the ticket
+#[row_key("ticket_", ticket, "_", number)] // sorts directly after its ticket
 struct Comment {
     tenant: String,
     #[digits(6)]
@@ -52,7 +52,7 @@ struct Comment {
 
 /// All types of the table. A read of tickets skips the others.
 #[derive(EntitySet)]
-enum Desk {
+enum DeskRow {
     Ticket(Ticket),
     Comment(Comment),
     Agent(Agent),
@@ -70,7 +70,7 @@ impl Denormal for Assignee {
     const NAME: &'static str = "assignee";
 
     fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
-        Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
+        Some(Agent::key(&ticket.tenant, ticket.agent?))
     }
 
     fn copied(agent: &Agent) -> String {

@@ -8,7 +8,7 @@ use clap::Parser;
 use examples::cookbook::{self, Options};
 
 /// Imports public-domain data into an embedded store or an account, then runs each recipe: the question, the layout, the plan,
-/// the answer and the cost.
+/// the result and the cost.
 #[derive(Debug, Parser)]
 #[command(name = "cookbook", version)]
 struct Arguments {
@@ -27,7 +27,7 @@ struct Arguments {
     /// List the recipes and exit
     #[arg(long)]
     list: bool,
-    /// Run the same recipes over this many builds of Debian packages as well
+    /// Run the same recipes over N builds of Debian packages as well
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=examples::large::MOST))]
     large: Option<u64>,
 }

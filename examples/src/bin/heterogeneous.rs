@@ -47,8 +47,7 @@ async fn run() -> Result<()> {
     both.insert(&jun)?.insert(&department)?;
     both.commit().await?;
 
-    // By type: the beginning of the row key excludes the other type. The partition contains both types, which the query must
-    // handle.
+    // By type: the prefix of the RowKey excludes the other type. A query of the whole partition returns both, and must handle them.
     assert_eq!(employees.query(Employee::rows("Sales")).collect().await?, std::slice::from_ref(&jun));
     assert_eq!(
         departments.query(Department::rows("Sales")).collect().await?,

@@ -27,7 +27,7 @@ async fn run() -> Result<()> {
     assert_eq!(jane.map(|jane| jane.name.clone()).as_deref(), Some("Jane"));
     assert_eq!(employees.get(Employee::key("Sales", 200)).await?, None);
 
-    // Digits are padded, because the order of the texts must be the order of the numbers (DQ-10).
+    // Digits are padded, because keys must sort like the numbers (DQ-10).
     let hundreds = employees.query(Employee::rows("Sales").id(100..=199));
     println!("{}", hundreds.plan()?);
     let names: Vec<String> = hundreds.collect().await?.into_iter().map(|employee| employee.name).collect();

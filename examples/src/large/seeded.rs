@@ -22,7 +22,7 @@ const SYLLABLES: [&str; 16] =
     ["ba", "co", "de", "fi", "gu", "ka", "li", "mo", "na", "pe", "ra", "so", "ti", "vu", "xe", "zo"];
 const TEAMS: [&str; 5] = ["Ada Team", "Games Team", "Python Team", "QA Group", "Science Team"];
 
-/// Generates this number of different packages.
+/// Generates `count` different packages.
 #[must_use]
 pub fn packages(count: usize, seed: u64) -> Vec<Package> {
     let mut state = seed;

@@ -70,7 +70,7 @@ type Result<T, E = Refused> = std::result::Result<T, E>;
 /// An entry to post.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Chosen by the client: a repetition gets the first answer.
+    /// Chosen by the client: a repetition gets the first response.
     pub request: String,
     /// The day on which it takes effect.
     pub effective: NaiveDate,
@@ -98,7 +98,7 @@ pub struct Bookkeeping {
     numbers: Arc<GaplessSequence<Entry, Audited>>,
 }
 
-/// Returns the row and the slot of the balance of an account.
+/// Returns the row and the slot of an account's balance.
 const fn slot(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
@@ -159,7 +159,7 @@ impl Bookkeeping {
         Ok(accounts.into_iter().map(|account| (account.number, account.currency)).collect())
     }
 
-    /// Posts entries in one transaction, and returns their numbers. Repeated requests get their first answers.
+    /// Posts entries in one transaction, and returns their numbers. Repeated requests get their first responses.
     ///
     /// # Errors
     /// A [`Refused`]; nothing is posted.
@@ -324,7 +324,7 @@ impl Bookkeeping {
         self.entries.query(days).project::<EntryLine>().collect().await
     }
 
-    /// Returns a page of the statement of an account, the newest posting first, and the cursor of the next one. A web client may hold the
+    /// Returns a page of an account's statement, the newest posting first, and the cursor of the next one. A web client may hold the
     /// cursor.
     ///
     /// # Errors

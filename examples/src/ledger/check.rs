@@ -1,4 +1,4 @@
-//! The invariants of the ledger of a tenant.
+//! The invariants of a tenant's ledger.
 
 use std::collections::BTreeMap;
 

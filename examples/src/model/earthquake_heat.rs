@@ -54,7 +54,7 @@ pub fn region(event: &source::Earthquake) -> &str {
 }
 
 impl HourlyEarthquake {
-    /// Returns the event as if it were written at this time.
+    /// Returns the event as if it were written at `time`.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let source::Earthquake { id, magnitude, place, .. } = event.clone();
@@ -65,7 +65,7 @@ impl HourlyEarthquake {
 }
 
 impl RegionalEarthquake {
-    /// Returns the event as if it were written at this time.
+    /// Returns the event as if it were written at `time`.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let region = region(event).to_owned();

@@ -18,7 +18,7 @@ use table_patterns::unit::UnitShare;
 /// The number of accounts of a row of balances.
 pub const SLOTS: u32 = 200;
 
-/// The state of the books of a tenant: `contoso` / `books`. Every entry reads it.
+/// The state of a tenant's books: `contoso` / `books`. Every entry reads it.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -122,7 +122,7 @@ pub struct EntryLine {
     pub volume: i64,
 }
 
-/// A line of the statement of an account, the newest first: `contoso` / `posting_000017_…`.
+/// A line of an account's statement, the newest first: `contoso` / `posting_000017_…`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -189,7 +189,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A request of a client that was answered: `contoso` / `request_…`. A repetition gets the same answer.
+/// A completed request of a client: `contoso` / `request_…`. A repetition gets the same response.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]

@@ -17,7 +17,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// The type of a row of the partition, recognised by the beginning of its key, which the compiler has checked to be sufficient.
+/// The types of rows in the partition. The prefix of the key identifies the type; the compiler has checked that it is sufficient.
 #[derive(EntitySet, Debug, PartialEq)]
 enum Member {
     Department(Department),

@@ -72,7 +72,7 @@ fn the_help_desk() {
 }
 
 #[test]
-fn the_packages() {
+fn the_layouts_of_the_packages_are_unchanged() {
     let package = Package {
         section: "non-free/libs".to_owned(),
         name: "zlib1g".to_owned(),

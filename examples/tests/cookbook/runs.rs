@@ -27,7 +27,7 @@ fn run(options: &Options) -> String {
 #[derive(Clone, Debug, PartialEq)]
 struct Shown {
     recipe: String,
-    /// The answer without times and without the versions of entities, whose length determines the width of the tables.
+    /// The output without times and without the versions of entities, whose length determines the width of the tables.
     answer: String,
     cost: String,
 }

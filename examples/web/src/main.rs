@@ -1,4 +1,4 @@
-//! A web API over a table: cursors, versions, repeated requests, ambiguous answers.
+//! A web API over a table: cursors, versions, repeated requests, ambiguous outcomes.
 
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -116,7 +116,7 @@ async fn write(
     match outcome {
         Ok(version) if condition.is_none() => Ok((StatusCode::CREATED, etag(&version)).into_response()),
         Ok(version) => Ok((StatusCode::NO_CONTENT, etag(&version)).into_response()),
-        // A repetition of a request whose answer was lost finds its own write.
+        // A repetition of a request whose response was lost finds its own write.
         Err(error) if error.is_already_exists() || error.is_precondition_failed() => {
             match orders.get(Order::key(&order.customer, number)).await? {
                 Some(found) if *found.value() == order => {

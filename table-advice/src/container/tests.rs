@@ -18,7 +18,7 @@ struct Event {
     body: String,
 }
 
-/// Creates a workload of events of this many tenants and users, with queries for one tenant.
+/// Creates a workload of events of `tenants` tenants with `users` users, and queries for one tenant.
 fn workload(tenants: u64, users: u64, stored: f64, asked: f64) -> Workload {
     let (of_tenants, of_users) =
         (Distribution::uniform(tenants).unwrap(), Distribution::uniform(users).unwrap());

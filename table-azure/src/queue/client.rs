@@ -27,7 +27,7 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 /// worker stops. Queues permit all of this (QUE-14), so consumers must be idempotent.
 ///
 /// # Texts
-/// The service stores texts as XML. A text with an illegal XML character, such as U+0000, is rejected before it is sent. Texts are never
+/// The service stores message texts as XML. A text with an illegal XML character, such as U+0000, is rejected before it is sent. Texts are never
 /// encoded implicitly (QUE-6).
 ///
 /// ```no_run

@@ -20,7 +20,7 @@ struct State {
 }
 
 impl Budget {
-    /// Creates a budget for this number of consecutive retries without a success.
+    /// Creates a budget of `repetitions` consecutive retries without a success.
     pub(crate) fn new(repetitions: u32) -> Self {
         let most = repetitions.saturating_mul(REPETITION);
         Self { most, state: Mutex::new(State { tokens: most, open: false }) }

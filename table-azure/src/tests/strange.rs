@@ -105,7 +105,7 @@ async fn a_batch_response_of_the_wrong_type_is_ambiguous() {
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
 }
 
-/// CON-11: a portal that answers every request with its page has written nothing, but a gateway may have.
+/// CON-11: a portal that responds to every request with its page has written nothing, but a gateway may have.
 #[tokio::test]
 async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     for kind in [

@@ -58,7 +58,7 @@ async fn a_late_response_does_not_advance_a_paused_clock() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut server = Server::start([]).await;
     server.endpoint = format!("http://{}/devstoreaccount1", listener.local_addr().unwrap());
-    // Not tokio's sleep, which the paused clock would skip.
+    // A thread sleeps here, because the paused clock would skip tokio's sleep.
     let answering = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = Vec::new();

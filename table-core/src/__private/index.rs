@@ -26,7 +26,7 @@ pub fn write_key_text<T>(
     Ok(())
 }
 
-/// Returns the value of a field of the index's key.
+/// Returns the value of a field in the index's key.
 ///
 /// # Errors
 /// `EntityMismatch` if the value is absent, which cannot occur in a copy.

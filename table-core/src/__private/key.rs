@@ -6,9 +6,9 @@ use crate::schema::KeyPiece;
 /// A key's pieces, with and without their names.
 #[derive(Debug)]
 pub struct KeyOf<const N: usize> {
-    /// For the schema.
+    /// The pieces as the schema describes them.
     pub pieces: [KeyPiece; N],
-    /// For the rules of compound keys and the splitter.
+    /// The pieces as the splitter and the checks of compound keys use them.
     pub forms: [Piece; N],
 }
 

@@ -28,7 +28,7 @@ pub const fn require_members(members: &[&EntitySchema], of: &str) {
 }
 
 const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
-    // A declaration with errors has a schema without keys. Those errors are reported elsewhere.
+    // A declaration with errors has a schema without keys. The derive of the member reports those errors.
     if left.row_key.is_empty() || right.row_key.is_empty() {
         return;
     }
@@ -132,7 +132,7 @@ pub const fn beside<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema
     members
 }
 
-/// Rejects an index whose rows are in the table of a member and could be mistaken for it.
+/// Rejects an index whose rows share the table of `member` and could be mistaken for rows of that member.
 const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &EntitySchema) {
     let elsewhere = match index.table {
         Some(table) => !table.as_bytes().eq_ignore_ascii_case(member.table.as_bytes()),

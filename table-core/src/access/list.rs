@@ -137,7 +137,7 @@ macro_rules! access_patterns {
     (@class partition) => { $crate::selection::Partition };
     (@class partitions) => { $crate::selection::PartitionRange };
     (@class fanout) => { $crate::selection::FanOut };
-    // Also used if the ceiling is invalid or missing, which `@ceiling` reports: every selection is within a scan.
+    // `Scan` is also used if the ceiling is invalid or missing, which `@ceiling` reports: every selection is within a scan.
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 

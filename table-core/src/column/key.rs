@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::key::codec::compound::{Piece, Splitter};
 use crate::query::EntityRef;
 
-/// A field of the key of the entity `E`, of type `T`: `Employee::ID`. Made by `#[derive(Entity)]`.
+/// A field of type `T` in the key of the entity `E`: `Employee::ID`. Made by `#[derive(Entity)]`.
 ///
 /// A key column is not a [`Column`](crate::Column): the store has no such property, so filters and patches cannot name it. Select rows by it with
 /// `Employee::key` and `Employee::rows`; a projection can include it.

@@ -65,7 +65,7 @@ impl Engine {
     /// attempt. The call blocks until the data has been copied.
     ///
     /// # Errors
-    /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with file and offset, if the
+    /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with the file and the offset, if the
     /// backup is damaged; `FormatTooNew`, `FormatTooOld`; `Io`, `DiskFull`.
     pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
         EngineOptions::new().restore(from, to)

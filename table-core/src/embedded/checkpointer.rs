@@ -191,7 +191,7 @@ impl Checkpointer {
         }
         // IMPORTANT: released after the checkpoint was recorded. A journal file is released only when the base contains its rows.
         let next = self.release_covered().unwrap_or_else(|error| {
-            // Harmless, because the next checkpoint or the next open releases it.
+            // A failure is harmless, because the next checkpoint or the next open releases the file.
             tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
             None
         });

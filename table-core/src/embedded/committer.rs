@@ -385,7 +385,7 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Answers all remaining requests: the caller of a dropped request learns that the engine has stopped.
+    /// Responds to all remaining requests: the caller of a dropped request learns that the engine has stopped.
     fn drop(&mut self) {
         // IMPORTANT: the readers' reference to the base is released before the base is dropped with `self`, and the folder's lock is dropped last.
         self.shared.close();

@@ -81,13 +81,13 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Makes all written bytes and the length of the file durable.
     fn sync_data(&self) -> io::Result<()>;
 
-    /// Extends the file at its end, `offset`, by this number of zero bytes and reserves disk space for them. The default implementation writes the
+    /// Extends the file at its end, `offset`, by `bytes` zero bytes and reserves disk space for them. The default implementation writes the
     /// zeros.
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.write_zeros(offset, bytes)
     }
 
-    /// Writes this number of zero bytes at an offset.
+    /// Writes `bytes` zero bytes at `offset`.
     fn write_zeros(&self, offset: u64, bytes: u64) -> io::Result<()> {
         let zeros = [0; 1 << 14];
         let mut written = 0;

@@ -15,7 +15,7 @@ pub enum Step {
     JournalSync,
     /// Publish a group to readers.
     Publish,
-    /// Answer the writers of a group.
+    /// Respond to the writers of a group.
     Acknowledge,
     /// Create the next journal file.
     JournalCreate,

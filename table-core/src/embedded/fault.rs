@@ -4,7 +4,7 @@ use std::io;
 
 use crate::error::{Error, Fault};
 
-/// A request that the engine refuses or did not answer.
+/// A request that the engine refuses, or to which it did not respond.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EngineFault {
     #[error("the engine was closed; open it again")]
@@ -14,12 +14,12 @@ pub(crate) enum EngineFault {
     #[fault(ReadOnly)]
     ReadOnly,
     #[error(
-        "writing has stopped, and running writes may or may not have been applied; open the engine again and read"
+        "writing has stopped, and writes in flight may or may not have been applied; reopen the engine and read"
     )]
     #[fault(EnginePoisoned)]
     Poisoned(#[source] Error),
     #[error(
-        "the engine's writer has stopped, and running writes may or may not have been applied; open it again"
+        "the engine's writer has stopped, and writes in flight may or may not have been applied; reopen the engine"
     )]
     #[fault(EnginePoisoned)]
     WriterGone,

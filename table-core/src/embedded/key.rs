@@ -123,8 +123,8 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // A bound may contain characters that no stored key contains. With `t = u ‖ c ‖ …` and c below U+0020, a stored p is below t exactly if p ≤
-        // u. Therefore, the bound is shortened to u, and placed before or after all keys of the partition u.
+        // A bound may contain characters that no stored key contains. With `t = u ‖ c ‖ …` and c below U+0020, a stored p is below t if and only if p
+        // ≤ u. Therefore, the bound is shortened to u, and placed before or after all keys of the partition u.
         let start = match &partitions.lower {
             Bound::Included(text) => match cut(text) {
                 Some(head) => bound(head, &[ABOVE_END]),

@@ -48,7 +48,7 @@ impl Version {
     }
 }
 
-/// Returns the bytes of a manifest of the current version.
+/// Returns the bytes of a manifest in the current format.
 pub(crate) fn bytes() -> Vec<u8> {
     let mut out = Writer::default();
     out.raw(MAGIC);

@@ -141,7 +141,7 @@ impl EngineOptions {
         (self.checkpoint_bytes / 3) as u64
     }
 
-    /// Returns the location of the base of a folder on a disk.
+    /// Returns the location of a folder's base on `disk`.
     pub(crate) fn place(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Place {
         Place {
             disk: Arc::clone(disk),

@@ -61,7 +61,7 @@ pub(crate) fn get(
     Ok(Some(StoredRow { row: select.project(row)?, etag }))
 }
 
-/// Returns the maximum number of entities of a page of this query.
+/// Returns the maximum number of entities on a page of this query.
 ///
 /// # Errors
 /// `InvalidInput` above 1,000 (TOP-2).
@@ -99,7 +99,8 @@ pub(crate) fn read(
     let mut pager = Pager::new(query, top, bounds);
     let gap = state.scan(&span, |key, row| pager.visit(key, row))?;
     let point = query.keys.partition_key.single().is_some() && query.keys.row_key.single().is_some();
-    let next = pager.next.filter(|_| !point); // PAGE-10
+    // A point query never returns a continuation token (PAGE-10).
+    let next = pager.next.filter(|_| !point);
     let page = Page {
         rows: pager.rows.finish()?,
         continuation: next.map(|position| Continuation::new(name, query, position).in_incarnation(id)),

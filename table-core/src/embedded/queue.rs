@@ -30,7 +30,7 @@ use crate::ticks;
 use decisions::Rest;
 use fault::StoredQueueFault;
 
-/// Prefix of the name of a queue's table.
+/// Name prefix of a queue's table.
 const QUEUE: &str = "queue-";
 
 /// Returns the table of a queue. No program can use its name.

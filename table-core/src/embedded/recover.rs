@@ -45,7 +45,7 @@ pub(crate) struct Lock {
 /// Opens a folder, given by its absolute path.
 pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let io = |error| Task::OpenFolder(path.into()).refused(error);
-    // Checked before the lock file is created, because the folder of another program must not be changed.
+    // The folder is checked before the lock file is created, because the folder of another program must not be changed.
     if check(&*options.disk, path)?.is_none() {
         folder::make(&*options.disk, path)?;
     }

@@ -1,4 +1,4 @@
-//! Requests to the committer and their answers.
+//! Requests to the committer and their responses.
 
 use futures_channel::oneshot::Sender;
 
@@ -51,7 +51,7 @@ impl Write {
         }
     }
 
-    /// Returns the answer of a refused write.
+    /// Returns the response to a refused write.
     pub(crate) fn refuse(self, error: Error) -> Answer {
         match self {
             Self::Submit { table, answer, .. } => {
@@ -68,7 +68,7 @@ impl Write {
     }
 }
 
-/// An answer that is sent once its group is durable. Refusals also wait, because they may depend on other writes in the group.
+/// A response that is sent once its group is durable. Refusals also wait, because they may depend on other writes in the group.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Committed(Sender<Result<Committed>>, Result<Committed>),
@@ -77,7 +77,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Sends the answer, or the failure of the whole group. A caller that no longer waits is not an error.
+    /// Sends the response, or the failure of the whole group. A caller that no longer waits is not an error.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

@@ -56,7 +56,7 @@ impl Reserve {
         room.held >= room.wanted
     }
 
-    /// Makes the reserve large enough for a checkpoint of a journal of this many bytes.
+    /// Makes the reserve large enough for a checkpoint of a journal of `journal` bytes.
     ///
     /// # Errors
     /// The error of a full disk, if the reserve cannot grow.

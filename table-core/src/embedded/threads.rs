@@ -26,7 +26,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Lets other threads run first.
     fn pass(&self);
 
-    /// Sleeps for a time.
+    /// Sleeps for `time`.
     fn sleep(&self, time: Duration);
 
     /// Waits until `ready` returns `true`, or at most for the given time. The condition is changed by other threads of the engine or by its callers.

@@ -32,7 +32,7 @@ impl Timestamps {
         self.next_from(0)
     }
 
-    /// Returns the next Timestamp that is not before an instant.
+    /// Returns the next Timestamp that is not before `instant`.
     pub(crate) fn next_from(&mut self, instant: u64) -> Result<u64> {
         let next = self.clock.now().max(instant).max(self.last.saturating_add(1));
         if next >= ticks::MAX {

@@ -53,7 +53,7 @@ pub(crate) fn operator() -> impl Strategy<Value = Comparison> {
     prop::sample::select(Comparison::ALL.to_vec())
 }
 
-/// Returns legal key texts.
+/// Generates legal keys.
 pub(crate) fn key() -> impl Strategy<Value = String> {
     let legal = vec!['a', 'b', '\'', ' ', '\u{FF21}', '\u{1F600}'];
     prop::collection::vec(prop::sample::select(legal), 0..=2)

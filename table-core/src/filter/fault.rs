@@ -63,13 +63,13 @@ pub(super) enum FilterFault {
     )]
     #[fault(InvalidInput, "LIT-3")]
     Null,
-    #[error("`{0}` is outside Edm.Int32; write `{0}L` for an Edm.Int64")]
+    #[error("`{0}` is out of range for Edm.Int32; write `{0}L` for an Edm.Int64")]
     #[fault(InvalidInput, "LIT-2")]
     Int32(String),
-    #[error("`{0}` is outside Edm.Int64")]
+    #[error("`{0}` is out of range for Edm.Int64")]
     #[fault(InvalidInput, "LIT-2")]
     Int64(String),
-    #[error("`{0}` is outside Edm.Double; infinities and NaN cannot be written")]
+    #[error("`{0}` is out of range for Edm.Double; infinities and NaN cannot be written")]
     #[fault(InvalidInput, "FIL-5")]
     Double(String),
     #[error("`{0}` is not a number; write 34, 34L for an Edm.Int64, 2.5, 3.4e1 or 3D")]

@@ -23,10 +23,10 @@
 //! | weeks | [`Week`] | `yyyy-Www` |
 //! | durations | [`Nanoseconds`] | 19 digits |
 //! | instants, days, times | [`Pattern`] | `yyyy-MM-ddTHH:mm` |
-//! | texts | [`Text`] | unchanged, if legal |
+//! | strings | [`Text`] | unchanged, if legal |
 //! | | [`Without`] | unchanged, if the separator does not occur |
 //! | | [`Escaped`] | any text, in order |
-//! | | [`Caret`], [`Percent`], [`Bars`] | any text, with the escapes of other programs |
+//! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes of other programs |
 //! | IP addresses | [`Address`] | all digits: `192.168.000.001` |
 //! | `bool`, `char`, `Uuid` | [`Flag`], [`CodePoint`], [`Guid`] | one digit, six, 36 characters |
 //! | | [`GuidAs`], [`Ulid`] | a `Uuid` in the other forms of .NET; 26 characters |

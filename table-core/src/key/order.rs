@@ -2,7 +2,7 @@
 //!
 //! UTF-8 sorts by code point, which differs from UTF-16 in one case: supplementary characters (lead bytes `F0`–`F4`) sort before U+E000–U+FFFF (lead
 //! bytes `EE`, `EF`) in UTF-16 and after them in UTF-8 (ORD-3). Replacing the lead bytes `EE` and `EF` by `F8` and `F9` fixes that case, keeps the
-//! length, and leaves all other texts unchanged.
+//! length, and leaves all other strings unchanged.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ const LIFT: u8 = 0xF8 - 0xEE;
 /// use std::cmp::Ordering;
 /// use table_core::key::order::compare;
 ///
-/// assert_eq!(compare("10", "9"), Ordering::Less); // ORD-2
+/// assert_eq!(compare("10", "9"), Ordering::Less); // strings, not numbers (ORD-2)
 /// assert_eq!(compare("\u{1F600}", "\u{FF21}"), Ordering::Less); // ORD-3, greater in UTF-8
 /// ```
 #[must_use]
@@ -37,7 +37,7 @@ const fn lifted(byte: u8) -> u8 {
     if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
 }
 
-/// Returns `true` if a string sorts before another, in constants. Use [`compare`] elsewhere.
+/// Returns `true` if a string sorts before another. For constants; use [`compare`] at run time.
 pub(crate) const fn is_before(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut at = 0;
@@ -70,7 +70,7 @@ pub(crate) const fn units_of(byte: u8) -> usize {
     }
 }
 
-/// Appends bytes whose order is the order that [`compare`] defines for strings.
+/// Appends an encoding of `text` whose bytes sort as [`compare`] sorts strings.
 pub fn encode(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());

@@ -1,4 +1,4 @@
-//! `PartitionKey`, `RowKey` and `EntityKey`: texts with legal characters and length (KEY-2 to KEY-8).
+//! `PartitionKey`, `RowKey` and `EntityKey`: strings with legal characters and a legal length (KEY-2 to KEY-8).
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Tests of the service's JSON: the worked examples in the service's form, and the laws of reading and writing.
+//! Tests for OData JSON: the published examples, and round-trip properties of the reader and the writer.
 
 mod levels;
 mod quick;

@@ -192,7 +192,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the ticks of an instant.
+/// Parses `text` as an instant, in ticks.
 fn instant(name: &str, text: &str) -> Result<Option<u64>> {
     match ticks::read(text) {
         Some(ticks) if ticks < ticks::EDM_MIN => Err(out_of_range(name, &text)),

@@ -10,7 +10,7 @@ use crate::value::{EdmType, ValueRef};
 
 /// An exact decimal as `Edm.String`, such as `19.90`, with its number of decimal places.
 ///
-/// The text does not sort as the number, and equal numbers may have different texts. A filter cannot compare it.
+/// The string does not sort as the number, and equal numbers may have different strings. A filter cannot compare it.
 ///
 /// ```
 /// use rust_decimal::Decimal;

@@ -29,7 +29,7 @@ pub enum QueryClass {
     PartitionScan,
     /// A range of partitions, which may span servers, such as all partitions with the same first levels (HPK-38).
     PartitionRange,
-    /// This many partitions or ranges, with one request or more each.
+    /// The given number of partitions or ranges, with one request or more each.
     FanOut(usize),
     /// Every partition (DQ-5).
     TableScan,

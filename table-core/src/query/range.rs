@@ -12,7 +12,7 @@ use crate::query::QueryClass;
 /// ```
 /// use table_core::query::TextRange;
 ///
-/// let range = TextRange::prefix("email_a"); // PAT-INTRA-3
+/// let range = TextRange::prefix("email_a"); // a prefix is a range (PAT-INTRA-3)
 /// assert!(range.contains("email_ada@contoso.com") && !range.contains("email_b"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +82,7 @@ impl TextRange {
 }
 
 impl TextRange {
-    /// Returns `true` if the range is empty because its bounds exclude each other. Stores answer such a range without reading.
+    /// Returns `true` if the range is empty because its bounds exclude each other. Stores return no rows for such a range, without reading.
     ///
     /// ```
     /// use std::ops::Bound;
@@ -194,7 +194,7 @@ impl KeyRange {
         Self::rows(partition_key, TextRange::ALL)
     }
 
-    /// Returns the cost class of a query of the range (CLS-1).
+    /// Returns the cost class of a query over the range (CLS-1).
     #[must_use]
     pub fn class(&self) -> QueryClass {
         match (self.partition_key.single(), self.row_key.single()) {

@@ -12,7 +12,7 @@ impl Query {
     /// ```
     /// use table_core::query::{KeyRange, Query, TextRange};
     ///
-    /// let query = Query::new(KeyRange::rows("Sales", TextRange::prefix("email_a"))); // PAT-INTRA-3
+    /// let query = Query::new(KeyRange::rows("Sales", TextRange::prefix("email_a"))); // a prefix is a range (PAT-INTRA-3)
     /// let text = "PartitionKey eq 'Sales' and RowKey ge 'email_a' and RowKey lt 'email_b'";
     /// assert_eq!(query.filter_text().as_deref(), Some(text));
     /// ```

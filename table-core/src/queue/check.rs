@@ -62,8 +62,8 @@ pub fn text(queue: &QueueName, text: &str) -> Result<()> {
 /// Checks the text and the times of a new message.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` (QUE-6), `OutOfRangeQueryParameterValue` (QUE-7, QUE-8), `InvalidQueryParameterValue` if it would be hidden at least as long
-/// as it lives (QUE-8).
+/// `RequestBodyTooLarge` if the text exceeds 64 KiB (QUE-6); `OutOfRangeQueryParameterValue` if a duration is out of range or not in whole seconds
+/// (QUE-7, QUE-8); `InvalidQueryParameterValue` if the message would expire before it becomes visible (QUE-8).
 pub fn message(queue: &QueueName, message: &PutMessage) -> Result<()> {
     text(queue, &message.text)?;
     hidden(queue, message.hidden, Duration::ZERO)?;

@@ -12,7 +12,7 @@ use crate::queue::fault::QueueFault;
 /// use table_core::queue::QueueName;
 ///
 /// let name = QueueName::new("archive-work")?;
-/// assert_eq!(name.poison()?.as_str(), "archive-work-poison"); // QUE-20
+/// assert_eq!(name.poison()?.as_str(), "archive-work-poison"); // the queue for messages that fail repeatedly (QUE-20)
 /// assert!(QueueName::new("Archive").is_err());
 /// assert!(QueueName::new("a--b").is_err());
 /// # Ok::<(), table_core::Error>(())

@@ -1,4 +1,4 @@
-//! Limits of the properties of an entity (ENT-2, PROP, TYPE and SIZE rules).
+//! Limits of an entity's properties (ENT-2, PROP, TYPE and SIZE rules).
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -17,7 +17,7 @@ use crate::value::{ValueRef, out_of_range};
 /// let mut writer = RowWriter::new();
 /// writer.property("FirstName", ValueRef::String("Ada"));
 /// writer.property("Age", ValueRef::Int32(34));
-/// assert_eq!(entity_bytes("Sales", "00001", Some(&writer.finish())), 78); // SIZE-7
+/// assert_eq!(entity_bytes("Sales", "00001", Some(&writer.finish())), 78); // the worked example (SIZE-7)
 /// ```
 #[must_use]
 pub fn entity_bytes(partition_key: &str, row_key: &str, row: Option<&Row>) -> usize {

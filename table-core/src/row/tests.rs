@@ -1,4 +1,4 @@
-//! Tests of the laws of the row format, each against a simple model, and of its golden bytes.
+//! Tests of the row format's laws, each against a simple model, and of its golden bytes.
 
 mod limits;
 

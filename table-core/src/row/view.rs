@@ -44,7 +44,7 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// Returns the position after a directory with this many entries. Since headers are at least four bytes long, each entry is preceded by four bytes,
+/// Returns the position after a directory with `count` entries. Since headers are at least four bytes long, each entry is preceded by four bytes,
 /// and one access reads an entry together with the end of the previous one.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
@@ -60,7 +60,7 @@ const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     }
 }
 
-/// Returns the number of properties and the length of a shape of this version at the start of these bytes.
+/// Returns the number of properties and the length of the shape at the start of `bytes`, if it has this version.
 const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     let [VERSION, 0, low, high, ..] = bytes else { return None };
     let count = u16::from_le_bytes([*low, *high]);
@@ -281,7 +281,7 @@ impl<'a> RowView<'a> {
     /// let hint = &mut 0;
     /// assert_eq!(row.view().find("Age", hint)?, Some(ValueRef::Int32(34)));
     /// assert_eq!(*hint, 2);
-    /// assert_eq!(row.view().find("age", hint)?, None); // PROP-1
+    /// assert_eq!(row.view().find("age", hint)?, None); // case is significant (PROP-1)
     /// # Ok::<(), table_core::Error>(())
     /// ```
     #[inline]

@@ -38,7 +38,7 @@ pub struct StoredSchema {
     pub entity: String,
     /// The table that stores the entities.
     pub table: String,
-    /// The value of the property `EntityType` of the entities, if they have one (PAT-HET-1).
+    /// The value of the entities' property `EntityType`, if they have one (PAT-HET-1).
     pub kind: Option<String>,
     /// The pieces of the `PartitionKey`; adjacent literals are joined.
     pub partition_key: Vec<StoredPiece>,
@@ -148,9 +148,9 @@ pub struct StoredIndex {
     pub when: Option<String>,
     /// The table of the index's rows; `None` for the entity's table.
     pub table: Option<String>,
-    /// The pieces of the `PartitionKey` of the index's rows; `None` for the entity's partition.
+    /// The pieces of the index rows' PartitionKey; `None` for the entity's partition.
     pub partition_key: Option<Vec<StoredPiece>>,
-    /// The pieces of the `RowKey` of the index's rows.
+    /// The pieces of the index rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
     /// The properties that each copy includes, sorted by name; `None` for all.
     pub include: Option<Vec<String>>,

@@ -43,7 +43,7 @@ pub(super) fn lend<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Compared by address, since a page stores the key of consecutive rows once.
+        // Partition keys are compared by address, since a page stores the key of consecutive rows once.
         let is_same_partition = partition.is_some_and(|last| std::ptr::eq(last, row.partition_key));
         match F::read_own_again(&mut place, row, is_same_partition) {
             Ok(true) => {

@@ -19,7 +19,7 @@ use crate::table::{Table, list_tables, request};
 /// # pollster::block_on(async {
 /// let store = Engine::in_memory();
 /// assert!(store.create_table_if_missing(&TableName::new("Employee")?).await?);
-/// assert!(!store.create_table_if_missing(&TableName::new("employee")?).await?); // TBL-2
+/// assert!(!store.create_table_if_missing(&TableName::new("employee")?).await?); // it exists: case is ignored (TBL-2)
 /// let names: Vec<TableName> = store.tables("Emp").try_collect().await?;
 /// assert_eq!(names[0].as_str(), "Employee");
 /// # Ok::<(), table_core::Error>(())

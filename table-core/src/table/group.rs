@@ -41,7 +41,7 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// # pollster::block_on(async {
     /// # let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
     /// let mut both = employees.transaction(&ada)?;
-    /// both.insert(&ada)?.insert(&review)?; // PAT-CK-3
+    /// both.insert(&ada)?.insert(&review)?; // both rows or none (PAT-CK-3)
     /// both.commit().await?;
     /// let group: EmployeeWithReviews = employees.read_group(Employee::key("Sales", 223)).await?;
     /// assert_eq!((group.employee.age, group.reviews.len()), (36, 1));

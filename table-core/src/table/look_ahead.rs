@@ -1,4 +1,4 @@
-//! Prefetching of the next page of a stream.
+//! Prefetching of a stream's next page.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

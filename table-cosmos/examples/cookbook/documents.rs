@@ -17,7 +17,7 @@ pub(super) struct Document {
     pub(super) title: String,
 }
 
-/// Creates a container with this many physical partitions and fifty documents of one tenant. Returns it with its requests.
+/// Creates a container with `partitions` physical partitions and fifty documents of one tenant. Returns it with its requests.
 pub(super) async fn stored(partitions: u32) -> Result<(Emulator, CosmosTables, Ledger)> {
     let emulator = Emulator::new(false)?;
     let store = emulator.open(Options::new().levels_of::<Document>()).await?;

@@ -1,4 +1,4 @@
-//! Requests and request units of each query of a recipe.
+//! Requests and request units of each query in a recipe.
 
 use std::collections::BTreeSet;
 use std::fmt;

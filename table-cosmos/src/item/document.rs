@@ -199,7 +199,7 @@ pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
         && written.iter().all(|(name, value)| found.get(name).is_some_and(|other| equals(other, value)))
 }
 
-/// Compares JSON. Numbers of the service are doubles, whose texts may differ.
+/// Compares JSON. Numbers of the service are doubles, whose spelling may differ.
 fn equals(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Number(left), Json::Number(right)) => left == right || left.as_f64() == right.as_f64(),

@@ -2,7 +2,7 @@
 
 use table_core::error::Fault;
 
-/// The fault of an item that another program wrote.
+/// An item that another program wrote and that is not an entity.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("item `{id}` was written by another program: {what}")]
 #[fault(Corrupted, "WIRE-6")]

@@ -31,7 +31,7 @@ pub enum Format {
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,
-    /// `Edm.DateTime` as a text of RFC 3339 in UTC: `"2026-11-26T08:00:00.5Z"`. Texts that end with `+00:00` are read as well.
+    /// `Edm.DateTime` as an RFC 3339 string in UTC: `"2026-11-26T08:00:00.5Z"`. Strings that end with `+00:00` are read as well.
     DateTime,
     /// `Edm.DateTime` as the number of whole seconds since 1970.
     UnixSeconds,
@@ -95,7 +95,7 @@ impl Format {
             }
             (Self::Int64Text, Json::String(text)) => {
                 let number: i64 = text.parse().ok()?;
-                // `+1` and `01` are other texts of the number.
+                // `+1` and `01` are other spellings of the number.
                 (number.to_string() == *text).then_some(Value::Int64(number))?
             }
             (Self::Double, Json::Number(number)) => Value::Double(number.as_f64()?),
@@ -129,7 +129,7 @@ fn instant(ticks: u64) -> Option<Value> {
     (ticks::EDM_MIN..=ticks::MAX).contains(&ticks).then(|| ticks::to_datetime(ticks))?.map(Value::DateTime)
 }
 
-/// Reads a text of RFC 3339 in UTC. Its first 19 characters have a fixed form, so texts are ordered by their whole seconds.
+/// Reads an RFC 3339 string in UTC. Its first 19 characters have a fixed form, so strings sort by their whole seconds.
 fn read_utc(text: &str) -> Option<u64> {
     let fraction = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?.get(19..)?;
     let is_fraction = fraction.is_empty()

@@ -20,7 +20,7 @@ pub(crate) struct NotAnObject;
 impl Path {
     /// Parses a path in the form of the service. A name may be enclosed in double quotes, and then contain `/`.
     ///
-    /// Returns `None` for a path without names, and for names that SQL texts or paths of indexing policies cannot contain.
+    /// Returns `None` for a path without names, and for names that SQL or paths of indexing policies cannot contain.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mut names, mut rest) = (Vec::new(), text);
         while !rest.is_empty() {
@@ -48,7 +48,7 @@ impl Path {
         Self { text: format!("/{name}"), names: vec![name.to_owned()], sql: format!("c.{name}") }
     }
 
-    /// Returns the path of a member of the object at this path.
+    /// Returns the path of the member `name` in the object at this path.
     pub(crate) fn member(&self, name: &str) -> Self {
         let names = self.names.iter().cloned().chain([name.to_owned()]).collect();
         Self { text: format!("{}/{name}", self.text), names, sql: format!("{}['{name}']", self.sql) }

@@ -159,7 +159,7 @@ impl Sql {
     }
 }
 
-/// The paths of a property and of its type.
+/// The paths of a property and its type.
 struct Property {
     value: String,
     edm: String,

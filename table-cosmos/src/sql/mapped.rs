@@ -55,7 +55,7 @@ impl Sql {
         self.by_member(member, operator, value).or(absent)
     }
 
-    /// Returns a comparison of texts of RFC 3339 by their whole seconds, which their first 19 characters contain.
+    /// Returns a comparison of RFC 3339 strings by their whole seconds, which their first 19 characters contain.
     fn by_seconds(&mut self, place: &str, operator: Comparison, seconds: i64) -> Condition {
         let text = |seconds: i64| {
             let instant = chrono::DateTime::from_timestamp(seconds, 0)?;

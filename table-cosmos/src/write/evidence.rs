@@ -50,7 +50,7 @@ impl Evidence {
 }
 
 impl CosmosTables {
-    /// Reads the entities of a transaction without a response.
+    /// Reads the current entities of a transaction whose response was lost.
     pub(super) async fn evidence(&self, target: &Target<'_>, planned: &[Planned]) -> Result<Evidence> {
         let rows: Vec<&str> = planned.iter().map(|plan| plan.row_key.as_str()).collect();
         let found = self.find_items(target.table, target.container, target.levels, &rows).await?;

@@ -124,8 +124,8 @@ impl Planned {
                     let body = if is_merge { merged(stored, row)? } else { document(row, Some(stored))? };
                     (Verb::Replace, body, if_match, races)
                 }
-                // The service rejects the operation, which determines its position among the operations (EGT-10). The condition of the program is not
-                // sent: if the read was stale, the service would accept it, and the members that were not read would be lost.
+                // The replace has an ETag that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's
+                // condition is not sent: after a stale read the service would accept it, and JSON members that were not read would be lost.
                 _ => {
                     let races: &[u16] = if matches!(condition, IfMatch::Any) { &[412] } else { &[] };
                     (Verb::Replace, document(row, None)?, Some(NEVER.to_owned()), races)
@@ -166,7 +166,7 @@ impl Planned {
     }
 }
 
-/// Returns the condition for changing an existing entity, and the statuses which mean that another writer was faster.
+/// Returns the condition for changing an existing entity, and the statuses which mean that another writer committed first.
 fn conditioned(condition: &IfMatch, stored: Option<&Found>, exact: bool) -> (Option<String>, &'static [u16]) {
     match (condition, stored) {
         (IfMatch::ETag(etag), _) => (Some(item::sent_etag(etag)), &[]),

@@ -17,7 +17,7 @@ enum On {
     Partitions(u32),
     /// Partitions that are split and merged between and during requests.
     Restless,
-    /// A container that first answers requests with 429.
+    /// A container that first responds to requests with 429.
     Throttled,
     /// Containers of another program, with a mapping.
     Mapped,

@@ -177,7 +177,7 @@ async fn write(store: &impl TableStore, table: &TableName, partition_key: &str, 
     store.submit(table, transaction).await.unwrap();
 }
 
-/// Returns the position of the physical partition of a PartitionKey.
+/// Returns the position of a PartitionKey's physical partition.
 fn place(map: &PartitionMap, partition_key: &str, depth: usize) -> usize {
     let levels: Vec<Component<'_>> = if depth == 1 {
         vec![Component::text(partition_key)]

@@ -1,6 +1,6 @@
 //! Random programs of several clients over a lossy network, with results checked against a model (CON-11).
 //!
-//! The network drops requests before or after they are applied, delays and duplicates them, and answers with gateway statuses. All clients
+//! The network drops requests before or after they are applied, delays and duplicates them, and responds with gateway statuses. All clients
 //! run in one thread and in virtual time. A search for a linearization then checks that all results are possible: an acknowledged write
 //! happened once, a rejected one did not happen, and an ambiguous one happened at most once.
 

@@ -1,4 +1,4 @@
-//! A network between a client and the emulator that loses, delays and duplicates requests, and answers with gateway statuses.
+//! A network between a client and the emulator that loses, delays and duplicates requests, and responds with gateway statuses.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

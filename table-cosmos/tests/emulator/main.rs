@@ -46,7 +46,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// Opens a store whose tables have this many physical partitions.
+/// Opens a store whose tables have `partitions` physical partitions.
 async fn store(partitions: u32, options: Options) -> Partitioned {
     let emulator = Emulator::new(false).unwrap();
     let store = emulator.open(options).await.unwrap();

@@ -14,7 +14,7 @@ use table_cosmos::{CosmosTables, Difference, Options, Throughput};
 
 use crate::runtime;
 
-/// The maximum size of a request of the service.
+/// The service's maximum size of a request.
 const MOST: usize = 2 << 20;
 
 pub(crate) fn row(text: &str) -> Row {
@@ -118,7 +118,7 @@ fn a_new_container_indexes_no_operation_ids_and_has_the_set_throughput() {
     });
 }
 
-/// Texts with one, two, three and six bytes for each UTF-16 code unit in JSON.
+/// Strings with one, two, three and six bytes for each UTF-16 code unit in JSON.
 const TEXTS: [&str; 4] = ["x", "é", "東", "\u{1}"];
 
 #[test]

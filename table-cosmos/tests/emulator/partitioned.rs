@@ -28,7 +28,7 @@ pub(crate) fn any_mapping() -> Mapping {
 }
 
 impl Partitioned {
-    /// Creates a table with this many levels.
+    /// Creates a table with `levels` levels.
     pub(crate) fn create(&self, table: &str, levels: usize) -> TableName {
         let table = TableName::new(table).unwrap();
         self.emulator.create(&table, levels, self.partitions, None).unwrap();

@@ -174,7 +174,7 @@ fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
     });
 }
 
-/// Opens a container with this many levels, and adds members to the description from the emulator. The emulator stores no time to live, and
+/// Opens a container with `levels` levels, and adds members to the description from the emulator. The emulator stores no time to live, and
 /// creates no container of the first version.
 async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error {
     let emulator = Emulator::new(false).unwrap();

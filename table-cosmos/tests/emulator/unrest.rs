@@ -16,7 +16,7 @@ use table_hierarchy::{Epk, EpkRange, PartitionMap};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
-/// The time for which a partition answers no requests during a split or merge.
+/// The time for which a partition serves no requests during a split or merge.
 const LOCKED: Duration = Duration::from_millis(2);
 /// The bounds of splits, as the first byte of an effective partition key.
 const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];
@@ -25,7 +25,7 @@ const MOST: u32 = 24;
 /// The number of times that one request is throttled. The client retries it nine times, and four threads may throttle it at once.
 const THROTTLED: u32 = 2;
 
-/// A disturbance of the requests of a scenario.
+/// A disturbance of a scenario's requests.
 pub(crate) enum Unrest {
     /// The partitions of each table are split and merged. Scenarios also use their own threads, but the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
@@ -71,7 +71,7 @@ impl Unrest {
         }
     }
 
-    /// Records the creation of a table with this many partitions.
+    /// Records the creation of a table with `partitions` partitions.
     pub(crate) async fn created(&self, table: &TableName, partitions: u32) {
         if let Self::Moves { maps, .. } = self {
             maps.lock().await.insert(table.folded().to_owned(), PartitionMap::even(partitions));

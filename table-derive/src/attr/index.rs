@@ -65,7 +65,7 @@ const LISTS: Words = Words {
         (PARTITION_KEY, "partition_key(\"name_\", department)"),
         (ROW_KEY, "row_key(\"name_\", name)"),
         (WHEN, WHEN_FORM),
-        // Accepted here, because it is reported by the rules for lists.
+        // `unique` is accepted here, because the rules for lists report it.
         (UNIQUE, "unique"),
     ],
     meant: MEANT,

@@ -142,7 +142,7 @@ fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)>
 
 /// Reports the names `PartitionKey`, `RowKey` and `Timestamp` (PROP-4).
 fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
-    // Fields with these names are meant for the keys that are missing, which is reported.
+    // Such fields are probably the missing keys, and a missing key is already reported.
     if entity.partition_key.is_none() || entity.row_key.is_none() {
         return;
     }

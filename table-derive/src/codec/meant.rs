@@ -123,7 +123,7 @@ fn numeric_format(word: &str, field: &str) -> Option<String> {
     })
 }
 
-/// Returns the help for a word that was written instead of an argument of a codec: in a key with this field, or, without a field, in an attribute.
+/// Returns the help for `word`, which was written instead of an argument of `codec`: in a key with `field`, or, without a field, in an attribute.
 pub(super) fn meant_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
     let is_meant = |words: &[&str]| words.iter().any(|other| word == other);
     let (_, _, right, meaning) = ARGUMENTS.iter().find(|(of, words, ..)| *of == codec && is_meant(words))?;

@@ -92,7 +92,7 @@ fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream>
     let forms = key::forms(&design.partition_constant());
     before.ranged().filter_map(move |(at, part)| {
         let argument = design.field(part)?.argument();
-        // Only codecs of variable width are checked, as for rows.
+        // Codecs of fixed width need no check, as for rows.
         let told = (!design.stub && part.codec.may_vary()).then(|| told(&forms, at));
         Some(quote!(#argument #told,))
     })

@@ -33,7 +33,7 @@ pub(super) fn encode_key(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Returns the calls that append the pieces of a key to `out`, each with a result. `value` returns the expression for the value of a field.
+/// Returns calls that append the pieces of `key` to `out`. Each call evaluates to a `Result`. `value` maps a field to the expression for its value.
 pub(super) fn encode(
     design: &Design<'_>,
     key: &Key,

@@ -1,4 +1,4 @@
-//! Checks of the shape of a declaration, before its parts are read.
+//! Checks of a declaration's shape, before its parts are read.
 
 use syn::{Data, DataStruct, DeriveInput, Fields, FieldsNamed};
 

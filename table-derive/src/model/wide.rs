@@ -67,7 +67,7 @@ impl Stored {
 }
 
 impl SlotsAttr {
-    /// Returns the number of slots; 0 for an invalid range, which is reported elsewhere.
+    /// Returns the number of slots; 0 for an invalid range, which the checks report.
     pub(crate) fn count(&self) -> usize {
         let count = self.last.saturating_add(1).saturating_sub(self.first);
         if count > MOST_PARTS * ROOM { 0 } else { count }

@@ -1,5 +1,5 @@
 //! Incomplete attributes, as an editor sees them: each valid declaration is cut off at each token of each attribute. It still expands,
-//! with one mistake at most, and its names appear in the expansion with their original spans.
+//! with at most one error, and its names appear in the expansion with their original spans.
 
 use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 

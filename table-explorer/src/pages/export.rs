@@ -16,7 +16,7 @@ use crate::response::{self, Body};
 /// The number of rows of one request.
 const PAGE: usize = 1_000;
 
-/// Answers with a file. A name of columns that is not selected is found by reading the result once before.
+/// Responds with a file. A name of columns that is not selected is found by reading the result once before.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = Built::new(context, table)?;
     let query = Query { top: Some(PAGE), ..built.query };

@@ -14,7 +14,7 @@ use crate::show;
 
 /// The maximum number of partitions shown, largest first.
 const SHOWN: usize = 100;
-/// The width of the bar of the largest partition.
+/// The width of the largest partition's bar.
 const BAR: u64 = 320;
 
 /// One partition: its key, rows and bytes.

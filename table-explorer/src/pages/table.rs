@@ -18,7 +18,7 @@ use crate::tree::{self, Branch};
 
 /// The number of rows from which keys are inferred if no schema is stored.
 const SAMPLE: usize = 200;
-/// The width of the bar of the largest partition.
+/// The width of the largest partition's bar.
 const BAR: usize = 120;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {

@@ -96,7 +96,7 @@ pub(crate) fn source(engine: &Engine) -> Source {
     Source::new(DynTableStore::new(engine.clone()), "test").with_engine(engine.clone())
 }
 
-/// Returns the value of a hidden field of a page, as a browser would send it.
+/// Returns the value of a page's hidden field, as a browser would send it.
 pub(crate) fn hidden(page: &str, name: &str) -> String {
     let at = page.find(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("no field {name}"));
     let value = page[at..].split("value=\"").nth(1).unwrap().split('"').next().unwrap();

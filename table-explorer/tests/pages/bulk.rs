@@ -23,7 +23,7 @@ async fn stored(engine: &Engine, partition_key: &str, row_key: &str) -> Option<T
     table.get(&key).await.unwrap().map(|found| found.value().clone())
 }
 
-/// Returns the values of the boxes of a page.
+/// Returns the values of a page's check boxes.
 fn marks(page: &str) -> Vec<String> {
     let boxes = page.split("<input type=\"checkbox\" name=\"row\" form=\"marked\" value=\"").skip(1);
     boxes.map(|rest| rest.split('"').next().unwrap().replace("&quot;", "\"")).collect()

@@ -1,4 +1,4 @@
-//! The content of the pages of the sample.
+//! The content of the sample's pages.
 
 use table_explorer::{Explorer, demo};
 

@@ -138,7 +138,7 @@ async fn the_tree_skips_the_rest_of_a_large_partition() {
     let (store, browser) = with(4, 250).await;
     let page = browser.page("/t/Big").await;
     let (requests, rows) = store.take();
-    // Four partitions, the end, and the sample by which keys are explained.
+    // Reads of four partitions, of the end, and of the sample that explains keys.
     assert!(requests <= 6, "{requests}");
     assert!(rows <= 4 * 101 + 201, "{rows} of 1,000 rows were read");
     for partition in 0..4 {

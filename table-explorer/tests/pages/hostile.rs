@@ -4,7 +4,7 @@ use table_core::{Engine, TableEntity, TableStoreExt};
 
 use crate::browser::Browser;
 
-/// Texts that break out of pages which do not escape them.
+/// Strings that break out of pages which do not escape them.
 const CORPUS: [&str; 12] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",

@@ -104,7 +104,7 @@ fn a_property_without_a_column_is_refused() {
     csv.write(&one).unwrap();
     let refused = csv.write(&two.with("Name", "Ada")).unwrap_err().to_string();
     assert!(refused.starts_with("property `Name` of ('p', '2') has no column; select it"), "{refused}");
-    // The row is not written in part.
+    // No partial row is written.
     let text = String::from_utf8(csv.finish().unwrap()).unwrap();
     assert_eq!(text, "PartitionKey,RowKey,Timestamp,Age,Age@type\np,1,,36,Edm.Int32\n");
 }

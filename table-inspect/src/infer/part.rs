@@ -7,7 +7,7 @@ use uuid::Uuid;
 /// The years in which ticks and dates are recognised as instants instead of other numbers.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
-/// The codec of a part of a key.
+/// The codec of a key part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Codec {
     /// Any string.

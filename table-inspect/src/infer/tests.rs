@@ -19,7 +19,7 @@ fn a_property_of_two_types_and_parts_with_few_texts_are_noted() {
         kind.notes,
         [
             "`Count` is Edm.Int64 in most rows and of another type in 1, which the declaration does not read",
-            "`number` is inferred from 2 different texts; compare it with more rows",
+            "`number` is inferred from 2 different values; compare it with more rows",
         ]
     );
 }

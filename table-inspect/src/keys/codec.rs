@@ -179,7 +179,7 @@ fn show(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
-/// Returns the ticks of an instant, or of a date at midnight UTC.
+/// Parses `value` as an instant, or as a date at midnight UTC, and returns its ticks.
 fn ticks_of(value: &str) -> Option<u64> {
     let instant = value.parse::<DateTime<Utc>>().ok().or_else(|| {
         value

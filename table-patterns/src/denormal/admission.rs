@@ -13,7 +13,7 @@ use crate::denormal::relation::Outgoing;
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,
     sources: Table<E, S>,
-    /// The admission for the table in the schema of the holders.
+    /// The write check for the table that the holders' schema names. Other tables get their own check.
     usual: Option<Admission<S>>,
 }
 

@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-/// A builder of the backfill of the copies of one entity type, as a source and as a holder. Created by
+/// A builder for the backfill of one entity type's copies, as a source and as a holder. Created by
 /// [`Entities::backfill_copies`](crate::Entities::backfill_copies).
 ///
 /// Both types of a relation have a backfill of their own, in any order: that of the sources brings all known holders in line, that of the holders records
@@ -136,7 +136,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         Self { page: Some(rows), ..self }
     }
 
-    /// Declares that no program with an older schema is running or has requests under way. The backfill then begins at once, and older programs are
+    /// Declares that no program with an older schema is running or has requests in flight. The backfill then begins at once, and older programs are
     /// refused.
     pub const fn without_older_programs(self) -> Self {
         Self { has_older: false, ..self }

@@ -36,7 +36,7 @@ pub(super) struct StoredReference {
     pub(super) etag: Option<ETag>,
 }
 
-/// Returns the common prefix of the `RowKey`s of a source's references.
+/// Returns the common `RowKey` prefix of a source's references.
 fn front(source: &EntityKey) -> String {
     format!("{REFERENCE_PREFIX}{}\u{FFFC}", source.row_key)
 }

@@ -172,7 +172,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let mut kept = CopyPlan::of(&pending)?;
         let PendingWrite { key, kind, stored, context, .. } = pending;
         let handle = self.handle;
-        // Checked before a reference is written in another partition.
+        // The write is checked before a reference is written in another partition.
         handle.admit(false).await?;
         let read = |row: &Row| read_as::<E>(&key, row).map_err(|error| handle.here(error, &key));
         let old = stored.as_ref().map(read).transpose()?;

@@ -173,7 +173,8 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             Err(error) => (Err(error.with_table(self.table.as_str())), false),
         };
         if !is_sent || matches!(outcome, Ok(Outcome::Conflict(..))) {
-            // No row refers to this work. After any other error the transaction may have been applied: only the collector can decide.
+            // After a conflict, or before sending, no row refers to the work. After any other error the transaction may have been applied: only the
+            // collector can decide.
             for work in undo {
                 work.undo().await;
             }

@@ -42,9 +42,9 @@ use crate::entities::turns::Turns;
 /// assert_eq!(*found[0], ada);
 ///
 /// let error = employees.insert(&Employee { id: 224, ..ada.clone() }).await.unwrap_err();
-/// assert_eq!(error.code(), table_core::ErrorCode::UniqueViolation); // PAT-INTRA-5
+/// assert_eq!(error.code(), table_core::ErrorCode::UniqueViolation); // the e-mail is taken (PAT-INTRA-5)
 /// let moved = employees.update(Employee::key("Sales", 223), |ada| ada.email = "lovelace@contoso.com".into()).await?;
-/// assert!(employees.get(Employee::by_email("Sales", "ada@contoso.com")).await?.is_none()); // PAT-INTRA-7
+/// assert!(employees.get(Employee::by_email("Sales", "ada@contoso.com")).await?.is_none()); // the old index row is gone (PAT-INTRA-7)
 /// employees.delete(Employee::key("Sales", 223), moved.etag()).await?;
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();

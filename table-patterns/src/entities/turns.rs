@@ -1,4 +1,4 @@
-//! Fair scheduling of the writers of a partition within one process.
+//! Fair scheduling of a partition's writers within one process.
 //!
 //! Concurrent writers that read, decide and write would conflict. They therefore queue: each takes its turn, reads the rows of the previous writers,
 //! and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction.
@@ -103,7 +103,7 @@ impl Turns {
             };
             match patience.wait(turn, (runtime, PATIENCE)).await {
                 Some(Ok(turn)) => return turn,
-                // A sender is dropped only with its line.
+                // A sender is dropped only together with its queue, so this writer queues again.
                 Some(Err(_)) => {}
                 None => return Turn { turns: self.clone(), place: None },
             }

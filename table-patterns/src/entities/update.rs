@@ -1,4 +1,4 @@
-//! Updates: read, change, write, and repeat if another writer was faster (CON-3).
+//! Updates: read, change, write, and repeat if another writer committed first (CON-3).
 
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::entities::read::{Current, read_as};
 use crate::entities::write::undecided;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer was faster, it reads the
+    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, it reads the
     /// entity again and repeats (CON-3). Passing an entity that was already read saves the first read.
     ///
     /// - `change` may run several times, each time on the stored version. It must not change the key (UPD-6).

@@ -1,4 +1,4 @@
-//! A store that answers queries in arbitrary order, like Cosmos DB for Table (COS-1).
+//! A store that returns rows in arbitrary order, like Cosmos DB for Table (COS-1).
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
@@ -12,7 +12,7 @@ use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
 
-/// An engine whose pages are in the order of the hashes of the keys.
+/// An engine whose pages are ordered by the keys' hashes.
 #[derive(Clone, Debug)]
 pub(crate) struct Unordered {
     engine: Engine,

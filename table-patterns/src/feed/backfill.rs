@@ -18,7 +18,7 @@ const NOTE: &str = "keeps feed";
 /// The position of the backfill, which has no pass.
 const START: &str = "begun";
 
-/// A builder of the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
+/// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
 ///
 /// It writes no entries: a feed contains changes, and the state from before is in the entities. Once it is complete, the feed contains every later
 /// change, so a reader that first reads the entities misses nothing. [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) does so.
@@ -47,13 +47,13 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
-    /// Declares that no program with an older schema is running or has requests under way. The feed is then complete at once, and older programs
+    /// Declares that no program with an older schema is running or has requests in flight. The feed is then complete at once, and older programs
     /// are refused.
     pub const fn without_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete. Returns the time after which this can be tried again, if programs of an older release may have requests under way.
+    /// Marks the feed as complete. Returns the time after which to try again, if programs of an older release may have requests in flight.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error of the store.

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::feed::{Cursor, Feed};
 
-/// The prefix of the `RowKey`s of a feed.
+/// The `RowKey` prefix of a feed's rows.
 pub const FEED_PREFIX: &str = "\u{FFFC}feed_";
 
 /// The RowKey of the head.

@@ -65,7 +65,7 @@ fn rows<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Range<usize>> 
     rows
 }
 
-/// Returns the name of a property of the change at a position in its row.
+/// Returns the name under which the change at position `at` stores `property` in the row.
 pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
@@ -140,7 +140,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Creates the head of a feed; `None` if another writer was faster.
+    /// Creates the head of a feed; `None` if another writer committed first.
     pub(super) async fn create(
         &self,
         table: &TableName,

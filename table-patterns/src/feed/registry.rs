@@ -135,7 +135,7 @@ impl<S: TableStore> Feed<S> {
         registry::forget_table(&self.store, FEEDS, table).await
     }
 
-    /// Marks a feed as quiet at its end. `listed` was read before `head`. Does nothing if a writer or another follower was faster, or if the
+    /// Marks a feed as quiet at its end. `listed` was read before `head`. Does nothing if a writer or another follower committed first, or if the
     /// partition stays listed.
     pub(crate) async fn mark_quiet(
         &self,

@@ -274,7 +274,7 @@ fn pat_ec_8_a_writer_that_is_no_longer_polled_blocks_no_other() {
 }
 
 #[test]
-fn pat_ec_8_threads_sharing_a_handle_lose_no_race_and_others_no_entry() {
+fn pat_ec_8_writers_sharing_a_handle_never_conflict_and_no_entry_is_lost() {
     let world = World::new(1_000);
     let shared = world.feed(0);
     world.write(&shared, &[0]);

@@ -166,7 +166,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { page: Some(entities), ..self }
     }
 
-    /// Declares that no program with an older schema is running or has requests under way: for example, because a single process uses the
+    /// Declares that no program with an older schema is running or has requests in flight: for example, because a single process uses the
     /// store, or because the older programs were stopped. The backfill then begins at once, and older programs are refused.
     pub fn without_older_programs(self) -> Self {
         Self { has_older: false, ..self }

@@ -26,8 +26,8 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of repaired findings.
     pub repaired: u64,
-    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests
-    /// under way.
+    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests in
+    /// flight.
     pub retry_after: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ impl IndexReport {
     }
 }
 
-/// A builder of a check of the indexes of a table.
+/// A builder for a check of a table's indexes.
 ///
 /// A check reads every entity and every row of the indexes, with a few requests each and sixteen concurrently, and holds one page at a time. While
 /// others write, it reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. A remote index that

@@ -25,7 +25,7 @@ pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes the entry of an entity at a key of an index elsewhere, and the guard of a row that no longer exists. Returns the number of
+    /// Removes the entry of an entity at a key of a remote index, and the guard of a row that no longer exists. Returns the number of
     /// removed entries. The entity need not exist.
     pub(crate) async fn remove_entry(
         &self,
@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         lists.write(&form, key, Some(found), &before, &after).await
     }
 
-    /// Removes all entries of a stored entity in indexes elsewhere. Returns their number.
+    /// Removes all entries of a stored entity in remote indexes. Returns their number.
     pub(crate) async fn remove_entries(&self, owner: &EntityKey, entity: &E) -> Result<u64> {
         let mut removed = 0;
         for index in remote::<E>() {
@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the keys of the rows of indexes elsewhere that have entries of entities in these partitions. Reads the indexes completely.
+    /// Returns the keys of the rows in remote indexes that have entries of entities in these partitions. Reads the indexes completely.
     pub(crate) async fn entries_of(&self, partitions: &[TextRange]) -> Result<Vec<EntityKey>> {
         let mut found = Vec::new();
         for index in remote::<E>() {

@@ -169,7 +169,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
         Self(self.0.filter(condition))
     }
 
-    /// Returns at most this number of copies.
+    /// Limits the result to `copies` copies.
     pub fn limit(self, copies: usize) -> Self {
         Self(self.0.limit(copies))
     }

@@ -47,7 +47,7 @@ impl Claim {
 /// The claims on a table, by the name of entity type and index.
 type Claims = BTreeMap<String, Claim>;
 
-/// Returns the claims of the indexes of an entity type on a table.
+/// Returns the claims of an entity type's indexes on a table.
 fn claims_of<E: Entity>(of: &TableName, indexes: &[&IndexSchema]) -> Claims {
     let literal = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Literal(literal), ..] => (*literal).to_owned(),
@@ -64,7 +64,7 @@ fn claims_of<E: Entity>(of: &TableName, indexes: &[&IndexSchema]) -> Claims {
     claims.collect()
 }
 
-/// Creates a table if it does not exist, and claims the keys of the indexes of an entity type in it. Claims on an earlier table with this
+/// Creates a table if it does not exist, and claims the index keys of an entity type in it. Claims on an earlier table with this
 /// name are void.
 ///
 /// # Errors

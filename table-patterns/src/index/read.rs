@@ -124,7 +124,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         EventualQuery::new(self.table.query(self.guarded(selection.into_selection())))
     }
 
-    /// Creates a scan of the entities of the table, without their index copies.
+    /// Creates a scan of the table's entities, without their index copies.
     pub fn scan(&self, reason: impl IntoSelection<E, Scan>) -> TableScan<E, S>
     where
         S: Clone,

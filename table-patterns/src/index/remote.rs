@@ -26,7 +26,7 @@ pub struct RemoteChange {
     pub left: Left,
 }
 
-/// The kinds of rows that are derived from an entity elsewhere.
+/// The kinds of rows that are derived from an entity in other partitions or tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Derived {
@@ -38,7 +38,7 @@ pub enum Derived {
     Held(String),
 }
 
-/// The first element of the text of a change that belongs to no index: index names contain no space.
+/// The first element of a change's text that belongs to no index: index names contain no space.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 

@@ -207,7 +207,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(Target { key: key.clone(), guard, row })
     }
 
-    /// Adds the writes of a guard, and of its entry if that differs. Returns `false` if another writer was faster.
+    /// Adds the writes of a guard, and of its entry if that differs. Returns `false` if another writer committed first.
     async fn operations(
         &self,
         entry: &Entry,

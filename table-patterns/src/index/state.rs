@@ -21,7 +21,7 @@ use crate::index::fault::IndexFault;
 ///     match state {
 ///         IndexState::Building => "run its backfill to the end",
 ///         IndexState::Ready => "nothing",
-///         IndexState::Disabled => "enable it, which builds it anew",
+///         IndexState::Disabled => "enable it, which rebuilds it",
 ///     }
 /// }
 /// assert_eq!(remedy(IndexState::Ready), "nothing");
@@ -95,7 +95,7 @@ impl States {
         self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == READY)
     }
 
-    /// Returns the error of a query of an index that the handle does not know as ready. Creating a query sends no request.
+    /// Returns the error for querying an index that the handle does not know to be ready. Creating a query sends no request.
     pub(crate) fn not_ready<E: Entity>(&self, index: &IndexSchema) -> Error {
         let is_read = self.place::<E>(index).is_some_and(|state| state.load(Ordering::Relaxed) == NOT_READY);
         let name = index.name.to_owned();

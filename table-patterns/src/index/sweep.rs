@@ -223,7 +223,7 @@ fn begin(pieces: &[KeyPiece]) -> TextRange {
     }
 }
 
-/// Returns a range that contains the keys of the rows of an index, and possibly others.
+/// Returns a range that contains the keys of an index's rows, and possibly others.
 pub(super) fn rows_of<E: Entity>(index: &IndexSchema) -> KeyRange {
     KeyRange {
         partition_key: begin(index.partition_key.unwrap_or(E::SCHEMA.partition_key)),

@@ -6,7 +6,7 @@ use table_core::error::Fault;
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput, "PAT-LARGE-2")]
 pub(super) enum LargeFault {
-    #[error("the write contains two contents for the same blob; pass one")]
+    #[error("the write passes content for the same blob twice; pass it once")]
     TwoContents,
     #[error(
         "the upload took more than half of the grace period, and the collector could remove the blob; set a longer grace period"

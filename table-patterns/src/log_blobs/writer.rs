@@ -108,7 +108,7 @@ impl LogWriter {
         kind: LogKind,
         fields: impl IntoIterator<Item = F>,
     ) -> Result<bool> {
-        // Never earlier than the previous line, so the last line of a block is the latest.
+        // A line is never earlier than the previous one, so the last line of a block is the latest.
         self.last = self.clock.now().max(self.last);
         let line = LogLine {
             at: ticks::to_datetime(self.last).unwrap_or(DateTime::<Utc>::MAX_UTC),

@@ -36,7 +36,7 @@ impl WholePartitions for FanOut {}
 /// ```
 /// use table_patterns::log_tail::LogSlice;
 ///
-/// /// Returns the last line of a page of a log.
+/// /// Returns the last line on a page of a log.
 /// fn footer<E>(slice: &LogSlice<E>) -> String {
 ///     match slice.cut_at {
 ///         Some(stamp) => format!("{} events; older ones before {stamp}", slice.items.len()),

@@ -239,7 +239,7 @@ fn page_9_a_position_in_another_table_is_refused() {
         let refused = Migration::new(&store, &store, table()).resume(text.parse().unwrap()).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::InvalidInput);
     }
-    // A position of this table, with the token of another query.
+    // A position in this table, with a token of another query.
     let query = Query::new(KeyRange::partition("p"));
     let position = table_core::query::Position { partition_key: "p".to_owned(), row_key: None };
     let token = Continuation::new(&table(), &query, position);

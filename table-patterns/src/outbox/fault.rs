@@ -1,4 +1,4 @@
-//! Errors of outboxes: invalid intents, and recorded texts that cannot be read.
+//! Errors of outboxes: invalid intents, and recorded rows that cannot be read.
 
 use table_core::error::Fault;
 
@@ -44,7 +44,7 @@ pub(crate) enum OutboxFault {
     #[fault(PropertyValueTooLarge, "KEY-8")]
     TargetKey(usize),
     #[error(
-        "the intent has {bytes} bytes as JSON, but one row holds {most}; split its steps into several intents"
+        "the intent takes {bytes} bytes as JSON, but a row holds at most {most}; split its steps into several intents"
     )]
     #[fault(EntityTooLarge, "SIZE-1")]
     TooLarge { bytes: usize, most: usize },

@@ -228,8 +228,8 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes the guards of one partition whose entities no longer exist and that no step has changed since a given time, in [ticks](table_core::ticks).
-/// Returns the number of deleted guards. Reads the guards of the partition, and the entity of each one without an owner.
+/// Deletes the guards in one partition that no step has changed since `untouched_since`, in [ticks](table_core::ticks), and whose entities no longer
+/// exist. Returns the number of deleted guards. Costs a query for the guards, and a read of the entity for each old guard that names no owner.
 ///
 /// A step that is delivered after its guard was deleted is applied as a new one. Choose a time by which all earlier intents are done, such as several
 /// days ago.

@@ -126,7 +126,7 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
     let name = TableName::new(registry)?;
     each(store, &name, KeyRange::ALL, |row| match entry(row) {
         Ok(entry) => entries.push(entry),
-        // These rows are not registrations.
+        // The rows of these partitions are not registrations.
         Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
         Err(error) => {
             let error = error.with_table(name.as_str()).with_key(row.partition_key, row.row_key);

@@ -18,7 +18,7 @@ use crate::outbox::intent::Intent;
 use crate::outbox::keys::hash;
 use crate::outbox::text;
 
-/// The prefix of the `RowKey`s of an outbox. It is followed by 16 digits of the source's hash and 16 random digits.
+/// The `RowKey` prefix of an outbox's rows. It is followed by 16 digits of the source's hash and 16 random digits.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
 /// The maximum number of properties for the JSON of an intent.
@@ -110,7 +110,7 @@ pub(crate) fn everywhere() -> KeyRange {
 pub(crate) struct Pending {
     pub(crate) place: Place,
     pub(crate) etag: ETag,
-    /// The Timestamp of the transaction of the change. It does not change when notes are recorded.
+    /// The Timestamp of the transaction that made the change. It does not change when notes are recorded.
     pub(crate) version: u64,
     /// The time at which a sweep last sent a message.
     pub(crate) prompted: Option<u64>,
@@ -293,7 +293,7 @@ fn parse(text: &[u8]) -> Result<Intent> {
 /// A note that is recorded in the row of an intent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
-    /// A sweep has sent a message for the row at this time.
+    /// A sweep has sent a message for the row at the given time.
     Prompted(u64),
     /// A worker has claimed the row until a time, with its claim and the started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64 },

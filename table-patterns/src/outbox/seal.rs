@@ -1,4 +1,4 @@
-//! Seals of intents: only programs with the key of an outbox can make a worker write elsewhere.
+//! Seals of intents: only programs with the key of an outbox can make a worker write to other partitions.
 //!
 //! A row of an outbox is in the partition of its change, where the bearer of a shared access signature may also write. The worker has more rights
 //! than that bearer. Each intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program. Workers

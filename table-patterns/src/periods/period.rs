@@ -5,7 +5,7 @@ use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, 
 /// The months of a quarter.
 const QUARTER: u32 = 3;
 
-/// The length of the period of a table, in UTC.
+/// The length of a table's period, in UTC.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -34,7 +34,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// Returns the start of the period of an instant.
+    /// Returns the start of the period that contains `instant`.
     #[must_use]
     pub fn start(self, instant: DateTime<Utc>) -> DateTime<Utc> {
         let date = instant.date_naive();

@@ -102,7 +102,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         E::PERIOD.offset(self.now(), i32::from(self.ahead)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// Returns the name of the table of an instant (PAT-HVD-4).
+    /// Returns the name of the table for the period that contains `instant` (PAT-HVD-4).
     ///
     /// # Errors
     /// `OutOfRangeInput` if the period is no longer kept, or is too far ahead.
@@ -303,7 +303,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Returns the start of the period of a table; `None` for a table of another type.
+    /// Returns the start of a table's period, or `None` if the table belongs to another type.
     pub(crate) fn start_of(table: &TableName) -> Option<DateTime<Utc>> {
         let (base, name) = (E::SCHEMA.table, table.as_str());
         let is_ours = name.get(..base.len()).is_some_and(|own| own.eq_ignore_ascii_case(base));

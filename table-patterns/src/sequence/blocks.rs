@@ -45,7 +45,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     /// Returns a number of the partition that no other call returns, in any process.
     ///
     /// # Errors
-    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`. No number is returned, and a block may be lost.
     /// - `LayoutMismatch` if another entity type takes numbers from a sequence of this name in the partition.
     /// - Any error of the store.

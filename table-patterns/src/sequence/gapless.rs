@@ -34,7 +34,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     ///
     /// # Errors
     /// - Any error of `uses` or of [committing](Unit::commit). The number is then free again.
-    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
+    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`.
     /// - `LayoutMismatch` if another entity type takes numbers from a sequence of this name in the partition.
     ///

@@ -93,7 +93,7 @@ fn pat_inter_3_a_second_type_with_the_name_of_a_sequence_is_refused_with_both_na
         let text = error.to_string();
         assert!(text.contains("`Ticket`") && text.contains("`Visit`"), "{text}");
     }
-    // Both sequences go on by themselves, and a sequence can be taken over on purpose.
+    // Both sequences continue, and a program can take over a sequence explicitly.
     let own = GaplessSequence::new(&visits, "visit").unwrap();
     assert_eq!((insert(&tickets, "b").unwrap(), visit(&own).unwrap()), (2, 1));
     block_on(numbers.set(Visit::partition("contoso"), 7)).unwrap();

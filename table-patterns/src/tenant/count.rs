@@ -33,10 +33,10 @@ impl Count {
 }
 
 impl Tenant {
-    /// Counts the rows and blobs of the tenant. Reads its partitions once, and lists its blobs. Rows elsewhere are not counted.
+    /// Counts the rows and blobs of the tenant. Reads its partitions once, and lists its blobs. Remote rows are not counted.
     ///
     /// # Errors
-    /// `InvalidInput` if a type with rows elsewhere is not registered; any error of the stores.
+    /// `InvalidInput` if a type with remote rows is not registered; any error of the stores.
     pub async fn count(&self) -> Result<Count> {
         self.check()?;
         let mut count = Count::default();

@@ -44,13 +44,13 @@ pub struct Erased {
 }
 
 impl Tenant {
-    /// Erases the tenant: its rows, the rows elsewhere that follow from them, its registrations and its blobs. Then a proof reads everything
-    /// again, and indexes elsewhere completely. If a late writer left something, the erasure is repeated, at most three times.
+    /// Erases the tenant: its rows, the remote rows that follow from them, its registrations and its blobs. Then a proof reads everything
+    /// again, and remote indexes completely. If a late writer left something, the erasure is repeated, at most three times.
     ///
     /// Stop the writers of the tenant first. After an interruption, erase it again: what remains is found from the remaining rows.
     ///
     /// # Errors
-    /// - `InvalidInput` if a type with rows elsewhere is not registered.
+    /// - `InvalidInput` if a type with remote rows is not registered.
     /// - `UpdateConditionNotSatisfied` if rows are left after three passes.
     /// - Any error of the stores.
     pub async fn erase(&self) -> Result<Erased> {
@@ -71,7 +71,7 @@ impl Tenant {
         }
     }
 
-    /// Counts everything that an erasure deletes, including rows elsewhere: 0 after an erasure. Reads indexes elsewhere completely.
+    /// Counts everything that an erasure deletes, including remote rows: 0 after an erasure. Reads remote indexes completely.
     ///
     /// # Errors
     /// Any error of the stores.
@@ -97,9 +97,9 @@ impl Tenant {
 async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     for table in place.existing().await? {
         for range in place.ranges() {
-            // IMPORTANT: the rows elsewhere first. After a crash the entities that remain still name them.
+            // IMPORTANT: the remote rows first. After a crash the entities that remain still name them.
             erase_rows(place, &table, &range, false, erased).await?;
-            // The recorded steps and the references, which name rows elsewhere, after the entities: a reference whose source is gone clears
+            // The recorded steps and the references, which name remote rows, after the entities: a reference whose source is gone clears
             // the copies.
             erase_rows(place, &table, &range, true, erased).await?;
         }
@@ -147,7 +147,7 @@ async fn erase_rows(
     Ok(())
 }
 
-/// Removes the rows elsewhere that follow from the entities of a page.
+/// Removes the remote rows that follow from the entities of a page.
 async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     let mut owned = Vec::new();
     for row in page.rows.iter() {
@@ -159,7 +159,7 @@ async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
 }
 
-/// Removes the rows elsewhere that the recorded steps of a page may have left, and clears copies of deleted entities.
+/// Removes the remote rows that the recorded steps of a page may have left, and clears copies of deleted entities.
 async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
     let (mut changed, mut sources) = (0, BTreeSet::new());
     for row in page.rows.iter() {

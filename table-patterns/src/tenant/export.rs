@@ -45,7 +45,7 @@ pub struct Export<'a> {
     tenant: &'a Tenant,
     rows: usize,
     position: ExportPosition,
-    /// The parts of the blobs of the last page that are not exported yet, and the position after them.
+    /// The blob parts of the last page that are not exported yet, and the position after them.
     blobs: VecDeque<Part>,
     next: Option<ExportPosition>,
 }
@@ -172,7 +172,7 @@ impl Export<'_> {
     /// Returns the next lines, each with a line break; `None` at the end.
     ///
     /// # Errors
-    /// - `InvalidInput` if a row names a blob whose store is not registered, or a type with rows elsewhere is not registered.
+    /// - `InvalidInput` if a row names a blob whose store is not registered, or a type with remote rows is not registered.
     /// - `BlobNotFound` if a row names a missing blob.
     /// - Any error of the stores. The step can be repeated.
     pub async fn step(&mut self) -> Result<Option<String>> {
@@ -293,7 +293,7 @@ mod parts {
     use crate::blob::BlobRef;
     use crate::tenant::line::BlobLine;
 
-    /// The size of the parts of a blob.
+    /// The size of a blob part.
     const PART: u64 = 1 << 20;
 
     impl Export<'_> {
@@ -330,7 +330,7 @@ mod parts {
             Ok(blobs)
         }
 
-        /// Returns the line of a part of a blob.
+        /// Returns the line for a part of a blob.
         pub(super) async fn part(&self, part: &Part) -> Result<String> {
             let folder = self.tenant.places.get(part.place).and_then(|place| place.blobs.get(part.folder));
             let Some(folder) = folder else { return Ok(String::new()) };

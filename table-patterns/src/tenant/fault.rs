@@ -32,12 +32,12 @@ pub(super) enum TenantFault {
     #[fault(FormatTooNew)]
     Format { found: u32, known: u32 },
     #[error(
-        "the export has {found} places, and the tenant has {own}; register the same tables in the same order"
+        "the export contains {found} tables and ranges of partitions, but the tenant registers {own}; register the same ones in the same order"
     )]
     #[fault(InvalidInput)]
     Places { found: usize, own: usize },
     #[error(
-        "place {place} of the export is table `{found}`, and the tenant has another table there; register the same tables in the same order"
+        "entry {place} of the export is table `{found}`, but the tenant registers another table there; register the same tables in the same order"
     )]
     #[fault(InvalidInput)]
     OtherTable { place: usize, found: TableName },

@@ -241,12 +241,12 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the rows elsewhere that follow from the imported entities, and returns the result. May be called again after an error.
+    /// Writes the remote rows that follow from the imported entities, and returns the result. May be called again after an error.
     ///
     /// # Errors
     /// - `InvalidInput` if the last line of the export is missing.
     /// - `ResourceNotFound` if an entity holds copies of one that is not stored here.
-    /// - `UniqueViolation` if another tenant has the value of a unique index elsewhere.
+    /// - `UniqueViolation` if another tenant has the value of a unique remote index.
     /// - Any error of the stores.
     pub async fn finish(&mut self) -> Result<Imported> {
         if !self.is_ended {
@@ -273,7 +273,7 @@ async fn register(
     registry::register(&place.store, &known, table, partition_key, Clock::default().now()).await
 }
 
-/// Writes the rows elsewhere that follow from the entities of a place.
+/// Writes the remote rows that follow from the entities of a place.
 async fn settle(place: &Place) -> Result<u64> {
     if !place.members.iter().any(|member| member.has_elsewhere()) {
         return Ok(0);

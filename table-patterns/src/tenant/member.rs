@@ -1,4 +1,4 @@
-//! The registered types of a tenant: each decides about its rows, and about the rows elsewhere that follow from them.
+//! The registered types of a tenant: each decides about its rows, and about the remote rows that follow from them.
 
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
@@ -50,17 +50,17 @@ pub(super) trait Member: Send + Sync {
         false
     }
 
-    /// Writes the rows elsewhere that follow from a stored entity. Returns their number.
+    /// Writes the remote rows that follow from a stored entity. Returns their number.
     fn settle<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Removes the rows elsewhere that follow from an entity. Returns their number.
+    /// Removes the remote rows that follow from an entity. Returns their number.
     fn erase<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Removes the rows elsewhere that a recorded step of the type may have left. Returns their number.
+    /// Removes the remote rows that a recorded step of the type may have left. Returns their number.
     fn erase_recorded<'a>(&'a self, _: &'a Step) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
@@ -70,7 +70,7 @@ pub(super) trait Member: Send + Sync {
         nothing()
     }
 
-    /// Returns the keys of the rows elsewhere that belong to entities of these partitions. Reads indexes elsewhere completely.
+    /// Returns the keys of the remote rows that belong to entities of these partitions. Reads remote indexes completely.
     fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<Vec<EntityKey>>> {
         future::ready(Ok(Vec::new())).boxed()
     }

@@ -22,7 +22,7 @@ pub(super) trait PeriodSource: Send + Sync {
     /// Returns the existing tables.
     fn existing(&self) -> BoxFuture<'_, Result<Vec<TableName>>>;
 
-    /// Returns `true` if a name is the name of a table of a period.
+    /// Returns `true` if `table` is one of the period tables.
     fn has(&self, table: &TableName) -> bool;
 }
 

@@ -45,7 +45,7 @@ impl Place {
         }
     }
 
-    /// Returns the name of the table, or the common beginning of the names of the tables.
+    /// Returns the name of the table, or the common prefix of the tables' names.
     pub(super) fn name(&self) -> Result<TableName> {
         match &self.tables {
             Tables::One(table) => Ok(table.clone()),
@@ -79,7 +79,7 @@ impl Place {
         self.members.iter().find(|member| member.owns(row))
     }
 
-    /// Refuses a place with an unregistered type that has rows elsewhere.
+    /// Returns an error if a type that has rows in other partitions or tables is not registered.
     ///
     /// # Errors
     /// `InvalidInput` with the name of the type.
@@ -95,7 +95,7 @@ impl Place {
         Ok(())
     }
 
-    /// Reads one page of the rows of a range of partitions; `None` if the table does not exist.
+    /// Reads one page of the rows in a range of partitions; `None` if the table does not exist.
     pub(super) async fn page(
         &self,
         table: &TableName,

@@ -18,7 +18,7 @@ pub struct Committed<T> {
 }
 
 impl<T> Committed<T> {
-    /// Returns the result of the function.
+    /// Returns the value that the transaction's function returned.
     pub fn into_value(self) -> T {
         self.value
     }

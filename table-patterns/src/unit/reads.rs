@@ -85,7 +85,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         Ok(Some(Versioned::new(read, etag, row.view().timestamp())))
     }
 
-    /// Adds the key of a row of the partition to an error.
+    /// Adds the key of the row `row_key` to an error.
     pub(crate) fn at_row(&self, error: Error, row_key: &RowKey) -> Error {
         error.with_key(self.batch.partition_key().as_str(), row_key.as_str())
     }

@@ -93,13 +93,13 @@ impl Stored {
     }
 }
 
-/// Returns the hold for a transaction whose last attempt took a time, after an earlier hold that was too short.
+/// Returns how long to hold the reservation, given the duration of the last attempt and of an earlier hold that was too short.
 pub(super) fn hold(attempt: Duration, earlier: Duration) -> Duration {
     let wanted = attempt.saturating_mul(4).saturating_add(PAUSES.1.saturating_mul(4));
     wanted.max(earlier.saturating_mul(2)).clamp(HOLDS.0, HOLDS.1)
 }
 
-/// Returns the time since an instant by the clock of this process.
+/// Returns the time since `began` by the clock of this process.
 pub(super) fn elapsed(began: u64, runtime: &Runtime) -> Duration {
     Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100))
 }

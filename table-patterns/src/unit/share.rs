@@ -4,7 +4,7 @@ use table_core::entity::Entity;
 
 /// The operations that a write of an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
 ///
-/// The numbers include the entity, its index rows in the partition, and the record of changes elsewhere. A feed adds two operations to the
+/// The numbers include the entity, its index rows in the partition, and the record of changes in other partitions. A feed adds two operations to the
 /// whole unit. Not included are the rows of [participants](crate::participant), and references and holders of [copies](crate::denormal), whose
 /// number depends on the data: [`Unit::contributions`](crate::unit::Unit::contributions) counts them.
 ///
@@ -40,7 +40,7 @@ pub trait UnitShare: Entity {
 
 impl<E: Entity> UnitShare for E {}
 
-/// Returns the number of operations of a write that changes this many rows of each index.
+/// Returns the number of operations of a write that changes `rows` rows of each index.
 const fn share<E: Entity>(rows: usize) -> usize {
     let (mut operations, mut has_remote, mut rest) = (1, false, E::SCHEMA.indexes);
     while let [index, after @ ..] = rest {

@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     ///
     /// # Errors
     /// - The error of the function, unchanged. Nothing is written then.
-    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers were faster in all attempts
+    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed first in all attempts
     ///   of the [policy](Entities::with_retry).
     /// - Any error of [`Unit::commit`], converted likewise.
     ///
@@ -224,7 +224,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
         }
         if group.is_some() {
-            // The unit has read versions of rows of the group.
+            // The unit has read row versions that only the group knows.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }

@@ -100,7 +100,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Change { source: source.clone(), etag, before, after, rows: wanted.rows })
     }
 
-    /// Writes the rows, sums and records of several entities. Returns `false` if another writer was faster.
+    /// Writes the rows, sums and records of several entities. Returns `false` if another writer committed first.
     pub(super) async fn write_changes(&self, place: &PartitionKey, changes: &[&Change]) -> Result<bool> {
         let mut differences = Differences::new();
         for change in changes {

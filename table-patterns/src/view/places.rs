@@ -1,4 +1,4 @@
-//! The list of the partitions of a view that contain an entity. `docs/models/places.rs` is a model of it.
+//! The list of a view's partitions that contain an entity. `docs/models/places.rs` is a model of it.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Writes the lists of entities, extended by the named partitions. Returns the entities whose lists were written. For the others, another writer
-    /// was faster, or the write failed.
+    /// committed first, or the write failed.
     pub(super) async fn place(
         &self,
         gaining: Vec<Recorded>,
@@ -122,7 +122,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         (Ok(true), chunk)
     }
 
-    /// Writes lists under the versions that were read. Returns the new versions, or `None` if another writer was faster.
+    /// Writes lists under the versions that were read. Returns the new versions, or `None` if another writer committed first.
     pub(super) async fn write_places(
         &self,
         partition_key: &PartitionKey,

@@ -13,7 +13,7 @@ use table_core::value::ValueRef;
 use crate::feed::Cursor;
 use crate::view::fault::ViewFault;
 
-/// The prefix of the `RowKey`s of the bookkeeping rows of a view.
+/// The `RowKey` prefix of a view's bookkeeping rows.
 pub const VIEW_PREFIX: &str = "\u{FFFC}view_";
 
 pub(super) const OF: &str = "\u{FFFC}view_of_";
@@ -52,7 +52,7 @@ pub(super) struct Cut {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
-/// Returns the key of the state row of the view.
+/// Returns the key of the view's state row.
 pub(super) fn state_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}state"))
 }
@@ -63,12 +63,12 @@ pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
 }
 
-/// Returns the key of the cursor of a partition's feed.
+/// Returns the key of the row with the cursor of a partition's feed.
 pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}cursor"))
 }
 
-/// Returns the key of the row of the lease.
+/// Returns the key of the lease row.
 pub(super) fn lease_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
 }
@@ -78,7 +78,7 @@ pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }
 
-/// Returns the key of the list of partitions of a source entity.
+/// Returns the key of a source entity's list of partitions.
 pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     let row_key = [OF, source.row_key.as_str()].concat();
     if row_key.encode_utf16().count() > limits::KEY_UNITS_PORTABLE {
@@ -90,18 +90,18 @@ pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: source.partition_key.clone(), row_key: RowKey::new(row_key)? })
 }
 
-/// Returns the key of the record of a source entity in a partition of the view.
+/// Returns the key of a source entity's record in the view's partition `place`.
 pub(super) fn share_key(place: &PartitionKey, source: &EntityKey) -> Result<EntityKey> {
     let hash = hash(source);
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{BY}{hash:032x}"))? })
 }
 
-/// Returns the key of a row of the view.
+/// Returns the key of the view's row `row` in the partition `place`.
 pub(super) fn row_key(place: &PartitionKey, row: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
 }
 
-/// Returns the key of the row that identifies the recount of a partition of the view.
+/// Returns the key of the row that identifies the recount of the view's partition `place`.
 pub(super) fn recount_key(place: &PartitionKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{VIEW_PREFIX}recount"))? })
 }

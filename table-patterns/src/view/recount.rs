@@ -26,7 +26,7 @@ use crate::view::table::ViewTable;
 /// The contended rows, as named in error messages.
 const RACE: &str = "the sums";
 
-/// The totals of the records of a partition.
+/// The totals of a partition's records.
 #[derive(Debug, Default)]
 struct Records {
     /// Sums by row.
@@ -114,7 +114,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
         }
         let records = self.records(place, Some(&id)).await?;
-        // IMPORTANT: read after the records. A record drops the amounts of an earlier recount when it stores those of a later one.
+        // IMPORTANT: the latest recount is read after the records. A record drops the amounts of an earlier recount when it stores those of a later
+        // one.
         let latest = self.get(&key).await?;
         let is_latest =
             |stored: StoredRow| Ok(stored.row.view().find("Id", &mut 0)? == Some(ValueRef::String(&id)));
@@ -212,7 +213,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// Returns the totals of the records of a partition, either now or at the beginning of a recount. A row that should be a record but cannot be
+    /// Returns the totals of a partition's records, either now or at the beginning of a recount. A row that should be a record but cannot be
     /// read is ignored; the entity to which it would belong is set aside.
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));

@@ -89,7 +89,7 @@ impl WideWriter {
     }
 }
 
-/// A reader of the properties of a wide entity, which may be in any part.
+/// A reader of a wide entity's properties, which may be in any part.
 #[derive(Debug)]
 pub struct WideReader<'a> {
     names: Names,

@@ -104,7 +104,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
                 (W::PARTS.len()..stored).map(|part| Ok((part, OperationKind::Delete(version.of(part)?))));
             match self.submit(&key, written.chain(gone).collect::<Result<Vec<_>>>()?).await {
                 Ok(_) => return Ok(true),
-                // Another writer was faster: it changed a part, deleted the entity, or converted it.
+                // Another writer committed first: it changed a part, deleted the entity, or converted it.
                 Err(error) if error.is_conflict() => race.lost(self.in_place(error, &key)).await?,
                 Err(error) => return Err(error),
             }

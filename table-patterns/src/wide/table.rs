@@ -134,7 +134,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         .await
     }
 
-    /// Writes all parts under their versions, and retries if another writer was faster. `inserts` is `true` if missing parts are inserted.
+    /// Writes all parts under their versions, and retries if another writer committed first. `inserts` is `true` if missing parts are inserted.
     pub(super) async fn beside_others<T, F: Future<Output = Result<T>>>(
         &self,
         key: &EntityKey,
@@ -173,7 +173,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.read(&key.into_key()?).await
     }
 
-    /// Updates the whole entity: reads it, calls `change` and replaces it. Repeats this after a back-off if another writer was faster
+    /// Updates the whole entity: reads it, calls `change` and replaces it. Repeats this after a back-off if another writer committed first
     /// (CON-3).
     ///
     /// # Errors

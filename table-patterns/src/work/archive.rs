@@ -80,7 +80,7 @@ impl Message for ArchiveStep {
 /// let key = EntityKey::new("Sales", "000456")?;
 /// let step = archive(current.name()?, &key, archived.name()?)?;
 /// let intent = Intent::of(key.row_key).step(step);
-/// outbox.enqueue(current.name()?, &key.partition_key, &intent).await?; // PAT-EC-1
+/// outbox.enqueue(current.name()?, &key.partition_key, &intent).await?; // records the work, and sends a message (PAT-EC-1)
 ///
 /// Worker::new(outbox).handler(Archive::new(store)).run_until_idle().await?;
 /// assert!(current.get(Selection::point("Sales", "000456")).await?.is_none());

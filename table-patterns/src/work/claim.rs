@@ -99,7 +99,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    /// Returns a page of the rows of a message.
+    /// Returns a page of the rows to which a message refers.
     async fn page(
         &self,
         work: &Work,
@@ -121,7 +121,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok((rows, page.continuation))
     }
 
-    /// Claims the free rows of a page, oldest change first, and starts the first of them; `None` if another worker was faster.
+    /// Claims the free rows of a page, oldest change first, and starts the first of them; `None` if another worker committed first.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
         // A clock that is ahead only takes claimed rows early, which repeats work.
         let now = self.held.now().max(self.worker.outbox.runtime().now());

@@ -1,7 +1,7 @@
 //! The lease of a worker on a message. It is extended during the work, and abandoned when it is lost (PAT-EC-3, QUE-21).
 //!
-//! Each answer of the queue shows the time of the queue, which all workers share. Claims and waits are recorded in that time. The clock of the process
-//! only measures the time since the last answer.
+//! Each response of the queue shows the time of the queue, which all workers share. Claims and waits are recorded in that time. The clock of the
+//! process only measures the time since the last response.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -24,18 +24,18 @@ pub(crate) struct Held<'a, Q> {
     answer: Mutex<Answer>,
 }
 
-/// The last answer of the queue.
+/// The last response of the queue.
 #[derive(Clone)]
 struct Answer {
     lease: Lease,
-    /// The time of the answer by the clock of the queue.
+    /// The time of the response by the clock of the queue.
     at: u64,
     /// The time of the request by the clock of this process.
     asked: u64,
 }
 
 impl Answer {
-    /// Creates the answer to a request that hid the message for a time.
+    /// Creates the response to a request that hid the message for `hidden`.
     fn new(lease: Lease, hidden: Duration, asked: u64) -> Self {
         let at = ticks::from_datetime(lease.visible).unwrap_or(asked).saturating_sub(ticks_of(hidden));
         Self { lease, at, asked }

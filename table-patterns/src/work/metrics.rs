@@ -18,7 +18,7 @@ pub struct WorkMetrics {
     pub retries: u64,
     /// Number of attempts that failed and messages that could not be processed; both are repeated later.
     pub failures: u64,
-    /// Number of attempts that failed because of an outage of a store or a handler. They do not count towards poison.
+    /// Number of attempts that failed because a store or a handler was unavailable. They do not count towards poison.
     pub outages: u64,
     /// Number of failures of [`Worker::run`](crate::work::Worker::run) to receive messages.
     pub receive_failures: u64,

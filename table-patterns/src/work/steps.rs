@@ -131,12 +131,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (source, step): (&RowKey, &Step),
     ) -> Result<()> {
         match step {
-            // IMPORTANT: the permission to write rows in this partition must not allow writes elsewhere.
+            // IMPORTANT: the permission to write rows in this partition must not allow writes to other partitions.
             Step::Write { .. } if !is_genuine => Err(Error::of(WorkFault::NotGenuine)),
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
-                    // Recorded by an earlier release, or copied from a store with finer Timestamps.
+                    // An earlier release recorded the step, or it was copied from a store with finer Timestamps.
                     (true, None) => {
                         order::require(self.outbox.store())?;
                         None

@@ -72,7 +72,7 @@ pub struct SweepReport {
     pub quiet: u64,
     /// Number of invalid rows of the registry, and of partitions and rows that could not be swept. All others were swept.
     pub failed: u64,
-    /// The first errors, with table and key; at most [`SweepReport::ERRORS`].
+    /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
 }
 

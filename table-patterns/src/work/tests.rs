@@ -295,7 +295,7 @@ fn pat_ec_4_poison_is_requeued_and_discarded_in_bulk_and_costs_later_work_nothin
         time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
     }
     assert_eq!(block_on(outbox.depth()).unwrap().poison, 70);
-    // A later change reads none of them.
+    // The worker of a later change reads none of the poison rows.
     let store = FaultyStore::new(engine.clone());
     record(&outbox, &table, "Sales");
     let counted =

@@ -154,7 +154,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// # Errors
     /// Any error of receiving, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
-        // Read before the call, so the lease is never assumed to be longer than it is.
+        // The clock is read before the call, so the lease is never assumed to be longer than it is.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.batch, self.options.lease).await?;
@@ -245,7 +245,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         ticks_of(self.options.lease.max(self.options.redelivery.most)).saturating_mul(2)
     }
 
-    /// Returns the time of the next attempt at an intent with this number of started attempts.
+    /// Returns the time of the next attempt at an intent after `attempts` started attempts.
     pub(super) fn next_attempt(&self, attempts: u32, now: u64) -> u64 {
         let random = self.outbox.runtime().random();
         let delay = self.options.redelivery.delay(attempts.saturating_sub(1), random);

@@ -68,7 +68,7 @@ enum Audience {
 
 impl Claims {
     /// # Errors
-    /// Returns the reason if the token is not valid at this time.
+    /// Returns the reason if the token is not valid at `now`.
     pub(super) fn check_lifetime(&self, now: i64) -> Result<(), &'static str> {
         if now < self.nbf.saturating_sub(SKEW) {
             return Err("Lifetime validation failed. The token is not yet valid.");

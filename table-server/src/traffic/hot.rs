@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The sampling interval. One request in this many is counted, with this weight.
+/// The sampling interval: one of `SAMPLE` requests is counted, with the weight `SAMPLE`.
 const SAMPLE: u64 = 16;
 /// The number of counted partitions.
 const COUNTED: usize = 64;

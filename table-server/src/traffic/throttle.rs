@@ -82,7 +82,7 @@ impl Throttle {
     }
 }
 
-/// Admits this many units, unless the units of a full second are already pending.
+/// Admits `units` units, unless the units of a full second are already pending.
 fn admit(due: &mut u64, now: u64, units: u64, a_second: u64) -> Result<(), Refusal> {
     if *due >= now + SECOND {
         return Err(Refusal::new(

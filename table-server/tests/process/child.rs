@@ -75,7 +75,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(process) = &mut self.process {
-            // Both fail only if it has already ended.
+            // Both calls fail only if the process has already ended.
             drop(process.kill());
             drop(process.wait());
         }

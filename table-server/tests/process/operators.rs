@@ -1,4 +1,4 @@
-//! Texts and files for operators: the page of the server, the image, the systemd unit.
+//! Documentation and files for operators: the page of the server, the image, the systemd unit.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Strings to sign: the canonical texts of requests (AUTH-2 to AUTH-7, AUTH-20 to AUTH-24).
+//! Strings to sign: the canonical form of requests (AUTH-2 to AUTH-7, AUTH-20 to AUTH-24).
 
 use http::header::{self, AsHeaderName, HeaderMap, HeaderName};
 

@@ -113,7 +113,7 @@ impl<'a> RequestPart<'a> {
 /// The contents of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch<'a> {
-    /// Writes, applied atomically (EGT-9). A change set may be empty: `azure-cosmosdb-table` for Python sends it, and the service answers 202.
+    /// Writes, applied atomically (EGT-9). A change set may be empty: `azure-cosmosdb-table` for Python sends it, and the service responds with 202.
     ChangeSet(Vec<RequestPart<'a>>),
     /// A point query outside a change set (EGT-7).
     Query(RequestPart<'a>),

@@ -40,7 +40,7 @@ use crate::auth::AccountKey;
 /// let Grant::Table(grant) = authority.clone().clock(Clock::of_instants(move || at(99))).verify(&token)? else { unreachable!() };
 /// assert_eq!(grant.permissions, TablePermissions::READ);
 /// let late = authority.clock(Clock::of_instants(move || at(100))).verify(&token).unwrap_err();
-/// assert_eq!(late.code(), ErrorCode::AuthenticationFailed); // SAS-11
+/// assert_eq!(late.code(), ErrorCode::AuthenticationFailed); // expired (SAS-11)
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -40,7 +40,7 @@ pub(super) enum SasFault {
     #[error("the token is for a table or an account, not for a queue")]
     #[fault(InvalidInput, "SAS-1")]
     NotOfQueue,
-    #[error("`{0}` of the token has a control character")]
+    #[error("`{0}` of the token contains a control character")]
     #[fault(InvalidInput, "SAS-2")]
     ControlCharacter(String),
     #[error("versions before 2015-04-05 do not sign addresses and protocols")]
@@ -85,7 +85,7 @@ pub(super) enum SasFault {
     #[error("the name of a policy has {0} characters; 1 to 64 are allowed")]
     #[fault(InvalidInput, "ACL-2")]
     PolicyLength(usize),
-    #[error("the name `{}` of a policy has a control character", .0.escape_debug())]
+    #[error("the policy name `{}` contains a control character", .0.escape_debug())]
     #[fault(InvalidInput, "ACL-2")]
     PolicyCharacter(String),
     // Verification.

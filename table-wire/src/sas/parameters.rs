@@ -1,4 +1,4 @@
-//! Parameters of a token, and the texts to sign (SAS-1 to SAS-4, ASAS-1, ASAS-2).
+//! Parameters of a token, and the strings to sign (SAS-1 to SAS-4, ASAS-1, ASAS-2).
 
 use std::collections::BTreeSet;
 

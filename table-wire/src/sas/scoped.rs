@@ -45,7 +45,7 @@ impl Authority {
     /// let reader: Scoped<Engine> = Authority::new(key).scoped(engine, &token);
     /// let other = reader.untyped("Employee")?.get(&EntityKey::new("Marketing", "1")?).await;
     /// let refused = other.unwrap_err();
-    /// assert_eq!(refused.code(), ErrorCode::AuthorizationFailure); // SAS-8
+    /// assert_eq!(refused.code(), ErrorCode::AuthorizationFailure); // another partition (SAS-8)
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```

@@ -81,7 +81,7 @@ impl TableSas {
         Ok(Self::table(TableName::new(E::SCHEMA.table)?))
     }
 
-    /// Creates a signature of the keys of a selection: a point, rows of a partition, a partition, a range of partitions, or a whole table.
+    /// Creates a signature for the keys of a selection: a point, rows of a partition, a partition, a range of partitions, or a whole table.
     ///
     /// # Errors
     /// `InvalidInput` for a fan-out, because one signature has one range. Any error of [`SignedRange::of_keys`].

@@ -12,7 +12,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Creates a sample of at most this many rows.
+    /// Creates a sample of at most `most` rows.
     pub(super) fn new(most: usize) -> Self {
         Self { most: most.max(2), every: 1, seen: 0, rows: Vec::new() }
     }

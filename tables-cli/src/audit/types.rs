@@ -15,7 +15,7 @@ pub(super) struct Types {
     names: BTreeMap<String, Vec<Seen>>,
 }
 
-/// A type of a property.
+/// An EDM type found for a property, with the number of its rows and some of their keys.
 #[derive(Debug)]
 struct Seen {
     edm: EdmType,

@@ -19,7 +19,7 @@ use crate::part::part_of;
 /// The number of bytes that are copied at a time.
 const PIECE: usize = 1 << 20;
 
-/// The outcome of a backup of a folder.
+/// The outcome of backing up a folder.
 #[derive(Debug)]
 pub struct CapturedFiles {
     /// The new generation.

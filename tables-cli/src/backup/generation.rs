@@ -16,7 +16,7 @@ pub struct Generation {
     /// The time at which the backup was complete.
     #[serde(with = "super::instant")]
     pub ended: DateTime<Utc>,
-    /// The content.
+    /// The rows, or the engine files, that the backup contains.
     pub contents: Contents,
 }
 

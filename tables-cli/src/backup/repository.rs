@@ -189,7 +189,7 @@ impl Repository {
                 ids.join(", ")
             ))),
             ([_, ..], _) => Err(Failure::Refused(format!(
-                "`{name}` matches {} generations; give a longer prefix",
+                "`{name}` matches {} generations; pass a longer prefix",
                 found.len()
             ))),
         }

@@ -107,7 +107,7 @@ impl Restoring<'_> {
             if matches!(compared, Compared::Changed { .. } | Compared::Extra(_)) {
                 let (partition, row) =
                     (compared.key().partition_key.as_str(), compared.key().row_key.as_str());
-                let help = "give `--replace` to make them equal to the backup, or `--keep` to keep rows that the backup lacks";
+                let help = "pass `--replace` to make them equal to the backup, or `--keep` to keep rows that the backup lacks";
                 return Err(Failure::Refused(format!(
                     "table {new} has other rows than the backup, first ('{partition}', '{row}'); {help}"
                 )));

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::failure::{Failure, Result};
 
-/// The beginning of the last line.
+/// The prefix of a sealed file's last line; the checksum follows it.
 const SEAL: &str = "sha256 ";
 
 /// Returns bytes as hexadecimal digits.

@@ -78,7 +78,7 @@ fn property<'a>(source: &Source, row: &'a TableEntity) -> Option<&'a Value> {
     }
 }
 
-/// Returns the value of a property of an index row: the entity's property, or a part of its key.
+/// Returns the value of an index row's property: the entity's property, or a part of its key.
 fn value(property: &StoredProperty, parts: &[Part], entity: &TableEntity) -> Result<Option<Value>, String> {
     if let Some(value) = entity.get(&property.name) {
         return Ok(Some(value.clone()));

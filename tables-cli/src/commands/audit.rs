@@ -24,7 +24,7 @@ pub(super) struct AuditTables {
     table: Option<String>,
     #[command(flatten)]
     selection: Selection,
-    /// Compare the formats of at most this many rows, which are held in memory
+    /// Compare the formats of at most ROWS rows, which are held in memory
     #[arg(long, default_value_t = 20_000, value_name = "ROWS")]
     sample: usize,
 }

@@ -44,7 +44,7 @@ pub(super) struct Backup {
     /// The generations to keep, such as 7d,4w,12m: the newest one of each of 7 days, 4 weeks and 12 months [default: all]
     #[arg(long, value_name = "TIMES")]
     keep: Option<Retention>,
-    /// Read at most this many rows per second
+    /// Read at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }
@@ -78,7 +78,7 @@ impl Backup {
         let is_folder = matches!(location, Location::Folder(_));
         let form = self.form.unwrap_or(if is_folder { Form::Files } else { Form::Rows });
         if form == Form::Files && (self.settle || self.rate.is_some()) {
-            let help = "a backup of files is a snapshot; omit `--settle` and `--rate`, or give `--as rows`";
+            let help = "a backup of files is a snapshot; omit `--settle` and `--rate`, or pass `--as rows`";
             return Err(Failure::Usage(help.to_owned()));
         }
         let purpose = if form == Form::Files { Purpose::Write } else { Purpose::Read };

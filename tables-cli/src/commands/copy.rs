@@ -48,7 +48,7 @@ pub(super) struct Copy {
     /// Keep the progress of one table in this file: the same command continues after an interruption
     #[arg(long, value_name = "FILE", requires = "table")]
     state: Option<PathBuf>,
-    /// Copy at most this many rows per second
+    /// Copy at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
     /// Do not read both tables again to compare them
@@ -65,7 +65,7 @@ impl Copy {
         let to = context.store.locate(&self.to)?;
         if to.to_string() == source.shown && self.rename.is_none() {
             return Err(Failure::Usage(
-                "a store cannot be copied onto itself; give `--rename`, or another `--to`".to_owned(),
+                "a store cannot be copied onto itself; pass `--rename`, or another `--to`".to_owned(),
             ));
         }
         let target = Store::open(&to, Purpose::Create)?;

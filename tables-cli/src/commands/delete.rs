@@ -41,7 +41,7 @@ pub(super) struct Delete {
     /// Delete even if indexes, copies or feeds are derived from the entities, which become wrong
     #[arg(long)]
     raw_rows: bool,
-    /// Delete at most this many rows per second
+    /// Delete at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }
@@ -50,7 +50,7 @@ impl Delete {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let name = table(&self.table)?;
         if self.selection.is_all() && !self.all && !self.drop_table {
-            let help = "select rows, or give `--all` for every row, or `--drop-table`";
+            let help = "select rows, or pass `--all` for every row, or `--drop-table`";
             return Err(Failure::Usage(format!("nothing is selected in {name}; {help}")));
         }
         let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };
@@ -91,7 +91,7 @@ impl Delete {
         if kept > 0 {
             let rows = count_of(kept, "row");
             return Err(Failure::Refused(format!(
-                "{rows} changed in the meantime and were kept; run the command again, or give `--any`"
+                "{rows} changed in the meantime and were kept; run the command again, or pass `--any`"
             )));
         }
         Ok(Exit::Done)
@@ -104,7 +104,7 @@ pub(super) fn confirm(yes: bool, question: &str) -> Result<()> {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Failure::Refused(format!("{question} The input is not a terminal; give `--yes`")));
+        return Err(Failure::Refused(format!("{question} The input is not a terminal; pass `--yes`")));
     }
     eprint!("{question} [y/N] ");
     let mut answer = String::new();

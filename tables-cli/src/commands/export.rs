@@ -54,7 +54,7 @@ pub(super) struct Export {
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
-    /// Read at most this many rows per second
+    /// Read at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }
@@ -68,7 +68,7 @@ impl Export {
         }
         if self.file.exists() && !self.force {
             return Err(Failure::Refused(format!(
-                "{} exists; give `--force` to replace it",
+                "{} exists; pass `--force` to replace it",
                 self.file.display()
             )));
         }

@@ -45,7 +45,7 @@ pub(super) struct Import {
     /// Keep the progress in this file: the same command continues after an interruption
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Write at most this many rows per second
+    /// Write at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
     /// Write even if indexes, copies or feeds are derived from the entities, which become wrong

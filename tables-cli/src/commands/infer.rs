@@ -18,7 +18,7 @@ pub(super) struct Infer {
     table: String,
     #[command(flatten)]
     selection: Selection,
-    /// Read at most this many rows, which are held in memory
+    /// Read at most ROWS rows, which are held in memory
     #[arg(long, default_value_t = 20_000, value_name = "ROWS")]
     sample: usize,
 }

@@ -47,7 +47,7 @@ pub(super) struct Patch {
 impl Patch {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         if self.properties.is_empty() && self.json.is_none() && self.remove.is_empty() {
-            let help = "give NAME=VALUE, `--json` or `--remove`";
+            let help = "pass NAME=VALUE, `--json` or `--remove`";
             return Err(Failure::Usage(format!("no change is given; {help}")));
         }
         let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };

@@ -26,13 +26,13 @@ pub(super) struct Query {
     /// Show only these properties, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     select: Vec<String>,
-    /// Show at most this many entities
+    /// Show at most N entities
     #[arg(long, default_value_t = 100, value_name = "N")]
     top: usize,
     /// Show all entities, regardless of their number
     #[arg(long, conflicts_with = "top")]
     all: bool,
-    /// Show at most this many of the newest entities of one partition, whose row keys must be in descending order of time
+    /// Show at most the N newest entities of one partition, whose row keys must be in descending order of time
     #[arg(long, value_name = "N", conflicts_with_all = ["top", "all"])]
     newest: Option<usize>,
     /// Allow a query that reads the whole table
@@ -53,7 +53,7 @@ impl Query {
         query.top = Some(most.clamp(1, 1_000));
         // Reading the first rows is cheap; only a search of the whole table needs `--scan`.
         if query.keys.class() == QueryClass::TableScan && (query.filter.is_some() || self.all) && !self.scan {
-            let help = "give a part of the key or `--partition`, or add `--scan` to read every row";
+            let help = "pass a part of the key or `--partition`, or add `--scan` to read every row";
             return Err(Failure::Refused(format!("the query reads the whole table {name}; {help}")));
         }
         let schemas = keys::schemas(&store.tables, &name).await?;
@@ -83,7 +83,7 @@ async fn refuse_oldest_first(
     schemas: &[StoredSchema],
 ) -> Result<()> {
     if query.keys.partition_key.single().is_none() {
-        return Err(Failure::Usage("`--newest` needs one partition; give `--partition`".to_owned()));
+        return Err(Failure::Usage("`--newest` needs one partition; pass `--partition`".to_owned()));
     }
     // A single key does not reveal which of its characters are literals.
     let sample = table_core::Query { top: Some(100), ..table_core::Query::new(query.keys.clone()) };

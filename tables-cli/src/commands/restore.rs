@@ -45,7 +45,7 @@ pub(super) struct Restore {
     /// Restore part of the tables even if indexes, copies or feeds are derived from their entities
     #[arg(long)]
     raw_rows: bool,
-    /// Write at most this many rows per second
+    /// Write at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }

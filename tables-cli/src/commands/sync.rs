@@ -27,7 +27,7 @@ pub(super) struct Sync {
     /// Count the differences without writing
     #[arg(long)]
     dry_run: bool,
-    /// Write at most this many rows per second
+    /// Write at most ROWS rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
 }
@@ -38,7 +38,7 @@ impl Sync {
         let to = context.store.locate(&self.to)?;
         if to.to_string() == source.shown {
             return Err(Failure::Usage(
-                "a store cannot be synchronised with itself; give another `--to`".to_owned(),
+                "a store cannot be synchronised with itself; pass another `--to`".to_owned(),
             ));
         }
         let target = Store::open(&to, if self.dry_run { Purpose::Read } else { Purpose::Create })?;

@@ -45,7 +45,7 @@ impl TailTable {
         let store = open()?;
         let query = self.selection.query(&store.tables, &name).await?;
         if query.filter.is_some() || query.keys.partition_key.single().is_none() {
-            let help = "give `--partition KEY`, or all parts of its PartitionKey, and no `--filter`";
+            let help = "pass `--partition KEY`, or all parts of its PartitionKey, and no `--filter`";
             return Err(Failure::Usage(format!("`tail` follows one partition; {help}")));
         }
         if self.follow && store.engine.is_some() {

@@ -50,7 +50,7 @@ impl FromStr for Location {
     fn from_str(text: &str) -> Result<Self, Failure> {
         if text.is_empty() {
             return Err(Failure::Usage(
-                "the name of the store is empty; give a folder or a connection string".to_owned(),
+                "the name of the store is empty; pass a folder or a connection string".to_owned(),
             ));
         }
         if text == "memory:" {
@@ -66,7 +66,7 @@ impl FromStr for Location {
                     signature: signature.to_owned(),
                 }),
                 _ => Err(Failure::Usage(format!(
-                    "`{text}` has no shared access signature; append `?sv=…&sig=…`, or give a connection string"
+                    "`{text}` has no shared access signature; append `?sv=…&sig=…`, or pass a connection string"
                 ))),
             };
         }

@@ -105,7 +105,7 @@ impl Writer {
         self.bound_open().await
     }
 
-    /// Settles the oldest records if too many later ones wait for them. The first open record is under way, or in the oldest group.
+    /// Settles the oldest records if too many later ones wait for them. The first open record is being written, or is in the oldest group.
     async fn bound_open(&mut self) -> Result<()> {
         if self.settlement.open() < OPEN {
             return Ok(());
@@ -148,7 +148,7 @@ impl Writer {
         }
         self.bytes_under_way += group.bytes();
         let (store, table, mode) = (self.store.clone(), self.table.clone(), self.mode);
-        // A task of its own: the transactions under way proceed while the next group is read.
+        // Spawned, so transactions in flight make progress while the next group is read.
         let task = tokio::spawn(async move { group.write(&store, &table, mode).await });
         self.under_way.push(Box::pin(async move {
             task.await.unwrap_or_else(|error| Err(Failure::Refused(format!("a write ended early: {error}"))))

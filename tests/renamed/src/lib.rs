@@ -53,7 +53,7 @@ pub mod design {
         }
     }
 
-    /// Levels.
+    /// An entity whose PartitionKey has two levels.
     #[derive(Debug, Entity)]
     #[partition_key(tenant, digits(4, session))]
     #[row_key("")]

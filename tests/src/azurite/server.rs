@@ -79,7 +79,7 @@ impl AzuriteServer {
             Err(error) => {
                 let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
                 assert!(!ci, "no Azurite: {error}");
-                // Not `eprintln!`, which the test harness captures: a skipped test should be visible.
+                // `eprintln!` would be captured by the test harness, and a skipped test should be visible.
                 drop(writeln!(io::stderr(), "SKIPPED, there is no Azurite: {error}"));
                 None
             }

@@ -70,7 +70,7 @@ async fn check_writer(
     Ok(())
 }
 
-/// Returns the number in each row of each slot of a writer, by `RowKey`.
+/// Returns the number in each row of a writer's slots, by `RowKey`.
 async fn slots(
     store: &impl TableStore,
     table: &TableName,

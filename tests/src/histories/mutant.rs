@@ -1,4 +1,4 @@
-//! Faulty clients: stores that answer as clients with known faults did. The checker of histories must detect each of them.
+//! Faulty clients: stores that respond as clients with known faults did. The checker of histories must detect each of them.
 
 use std::error::Error as _;
 use std::fmt;

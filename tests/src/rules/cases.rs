@@ -33,7 +33,7 @@ pub struct Case {
 /// Returns the tests below a folder that cite rules, in the order of their files.
 ///
 /// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, cases of compiler messages, and the expected deviations of
-/// scenarios on Azurite. Rules named elsewhere in a file are ignored.
+/// scenarios on Azurite. Rules named in other parts of a file are ignored.
 ///
 /// # Errors
 /// If a file cannot be read.

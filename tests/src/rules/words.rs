@@ -21,7 +21,7 @@ pub(super) fn rule(word: &str) -> Option<Rule> {
     Some(Rule { family: family(name)?, number: number.parse().ok()? })
 }
 
-/// Returns the rules in the name of a function.
+/// Adds the rules in a function's name to `named`.
 fn named_by(name: &str, named: &mut BTreeSet<Rule>) {
     let parts: Vec<String> = name.split('_').map(str::to_ascii_uppercase).collect();
     let (mut current, mut last, mut to) = (None, None, false);

@@ -5,7 +5,7 @@ use rand::rngs::StdRng;
 use table_core::row::{RowView, RowWriter};
 use table_core::{Row, ValueRef};
 
-/// The shape of the rows of a table.
+/// The shape of a table's rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     number: u8,

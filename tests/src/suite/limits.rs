@@ -128,7 +128,7 @@ pub async fn size_6_the_limits_of_a_merge_are_those_of_its_result<S: TableStore>
 pub async fn size_5_the_overhead_of_json_does_not_count<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     if portable(store) {
-        // Six bytes each in JSON.
+        // Each character takes six bytes in JSON.
         let text = "\u{1}".repeat(32_768);
         scene.insert("p", "r", a(text.as_str())).await.unwrap();
         assert_eq!(scene.properties("p", "r").await, super::scene::is_a(text));

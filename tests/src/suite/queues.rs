@@ -33,7 +33,7 @@ pub const HIDDEN: u64 = 3_600;
 /// The maximum number of times that time passes while waiting for a message. It is a bound, not a delay.
 const PASSES: usize = 300;
 
-/// Returns a duration of this number of seconds.
+/// Returns a duration of `seconds` seconds.
 #[must_use]
 pub const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -81,7 +81,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
         panic!("nothing shows in `{}`", self.queue);
     }
 
-    /// Lets time pass until exactly these texts are visible.
+    /// Lets time pass until exactly the messages `expected` are visible.
     pub async fn wait_until_shown(&self, expected: &[&str]) {
         for _ in 0..PASSES {
             let seen = self.store.peek(&self.queue, 32).await.unwrap();

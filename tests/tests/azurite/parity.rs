@@ -60,7 +60,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ("keys of any legal character", "yes", By(&["key_"])),
     ("keys above 512 code units", "refused", By(&["azurite_refuses_keys_above_512_units"])),
     (
-        "`$filter` over every type, as the service compares",
+        "`$filter` on every type, compared as the service compares",
         "JavaScript's comparison, `not not` refused, instants to the millisecond",
         By(&["fil_2_and_10_precedence_and_logic", "fil_14_binary_guid_and_datetime", "fil_15_and_16_int64"]),
     ),

@@ -1,6 +1,6 @@
-//! A ticket type that declares everything, with every pair of patterns, several triples and almost all at once, with blobs and an older program. Every
-//! process has a clock of its own, which may be wrong; tables and the queue are down for seconds to a day; and others write odd rows and messages. A second
-//! type in the table is written by programs of two releases, and twenty workers share the queue.
+//! A ticket type that declares everything, with every pair of patterns, several triples and almost all at once, with blobs and an older program.
+//! Every process has its own clock, which may be wrong; tables and the queue are down for seconds to a day; and others write odd rows and messages. A
+//! second type in the table is written by programs of two releases, and twenty workers share the queue.
 //!
 //! Entities that are sources of copies in addition to other patterns are tested with that pattern (`denormal/tests/combined.rs`).
 

@@ -33,7 +33,7 @@ fn large() -> (usize, usize) {
     given.map_or((10_000, 15_000), |rows| (rows, rows))
 }
 
-/// Texts that would set `window.stolen` on a page that does not escape them, or hide or turn its text.
+/// Strings that would set `window.stolen` on a page that does not escape them, or hide or turn its text.
 const HOSTILE: [&str; 13] = [
     "<script>window.stolen=1</script>",
     "\"><img src=x onerror=\"window.stolen=2\">",

@@ -163,7 +163,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Returns the paths of a tree of imports, each with the name that it introduces.
+/// Adds the paths of a `use` tree to `paths`, each with the name that it introduces.
 fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String>, String)>) {
     let mut end = |before: &[String], last: &syn::Ident, name: &syn::Ident| {
         let path = if last == "self" { before.to_vec() } else { [before, &[last.to_string()]].concat() };

@@ -2,4 +2,6 @@
 
 mod figures;
 mod habits;
+mod heads;
+mod samples;
 mod words;

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 /// The number of requests in this test; `fuzz` tries many more in CI.
 const REQUESTS: u64 = 10_000;
-/// The number of requests that one account answers before it is replaced and its memory is freed.
+/// The number of requests that one account serves before it is replaced and its memory is freed.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
 /// Runs the server in the process of the test, to allow many requests. A response that violates a guarantee panics, such as one without a code, an internal error, or one

@@ -18,7 +18,7 @@ use crate::neighbours::{KINDS, streams};
 
 /// Open connections of each kind.
 const NEIGHBOURS: usize = 5_000;
-/// Open connections of HTTP/2 with 256 streams each.
+/// Number of open HTTP/2 connections, with 256 streams each.
 const MULTIPLEXED: usize = 64;
 /// Requests in each measurement, each over a new connection.
 const REQUESTS: usize = 1_000;
@@ -49,7 +49,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Returns the median of [`slow`] next to this many connections. One of them is replaced every 10 ms.
+/// Returns the median of [`slow`] next to `number` connections. One of them is replaced every 10 ms.
 fn next_to(number: usize, sent: &[u8]) -> Duration {
     let host = SERVER.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
     let connect = || {

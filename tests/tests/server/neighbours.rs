@@ -93,7 +93,7 @@ impl Client {
     }
 }
 
-/// Returns the host of tables, and the configuration and number of connections of a run.
+/// Starts a server, and runs `program` with the host of its table service and the number of hostile connections.
 fn run(program: impl AsyncFnOnce(String, usize)) {
     let chosen = env::var("HOSTILE_CONNECTIONS").ok().and_then(|text| text.parse().ok());
     let mut config = Config::on_loopback(account());
@@ -142,7 +142,7 @@ fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     });
 }
 
-/// Returns the bytes of a connection with this many streams: a preface, empty settings, then for each stream a head without its body.
+/// Returns the bytes of a connection with `number` streams: a preface, empty settings, then for each stream a head without its body.
 pub(crate) fn streams(number: u32) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
     // `:method: POST`, `:scheme: http`, and as literals `:path: /contoso/Employee` and `:authority: a` (RFC 7541).

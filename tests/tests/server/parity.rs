@@ -8,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Returns the names of the tests in the files below a folder: functions of Rust and Python, and titles of JavaScript.
+/// Adds the test names in the files below `folder` to `found`: functions of Rust and Python, and titles of JavaScript.
 fn names(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

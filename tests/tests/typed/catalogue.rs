@@ -37,7 +37,7 @@ fn dq_6_and_10_padded_numbers_are_read_in_the_order_of_numbers() {
         let found: Vec<u32> =
             badges.query(Badge::partition("Sales")).collect().await?.iter().map(|row| row.badge).collect();
         assert_eq!(found, [0, 9, 10, 123, 1_000, 99_999_999]);
-        // Unpadded texts sort differently.
+        // Unpadded numbers sort differently.
         let mut texts = ["1000", "9", "123", "99999999", "0", "10"];
         texts.sort_unstable();
         assert_eq!(texts, ["0", "10", "1000", "123", "9", "99999999"]);
@@ -188,7 +188,7 @@ fn pat_het_2_and_4_types_with_equal_keys_are_read_by_type_as_bags_and_as_a_sum()
         let keys: Vec<_> = bags.iter().map(|bag| bag.key().row_key.as_str()).collect();
         let grouped = ["DEPARTMENT_000123", "DEPARTMENT_000124", "EMPLOYEE_000123", "EMPLOYEE_000124"];
         assert_eq!(keys, grouped);
-        // As a sum.
+        // All members of the set in one query.
         let all = workers.query(Worker::partition("Sales")).read_as::<Company>().collect().await?;
         let expected = [
             Company::Department(department(123)),

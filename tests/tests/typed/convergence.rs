@@ -1,5 +1,5 @@
 //! Tests of the convergence of everything that is derived in other partitions (index entries, copies, and rows and sums of views) while processes are
-//! suspended, die, lose responses or receive old ones, also after a suspension. Each process has a clock of its own, which may be wrong. The proof is
+//! suspended, die, lose responses or receive old ones, also after a suspension. Each process has its own clock, which may be wrong. The proof is
 //! `docs/convergence.md`; each condition that it rests on is taken out here, and the runs must then find the difference.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -131,7 +131,7 @@ proptest! {
 fn rows_of_another_shape_are_read_over_others() {
     let sample = Sample::of(8, "abc");
     let mut place = Sample::of(1, "before");
-    // In a different order, and with numbers stored by a writer without type annotations (ENG-12).
+    // Properties in a different order, and numbers stored by a writer without type annotations (ENG-12).
     let turned = Stored::of(&sample, &[], &[(4, Value::Int32(3))], 2);
     turned.with(|entity| place.read_again(entity, false)).unwrap();
     assert_eq!(place, sample);

@@ -48,7 +48,7 @@ mod v3 {
     }
 }
 
-/// The text of a lock file of one employee, byte by byte.
+/// The expected layout file for `Employee`, compared byte for byte.
 const GOLDEN: &str = r#"# The layout of stored entities, checked by `assert_layout!`: read what changed before you commit it.
 
 layout Employee 2f0c8ced834ea206

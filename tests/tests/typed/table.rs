@@ -115,7 +115,7 @@ fn con_3_update_gives_up_after_a_bounded_number_of_delayed_retries() {
     let table = employees().with_retry(Retry::default().with_runtime(pace));
     block_on(table.insert(&Employee::new("Sales", 1))).unwrap();
     let mut attempts = 0;
-    // Another writer is always faster.
+    // Another writer always commits first.
     let error = block_on(table.update(Employee::key("Sales", 1), |employee| {
         attempts += 1;
         employee.age += 1;

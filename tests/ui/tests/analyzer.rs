@@ -91,7 +91,7 @@ fn installed() -> Option<Installed> {
     (answers && server.exists()).then_some(Installed { server, derive })
 }
 
-/// Returns a text as a JSON string. The texts are ASCII, so Rust's debug format is valid.
+/// Returns `text` as a JSON string. It is ASCII, so Rust's debug format is valid.
 fn json(text: &str) -> String {
     format!("{text:?}")
 }

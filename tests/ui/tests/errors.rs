@@ -42,7 +42,7 @@ fn shown(text: &str) -> BTreeSet<String> {
     words.filter(is_number).map(str::to_owned).collect()
 }
 
-/// Returns all files with this extension in a folder and its subfolders.
+/// Adds all files with the extension `ending` below `folder` to `found`.
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

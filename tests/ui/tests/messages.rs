@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The cases with more than one message, and the number of messages.
 const SEVERAL: &[(&str, usize)] = &[
-    // These cases contain this number of mistakes.
+    // Cases with several mistakes, each reported once.
     ("attribute/all_at_once", 6),
     ("attribute/keys_on_fields", 2),
     ("key/missing", 2),
@@ -25,7 +25,7 @@ const SEVERAL: &[(&str, usize)] = &[
     ("index/float_of_alias", 6),
 ];
 
-/// Returns the files with this extension of the cases in `fail`, here and in `ui_patterns`.
+/// Returns the files of the cases in `fail` with the extension `ending`, here and in `ui_patterns`.
 fn cases(ending: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let classes = ["fail", "../ui_patterns/fail"].map(|fail| fs::read_dir(folder.join(fail)).unwrap());

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-/// The beginning of a line of the page, the numbers of its errors, and the cases that show it.
+/// The first words of each line in the page's table, its error numbers, and the cases that show it.
 const LINES: &[(&str, &[&str], &[&str])] = &[
     ("text before another part", &["T027"], &["key/constants"]),
     ("`\"id\"`, `\"empid_{id}\"`", &["T038"], &["key/declarations"]),

@@ -53,7 +53,7 @@ pub(super) struct Entry {
     pub(super) lines: Vec<Posted>,
 }
 
-/// A line of the statement of an account, the newest first.
+/// A line of an account's statement, the newest first.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]

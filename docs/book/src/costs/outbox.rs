@@ -140,13 +140,13 @@ fn indexes() {
         worker.run_until_idle().await?;
         counted.start();
         parcels.insert(&parcel(2)).await?;
-        counted.row("elsewhere: `insert`");
+        counted.row("in another partition: `insert`");
         worker.run_until_idle().await?;
-        counted.row("elsewhere: the worker, for this insert");
+        counted.row("in another partition: the worker, for this insert");
         let entry = parcels.get_eventual(Parcel::tracking("NO2")).await?.ok_or_else(missing)?;
-        counted.row("elsewhere: `get_eventual`");
+        counted.row("in another partition: `get_eventual`");
         entry.primary(&parcels).await?;
-        counted.row("elsewhere: `primary` of the entry");
+        counted.row("in another partition: `primary` of the entry");
         Ok(())
     });
     counted.hold("book/pattern-indexes.md", "indexes");

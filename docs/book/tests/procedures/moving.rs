@@ -103,7 +103,7 @@ impl Program {
         self.parcels.delete(Parcel::key(depot(number), number), IfMatch::Any).await
     }
 
-    /// Checks the view, the indexes and each entry of the index elsewhere.
+    /// Checks the view, the indexes and each entry of the index in another partition.
     async fn check(&self) -> Result<usize> {
         let report = self.parcels.check().run().await?;
         assert!(report.is_clean(), "{:?}", report.findings);

@@ -1,4 +1,4 @@
-//! A rewrite of the rows of a table under keys of the same entity.
+//! A rewrite of a table's rows under keys of the same entity.
 
 mod indexed;
 
@@ -123,7 +123,7 @@ async fn employees_are_rewritten_under_longer_numbers() -> Result<()> {
     assert_eq!(rewrite(&store, 1_100).await?, 1_100);
     let without_set = forgotten.scan("without a set").max_rows(100_000).collect().await.unwrap_err();
     assert_eq!(without_set.code(), ErrorCode::EntityMismatch, "a scan that does not know the new rows");
-    // A program that was not stopped.
+    // A forgotten program still writes.
     forgotten.insert(&employee(EMPLOYEES)).await?;
     let rest = usize::try_from(EMPLOYEES).unwrap() + 1 - 1_100;
     assert_eq!(rewrite(&store, usize::MAX).await?, rest);

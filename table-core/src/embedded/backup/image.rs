@@ -70,7 +70,7 @@ impl BackupImage {
     /// Reads a whole file and checks it.
     ///
     /// # Errors
-    /// `Corrupted`, with file and offset; `Io`.
+    /// `Corrupted`, with the file and the offset; `Io`.
     pub fn check(&self, file: &BackupFile) -> Result<()> {
         self.0.check_file(file)
     }
@@ -153,7 +153,7 @@ impl Restoration {
     /// Checks every written block and completes the engine's folder.
     ///
     /// # Errors
-    /// `Corrupted`, with file and offset; `Io`, `DiskFull`.
+    /// `Corrupted`, with the file and the offset; `Io`, `DiskFull`.
     pub fn finish(self) -> Result<CopyReport> {
         let report = self.base.end_fetch()?;
         end_restore(&*self.disk, &self.folder, &self.base)?;

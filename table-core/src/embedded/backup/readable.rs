@@ -31,7 +31,7 @@ pub struct LostRows {
     pub first: RowPlace,
     /// The last row of the range.
     pub last: RowPlace,
-    /// The cause, with file and offset.
+    /// The cause, with the file and the offset.
     pub cause: Error,
 }
 

@@ -29,7 +29,7 @@ impl Apart {
         self.0.contains_key(&*segment.start)
     }
 
-    /// Returns how many of the newest layers of a segment are not sealed. A layer has a larger run number than all older layers.
+    /// Returns how many of a segment's newest layers are not sealed. A layer has a larger run number than all older layers.
     fn newer(&self, segment: &Segment) -> usize {
         match self.0.get(&*segment.start) {
             Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
@@ -60,7 +60,7 @@ enum Keys {
     Block(Vec<u8>, Vec<u8>),
 }
 
-/// Returns the keys of the first block of a run within bounds that cannot be read.
+/// Returns the keys of the first unreadable block between `start` and `end` in `run`.
 fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
     let Ok(directory) = run.directory() else { return Some(Keys::All) };
     let broken = directory.within(start, end).find(|block| run.read_block(*block).is_err())?;
@@ -81,7 +81,7 @@ impl Base {
         })
     }
 
-    /// Treats the newest layer of the first segment of a choice as broken, if a merge of the segment was refused or has failed before.
+    /// Treats the newest layer of the first segment in `choice` as broken, if a merge of that segment was refused or has failed before.
     pub(super) fn as_broken(&self, choice: &Choice, is_refused: bool) -> Option<Broken> {
         let index = choice.segments.start;
         let segment = self.version.segments().get(index)?;

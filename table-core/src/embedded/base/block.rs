@@ -28,7 +28,7 @@ const SHAPE_END: usize = 4;
 /// The shape number of an entry that records a deletion.
 const DELETED: usize = 0xFFFF;
 
-/// The positions of the parts of a block. They are computed once, which reduces the lookup of a row to a few additions.
+/// The positions of a block's parts. They are computed once, which reduces a row lookup to a few additions.
 ///
 /// All keys are stored together, so a search reads few cache lines and no rows.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +37,9 @@ pub(crate) struct Layout {
     prefix: usize,
     /// The start of the keys, without their common prefix.
     keys: usize,
-    /// The start of the end positions of the rows.
+    /// The start of the rows' end positions.
     row_ends: usize,
-    /// The start of the end positions of the shapes.
+    /// The start of the shapes' end positions.
     shape_ends: usize,
     /// The start of the shapes.
     shapes: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Layout {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// The result of the lookup of a key in a block or a run.
+/// The result of looking up a key in a block or a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Nothing,

@@ -1,4 +1,4 @@
-//! Copies of a version of the base in other folders. Each run is checked after it was copied.
+//! Copies of a base version in other folders. Each run is checked after it was copied.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -51,7 +51,7 @@ impl BackupFile {
     }
 }
 
-/// The identity and length of each run of an earlier backup in a folder, by number.
+/// The identity and length of each run in a folder's earlier backup, by number.
 type Earlier = HashMap<u64, (Uuid, u64)>;
 
 impl BaseView {
@@ -110,7 +110,7 @@ impl BaseView {
         Ok(runs.iter().map(|run| (run.number, (run.identity, run.length))).collect())
     }
 
-    /// Returns the files of this version, each with a flag that is `true` if a backup elsewhere already contains it. `earlier` contains the bytes of
+    /// Returns the files of this version, each with a flag that is `true` if the existing backup already contains it. `earlier` contains the bytes of
     /// that backup's `BASE`.
     pub(crate) fn files(&self, earlier: Option<&[u8]>, place: &Path) -> Result<Vec<BackupFile>> {
         let earlier = match earlier {
@@ -132,7 +132,7 @@ impl BaseView {
         self.stored.version.runs().iter().map(|run| BackupFile::of(run)).collect()
     }
 
-    /// Returns the bytes of the file `BASE` of this version.
+    /// Returns the bytes of this version's file `BASE`.
     pub(crate) fn base_bytes(&self) -> Vec<u8> {
         self.stored.bytes()
     }
@@ -161,7 +161,7 @@ impl BaseView {
         Ok(Self { pool, stored: Arc::new(stored) })
     }
 
-    /// Writes a part of a file of a version that is being restored. Writing the first part creates the file.
+    /// Writes part of `file` for a version that is being restored. Writing the first part creates the file.
     pub(crate) fn write_file(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
         let run = self.run(file)?;
         let opened = match offset {

@@ -39,13 +39,11 @@ pub(crate) enum BaseFault {
     #[fault(InternalError)]
     TooManyBlocks,
     #[error(
-        "a merge of {folder} was refused: {read} entries were read and {accounted} accounted for; nothing is lost, report this as a bug of the engine"
+        "a merge of {folder} was refused: {read} entries were read and {accounted} accounted for; no data was lost, please report this bug"
     )]
     #[fault(InternalError)]
     UnprovenMerge { folder: PathBuf, read: u64, accounted: u64 },
-    #[error(
-        "a merge was refused because it would lose a layer; nothing is lost, report this as a bug of the engine"
-    )]
+    #[error("a merge was refused because it would lose a layer; no data was lost, please report this bug")]
     #[fault(InternalError)]
     UnsafeMerge,
     #[error("{0} was replaced while its files were opened; open it again")]

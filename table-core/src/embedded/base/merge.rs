@@ -65,7 +65,7 @@ struct Outcome {
 }
 
 impl Base {
-    /// Starts a compaction: each segment becomes one layer of runs written from now on.
+    /// Starts a compaction: each segment with several layers or with deletions becomes one layer of runs written from now on.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
         // Segments may have become readable.
@@ -134,7 +134,7 @@ impl Base {
     /// written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
-            // Recorded with the next version.
+            // Cleared only in memory; the next recorded version persists it.
             self.stored.meta.dropped.clear();
             let compacted = self.merges.compact.take().is_some();
             return Ok(if compacted { Merged::All } else { Merged::Nothing });
@@ -205,7 +205,7 @@ impl Base {
         if is_whole {
             return Ok(Some(part));
         }
-        // The last keys of the first blocks of each layer, up to the size of a run.
+        // The last keys of each layer's first blocks, up to the size of a run.
         let mut ends = Vec::new();
         for layer in &layers {
             let directory = layer.run.directory()?;
@@ -369,7 +369,7 @@ mod tests {
             let error = base.prove(&part, outcome).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InternalError, "{index}");
         }
-        // A change outside the part.
+        // A change outside the merged part.
         let part = Part { end: Some(key_of(1, 100)), ..part };
         let mut elsewhere = Version::clone(&base.version);
         elsewhere.cut(&key_of(1, 100)).unwrap();

@@ -24,7 +24,7 @@ use std::ops::Range;
 pub(super) const LAYERS: usize = 11;
 /// The number of layers at which flushes wait. A flush adds at most one layer to a segment, so only segments with sealed layers can have more.
 pub(super) const MOST_LAYERS: usize = 16;
-/// The permitted waste, as a divisor of the size of the oldest layers.
+/// The permitted waste, as a divisor of the oldest layers' size.
 const WASTE_SHARE: u64 = 5;
 /// The number of neighbouring segments that are merged if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;

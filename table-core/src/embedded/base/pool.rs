@@ -59,7 +59,7 @@ fn most_open() -> usize {
     (limit / SHARE).clamp(LEAST_OPEN, MOST_OPEN)
 }
 
-/// Returns the name of the file of a run.
+/// Returns the file name of a run.
 pub(super) fn name(number: u64) -> String {
     format!("{number:010}{SUFFIX}")
 }
@@ -93,7 +93,7 @@ impl Pool {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes all files that are not being read, because descriptors are needed elsewhere.
+    /// Closes all files that are not being read, because another part of the process needs descriptors.
     pub(super) fn give_files_back(&self) {
         if self.most_open.is_some() {
             self.open().files.clear();

@@ -63,13 +63,13 @@ pub(super) struct Run {
     directory: OnceLock<Directory>,
 }
 
-/// Returns the checksum of a part of a run. It also covers the number of the run and the offset.
+/// Returns the checksum of part of a run; it also covers the run number and the offset.
 fn sum(number: u64, offset: u64, bytes: &[u8]) -> u32 {
     let place = crc32c::crc32c_append(crc32c::crc32c(&number.to_le_bytes()), &offset.to_le_bytes());
     crc32c::crc32c_append(place, bytes)
 }
 
-/// Returns the bytes of the header of a run.
+/// Returns the bytes of a run's header.
 fn header(version: u32, number: u64) -> Vec<u8> {
     let mut out = Writer::default();
     out.raw(MAGIC);

@@ -1,4 +1,4 @@
-//! Copies of a version of the base that omit the parts that cannot be read.
+//! Copies of a base version that omit the parts that cannot be read.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

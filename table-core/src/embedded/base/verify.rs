@@ -1,4 +1,4 @@
-//! Verification: reads all files of a version of the base and lists the damage.
+//! Verification: reads all files of a base version and lists the damage.
 
 use std::ops::ControlFlow;
 

@@ -96,7 +96,7 @@ impl Checkpoints {
         }
     }
 
-    /// Requests a checkpoint, and a compaction if `compact`. The answer is sent when it has finished.
+    /// Requests a checkpoint, and a compaction if `compact`. The response is sent when it has finished.
     pub(super) fn ask(&mut self, compact: bool, answer: oneshot::Sender<Result<()>>) {
         self.requested = true;
         if compact { self.next_compaction.push(answer) } else { self.next.push(answer) }

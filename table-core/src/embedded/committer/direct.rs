@@ -1,5 +1,5 @@
 //! A committer in memory that callers run themselves while it is idle: no other thread has to wake up for a write, and the caller does not have to
-//! wake up for the answer.
+//! wake up for the response.
 //!
 //! The holder of the lock is the committer. The thread handles requests that find the lock taken, creates and drops tables, and removes the rows of
 //! dropped tables from memory.
@@ -30,7 +30,7 @@ impl Direct {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Processes a request on the caller's thread and answers it. Returns the request, to be processed by the thread, if another caller holds the
+    /// Processes a request on the caller's thread and responds to it. Returns the request, to be processed by the thread, if another caller holds the
     /// lock, the request requires further work, or the committer has stopped.
     pub(crate) fn take(&self, request: Request) -> Option<Request> {
         let write = match request {
@@ -45,7 +45,7 @@ impl Direct {
             committer.finish_group(&mut vec![answer], false);
             Ok(())
         });
-        // The caller learns the reason, because the panic dropped its answer.
+        // The caller learns the reason, because the panic dropped its response channel.
         if let Err(error) = done {
             shared.poison(&error);
         }

@@ -7,7 +7,7 @@ use crate::error::Fault;
 /// A folder that cannot be opened or written to.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum FolderFault {
-    #[error("the folder {0} contains no engine; nothing can be read")]
+    #[error("the folder {0} contains no data of an engine; nothing can be read")]
     #[fault(FolderNotOurs)]
     NoEngine(PathBuf),
     #[error("the folder {0} contains only an incomplete backup; nothing can be read")]

@@ -45,7 +45,7 @@ impl Salt {
 pub(crate) struct FileHeader {
     /// The number of the file, as in its name.
     pub(crate) number: u64,
-    /// A lower bound of the sequence numbers of the frames.
+    /// A lower bound of the frames' sequence numbers.
     pub(crate) sequence: u64,
     pub(crate) salt: Salt,
 }

@@ -10,7 +10,7 @@ use crate::embedded::journal::file::{self, Salt};
 use crate::embedded::journal::frame::{HEADER, Head, Record};
 use crate::error::{Error, Result};
 
-/// The end of the frames of a file.
+/// The end of a file's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     /// The offset after the last intact frame.

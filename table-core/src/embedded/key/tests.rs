@@ -8,7 +8,7 @@ fn key(table: u32, partition_key: &str, row_key: &str) -> Vec<u8> {
     bytes
 }
 
-/// Generates texts that a stored key can contain.
+/// Generates strings that a stored key can contain.
 fn stored() -> impl Strategy<Value = String> {
     let character = prop_oneof![
         Just(' '),
@@ -24,7 +24,7 @@ fn stored() -> impl Strategy<Value = String> {
     prop::collection::vec(character, 0..4).prop_map(String::from_iter)
 }
 
-/// Generates texts for a bound, with any characters.
+/// Generates strings for a bound, with any characters.
 fn bound_text() -> impl Strategy<Value = String> {
     let character = prop_oneof![
         Just('\u{0}'),
@@ -94,7 +94,7 @@ proptest! {
         let span = Span::of(7, &keys);
         let bytes = key(table, &stored_partition, &stored_row);
         let inside = span.start <= bytes && bytes < span.end;
-        // With several partitions the rows are a condition in addition to the span.
+        // A span over several partitions does not restrict the row keys, so they are checked separately.
         let rows = keys.partition_key.single().is_none() || keys.row_key.contains(&stored_row);
         let wanted = table == 7 && keys.partition_key.contains(&stored_partition) && rows;
         prop_assert_eq!(inside, wanted);

@@ -96,7 +96,7 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     Ok(visible)
 }
 
-/// Hides visible messages for a time and returns their leases, together with the state of the rest of the queue.
+/// Hides up to `count` visible messages for the time `hidden`. Returns their leases, and the state of the rest of the queue.
 pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
     let Visible { found, expired, rest, front } = visible(ground, count)?;
     let mut leases = Vec::with_capacity(found.len());

@@ -118,13 +118,13 @@ impl Wake for Panics {
 }
 
 #[test]
-fn a_panicking_waker_stops_no_other_caller() {
+fn a_panicking_waker_does_not_affect_other_callers() {
     let engine = in_memory();
     let table = employees();
     let waker = Waker::from(Arc::new(Panics));
     for _ in 0..3 {
         let mut submit = Box::pin(engine.submit(&table, transaction("Sales", vec![("1", upsert(1))])));
-        // The answer may already be there, and no caller is woken.
+        // The response may already have arrived, and no caller is woken.
         let _ = poll(&mut submit, &waker);
         let other = engine.submit(&table, transaction("Sales", vec![("2", upsert(2))]));
         assert!(answered("the next write", other).is_ok());
@@ -155,7 +155,7 @@ fn the_last_handle_may_be_dropped_on_the_committer_thread() {
         task.0.lock().unwrap().as_mut().unwrap().as_mut().poll(&mut Context::from_waker(&waker)).is_pending()
     );
     has_stopped.recv().unwrap();
-    // From this point on only the committer holds the task, by its waker, and so the engine.
+    // From here on, only the committer keeps the task alive, through its waker, and with it the engine.
     drop((waker, task));
     armed.store(false, Ordering::SeqCst);
     drop(go_on);

@@ -34,7 +34,7 @@ fn a_backup_contains_earlier_acknowledged_writes_and_whole_transactions() {
         let (a, b) = (number(&copy, "a").unwrap(), number(&copy, "b").unwrap());
         assert!(a == b && a >= 19, "{a} and {b}");
         assert_eq!(all(&copy).len(), 21);
-        // It is a folder like any other.
+        // The restored folder can be written like any other.
         write(&copy, "007", insert(7)).unwrap();
         wait(copy.compact()).unwrap();
         drop(copy);
@@ -313,7 +313,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
         let kept: Vec<i32> = (0..60).filter(|n| !is_lost(n)).collect();
         assert_eq!(numbers(&restored), kept);
         assert!(kept.len() < 60 && (name == "index") == kept.is_empty());
-        // It is neither extended nor replaced.
+        // A salvaged backup is neither extended nor replaced.
         assert_eq!(wait(engine.backup_readable(path(name))).unwrap_err().code(), ErrorCode::FolderNotOurs);
     }
 }

@@ -135,7 +135,7 @@ fn f4_a_failure_at_any_step_poisons_only_writes_and_reopening_recovers() {
         note(wait(engine.delete_table(&name("Other"))));
         let compacted = wait(engine.compact());
         if step == Step::MergeWrite {
-            // Only the slice failed.
+            // Only one slice of the merge failed; the engine continues.
             assert_eq!(compacted.unwrap_err().code(), ErrorCode::Io);
         } else {
             note(compacted);

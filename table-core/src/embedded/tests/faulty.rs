@@ -122,7 +122,7 @@ fn work(folder: &Path, quota: &Arc<Quota>) -> (i32, bool) {
         if n == 2 {
             well &= wait(engine.compact()).is_ok();
         }
-        // Readers see the acknowledged writes, and at most the one without an answer.
+        // Readers see all acknowledged writes, and possibly the one whose outcome is unknown.
         if well {
             assert_eq!(all(&engine).len(), usize::try_from(n).unwrap());
         }

@@ -44,7 +44,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     let hook = {
         let (disk, images, acknowledged) = (disk.clone(), images.clone(), acknowledged.clone());
         Hook::new(move |step| {
-            // Read before the image: all transactions acknowledged so far must be in it.
+            // `known` is read before the image is taken, so the image must contain all of these transactions.
             let known: BTreeSet<i32> = acknowledged.lock().unwrap().clone();
             if step != Step::Acknowledge {
                 images.lock().unwrap().push((disk.image(), known, step));
@@ -71,7 +71,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     drop(engine);
     let images = std::mem::take(&mut *images.lock().unwrap());
     for wanted in [Step::CheckpointCommit, Step::MergeCommit, Step::RunDelete] {
-        assert!(images.iter().any(|(.., step)| *step == wanted), "{wanted:?} was under way");
+        assert!(images.iter().any(|(.., step)| *step == wanted), "{wanted:?} was in progress");
     }
     images
 }

@@ -1,4 +1,4 @@
-//! Tests of the recovery of a folder: acknowledged writes are kept, torn tails are cut off, and corruption is an error.
+//! Tests of recovering a folder: acknowledged writes are kept, torn tails are cut off, and corruption is an error.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
     (killed, journal)
 }
 
-/// Returns the start and end of each frame of a journal.
+/// Returns the start and end of each frame in a journal.
 pub(super) fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
     let salt = FileHeader::read(bytes).unwrap().salt;
     let mut at = usize::try_from(HEADER).unwrap();

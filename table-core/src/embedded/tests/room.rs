@@ -155,7 +155,7 @@ fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     assert_eq!(wait(engine.compact()).unwrap_err().code(), ErrorCode::DiskFull);
     disk.mend();
     write(&engine, "0020", padded(20)).unwrap();
-    // This compaction finds it, or the retried previous one.
+    // The damage is found by this compaction, or by the previous one, which was retried.
     let outcome = wait(engine.compact());
     assert!(outcome.is_ok() || outcome.is_err_and(|error| error.code() == ErrorCode::Corrupted));
     assert!(!engine.verify().unwrap().is_whole());

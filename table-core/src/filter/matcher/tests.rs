@@ -1,4 +1,4 @@
-//! Tests of the truth table of the rules, and comparison of the matcher with a naive reference.
+//! Tests of the rules' truth table, and comparison of the matcher with a naive reference.
 
 use std::cmp::Ordering;
 

@@ -27,13 +27,13 @@ static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Err(_) => "",
 };
 
-/// Returns the number of decimal digits of the largest value with this many bits: 3 for 8 and for 7, 19 for 63, 20 for 64.
+/// Returns the number of decimal digits of the largest value of `bits` bits: 3 for 8 and for 7, 19 for 63, 20 for 64.
 pub(super) const fn digits_of(bits: u32) -> usize {
     // log10(2) to five places is exact enough for 128 bits.
     (bits as usize * 30_103) / 100_000 + 1
 }
 
-/// Returns the largest number with this many digits; `u128::MAX` for 39 and more.
+/// Returns the largest number with `digits` digits; `u128::MAX` for 39 and more.
 pub(super) const fn largest(digits: usize) -> u128 {
     let mut number: u128 = 0;
     let mut at = 0;

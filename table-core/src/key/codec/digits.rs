@@ -204,8 +204,8 @@ impl<const N: usize> Digits<N> {
     }
 }
 
-/// Returns `true` if integers with this many bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with this many digits: at least
-/// one, and at most as many as the largest value has.
+/// Returns `true` if integers of `bits` bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with `digits` digits: at least one,
+/// and at most as many as the largest value has.
 ///
 /// ```
 /// use table_core::key::codec::digits_fit;

@@ -1,4 +1,4 @@
-//! Tests of the laws of the codecs, on every codec: property tests and golden texts.
+//! Tests of the laws of the codecs, on every codec: property tests and golden strings.
 
 mod every;
 mod others;

@@ -33,7 +33,7 @@ const WIDTH: usize = 19;
 pub enum Ticks {}
 
 impl Ticks {
-    /// Returns the ticks of an instant, if it has no fraction finer than a tick.
+    /// Returns the ticks of `instant`, if it has no fraction finer than a tick.
     #[inline]
     pub(super) fn exact(instant: DateTime<Utc>) -> Result<u64> {
         of(instant)

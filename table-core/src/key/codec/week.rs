@@ -63,7 +63,7 @@ impl InWeek for DateTime<Utc> {
     }
 }
 
-/// Returns the Monday of the week of a day; `None` if its year has not four digits.
+/// Returns the Monday of the week that contains `day`; `None` if its year does not have four digits.
 fn monday(day: NaiveDate) -> Option<NaiveDate> {
     let week = day.iso_week();
     let year = Some(week.year()).filter(|year| (0..=9_999).contains(year))?;

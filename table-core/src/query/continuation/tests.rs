@@ -1,4 +1,4 @@
-//! Tests of tokens: their fixed form, round trips, and rejected texts.
+//! Tests of tokens: their fixed form, round trips, and rejected tokens.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Tests that compare layouts with texts: every verdict about two layouts holds for every text that matches one of them.
+//! Tests that compare layouts with keys: every verdict about two layouts holds for every key that matches one of them.
 
 use proptest::prelude::*;
 
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn every_key_of_valid_pieces_fits(
+    fn every_key_of_valid_pieces_matches_its_pieces(
         a in pieces(),
         choices in prop::collection::vec(0_usize..64, 1..16),
     ) {

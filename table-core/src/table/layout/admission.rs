@@ -44,7 +44,7 @@ impl<S: TableStore> Admission<S> {
         &self.table
     }
 
-    /// Checks that the entities may be written at an instant, in ticks.
+    /// Checks that the entities may be written at `now`, in ticks.
     ///
     /// # Errors
     /// `LayoutMismatch` if a program with a newer schema has opened the table, and this program would not maintain the declarations of that schema;

@@ -108,7 +108,7 @@ async fn next<S: TableStore>(
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
-/// Returns the range of the `RowKey`s of a schema's entities: other entity types of the table have other rows.
+/// Returns the range that contains the `RowKey`s of a schema's entities. Other entity types of the table have other rows.
 fn own_rows(design: &StoredSchema) -> TextRange {
     match design.row_key.as_slice() {
         [StoredPiece::Literal(literal), ..] => TextRange::prefix(literal),

@@ -69,7 +69,7 @@ impl StoredLayout {
         }
     }
 
-    /// Returns `true` if programs that do not know an index may write: it is pending, and its backfill has not begun.
+    /// Returns `true` if programs that do not know `index` may still write: the index is pending, and its backfill has not started.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};

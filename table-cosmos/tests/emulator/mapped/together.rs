@@ -130,7 +130,7 @@ fn con_11_and_wire_6_no_change_of_either_program_is_lost_over_a_lossy_network() 
     }
 }
 
-/// A network whose reads of the item return the first answer: those of a replica that is behind.
+/// A network whose reads of the item return the first response: those of a replica that is behind.
 struct Behind {
     account: Emulator,
     first: Arc<Mutex<Option<Answer>>>,

@@ -1,4 +1,4 @@
-//! Tests of the writes of the handle on sources and holders, each of which maintains the copies.
+//! Tests that each of the handle's writes of sources and holders maintains the copies.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;

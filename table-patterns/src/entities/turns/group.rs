@@ -68,7 +68,7 @@ enum Seen {
     Unknown,
 }
 
-/// The answer of a group to a read.
+/// The result of reading a row through a group of units.
 pub(crate) enum GroupRead {
     /// The row as left by the previous units.
     Found(Option<StoredRow>),

@@ -96,7 +96,7 @@ impl ListBlobs {
         self.beyond.is_some_and(|most| keys > most)
     }
 
-    /// Returns the folder of the lists of a table, or of the marks of orphans.
+    /// Returns the folder of a table's lists, or of its marks of orphans.
     pub(crate) fn folder(&self, kind: &str, table: &TableName) -> Result<Path> {
         // Table names consist of letters and digits and are case-insensitive (TBL-2, TBL-4).
         let folder = format!("{}/{kind}/{}", self.prefix, table.as_str().to_ascii_lowercase());

@@ -42,7 +42,7 @@ impl ListChange {
         let before = lists.read_by(self.owner_of, &self.form, place.key, stored).await?;
         let mut after = before.clone();
         let parts: Vec<&Self> = parts.iter().filter_map(|part| part.as_any().downcast_ref()).collect();
-        // An entity that is added after another one was removed may have the same key.
+        // Removals first: a new entity may have the key of a removed one.
         for part in parts.iter().filter(|part| part.member.is_none()) {
             after.leave(&part.owner);
         }

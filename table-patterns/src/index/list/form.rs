@@ -21,7 +21,7 @@ pub(crate) struct ListForm {
     index: &'static IndexSchema,
     /// `EmployeeIDs` if one text identifies a member, `EmployeeDetails` if several do.
     property: String,
-    /// The names of a member's properties, in the order of its texts.
+    /// The names of a member's properties, in the order of its encoded values.
     names: Vec<&'static str>,
 }
 

@@ -14,7 +14,7 @@ use crate::index::list::{ListForm, Member};
 /// The members of one list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
-    /// The owners, with their texts if an entity contains the list. A blob contains only keys.
+    /// The owners, with their encoded properties if an entity contains the list. A blob contains only keys.
     owners: BTreeMap<EntityKey, Option<Member>>,
     /// Members of an entity that belong to no owner. They are kept until a repair removes them.
     strays: BTreeSet<Member>,
@@ -84,7 +84,7 @@ impl Members {
         self.strays.clear();
     }
 
-    /// Returns the texts for an entity; `None` if the members were read from a blob, which has no texts.
+    /// Returns the encoded members for an entity; `None` if they were read from a blob, which contains only keys.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;

@@ -47,7 +47,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         })
     }
 
-    /// Returns `true` if the entity does not exist. No replica answers this, because the question is a write. It never succeeds.
+    /// Returns `true` if the entity does not exist. No replica can decide this, because the check is a write. The write never succeeds.
     async fn is_gone(&self) -> Result<bool> {
         let (store, table, owner) =
             (self.handle.table.store(), self.handle.table.name()?, &self.change.owner);

@@ -125,7 +125,7 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
         }
 
         let store = Disturbed::new(Engine::in_memory());
-        // Remote entries are settled per entity: copies concurrently, a list by one after the other.
+        // Remote entries are settled per entity: copies concurrently, the entries of a list sequentially.
         let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
         let employees: Vec<_> =
             (0..20).map(|id| Employee { id, email: id.to_string(), badge: Some(id), ..jones() }).collect();

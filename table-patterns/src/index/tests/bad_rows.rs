@@ -115,7 +115,7 @@ fn pat_intra_7_a_check_names_bad_rows_and_repairs_the_others() {
     let report = block_on(members.check().repair().run()).unwrap();
     assert_eq!(found(&report, FindingKind::BadEntity), BAD);
     assert_eq!((found(&report, FindingKind::Missing), report.repaired), (vec!["name_Bob"], 1));
-    // Corrected by another tool, and indexed by the next check.
+    // Another tool corrects the row, and the next check indexes it.
     write(&engine, "e_000005", |row| row.property("Name", ValueRef::String("Cy")));
     let report = block_on(members.check().repair().run()).unwrap();
     assert_eq!(report.repaired, 2);

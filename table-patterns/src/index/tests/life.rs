@@ -1,4 +1,4 @@
-//! Tests of the states of an index: built over old rows, online, resumable and at a limited rate; disabled and enabled again.
+//! Tests of an index's states: built over old rows, online, resumable and at a limited rate; disabled and enabled again.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -162,8 +162,8 @@ fn a_backfill_writes_no_outdated_rows() {
         let store = Disturbed::new(Engine::in_memory());
         old_rows(&store, &[ada()]).await?;
         let table = store.entities::<Staff>().create_if_missing().await?;
-        store.before_submit(|_| {}); // the note that the pass begins
-        store.before_submit(|_| {}); // the note that the rows are done
+        store.before_submit(|_| {}); // records that the backfill pass has started
+        store.before_submit(|_| {}); // records that the rows are done
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             let moved = |staff: &mut Staff| staff.email = Some("countess".to_owned());

@@ -71,7 +71,7 @@ proptest! {
                     let recorded = records::<Employee, _>(&engine, partition).await?;
                     seen.extend(recorded.into_iter().flat_map(|(_, changes)| changes));
                 }
-                // Any earlier change again: a queue delivers at least once and in any order.
+                // Earlier changes are delivered again: a queue delivers at least once and in any order.
                 for index in settled {
                     if !seen.is_empty() {
                         table.settle(index.get(&seen)).await?;
@@ -197,7 +197,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
         table.insert(&jones).await?;
         let changes = records::<Employee, _>(&store, "Sales").await?.remove(0).1;
         let badge = changes.iter().find(|change| change.of.name() == "ByBadge").unwrap().clone();
-        // It has read that the copy is missing and should exist. Before it writes, the change is settled and undone.
+        // The worker has read that the copy is missing and should exist. Before it writes, the change is settled and undone.
         store.before_submit(move |engine| {
             let table = engine.entities_through::<Employee, _>(Records::default());
             block_on(async {

@@ -12,7 +12,7 @@ pub(super) enum WorkFault {
     #[fault(InvalidInput, "PAT-EC-8")]
     NoVersion,
     #[error(
-        "the intent has {bytes} bytes as JSON, but a message holds {most}; record it as a row of an outbox"
+        "the intent takes {bytes} bytes as JSON, but a message holds at most {most}; record it as a row of an outbox"
     )]
     #[fault(RequestBodyTooLarge, "QUE-6")]
     TooLarge { bytes: usize, most: usize },

@@ -1,4 +1,4 @@
-//! A desk with every pattern: indexes in the partition and elsewhere, shared lists, copies, a feed, a sequence, blobs, an outbox, and an
+//! A desk with every pattern: indexes in the partition and in others, shared lists, copies, a feed, a sequence, blobs, an outbox, and an
 //! audit log by year.
 
 use std::collections::BTreeMap;
@@ -153,7 +153,7 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..most)
 }
 
-/// Fixed steps with every kind of row; the last ones leave recorded steps. The first file has this number of bytes.
+/// Fixed steps with every kind of row; the last ones leave recorded steps. The first file has `bytes` bytes.
 pub(super) fn steps_with_file(bytes: u32) -> Vec<(bool, Step)> {
     let insert = |title, topic, agent, file| Step::Insert { title, topic, agent, file };
     vec![
@@ -326,7 +326,7 @@ impl World {
         rows
     }
 
-    /// Returns the findings of the checks of all indexes, with the rows of the partition and elsewhere.
+    /// Returns the findings of the checks of all indexes, with the rows of the partition and the remote ones.
     pub(super) fn findings(&self) -> u64 {
         block_on(self.tickets.check().run()).unwrap().found
     }

@@ -81,7 +81,7 @@ impl Run {
     }
 }
 
-/// The bound of the attempts of a transaction, as in the model of the protocol.
+/// The maximum number of attempts of a transaction, as in the model of the protocol.
 const BOUND: usize = 8;
 
 fn entry(number: u32) -> Entry {

@@ -38,7 +38,7 @@ fn imp_6_an_entity_moved_a_thousand_times_costs_no_more_than_after_a_few() {
         }
     }
     assert_eq!(costs[0], costs[1]);
-    // Three of them are for the lease.
+    // Three of the requests are for the lease.
     assert!(costs[0].len() <= 26, "{} requests: {:?}", costs[0].len(), costs[0]);
     let cities = ["Sales", "city 1000"].map(str::to_owned);
     assert_eq!(lists(&company), [Places(cities.into())]);
@@ -143,7 +143,7 @@ proptest! {
 }
 
 impl Company {
-    /// Returns the records of a partition of the view.
+    /// Returns the records in the view's partition `place`.
     fn shares(&self, place: &str) -> Vec<Share> {
         let query = Query::new(KeyRange::rows(place, TextRange::prefix(BY)));
         let page = block_on(self.engine.query(self.view.rows.name().unwrap(), &query, None)).unwrap();

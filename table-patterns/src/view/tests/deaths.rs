@@ -147,7 +147,7 @@ fn imp_6_a_delayed_process_undoes_nothing() {
                     }
                 });
                 scene(&company);
-                // No other process follows it.
+                // No other process repairs the view afterwards, so it must be right now.
                 company.assert_right(&format!("{name}, {event} at request {number}"));
             }
         }

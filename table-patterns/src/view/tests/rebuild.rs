@@ -33,7 +33,7 @@ fn shares_are_read_only_for_entities_that_have_some() {
         block_on(company.view.apply_all([Applied { source, places }])).unwrap();
         company.store.calls().into_iter().filter(|call| matches!(call, Call::Get)).count()
     };
-    // Its places, the entity, and the sums of London and of Sales; then the records in both instead of the sums.
+    // Reads of the list of places, the entity, and the sums of London and of Sales; then the records in both instead of the sums.
     assert_eq!((gets(), gets()), (4, 4));
 }
 

@@ -176,7 +176,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
     assert_eq!((progress.failed, block_on(view.state()).unwrap()), (2, ViewState::Ready));
     assert_eq!(members(&view, "C"), (20, 600));
 
-    // Corrected by the next change, and on request.
+    // The next change of an entity corrects it, and so does a retry on request.
     block_on(world.members.update(Member::key("B", 3), |member| member.age = 40)).unwrap();
     block_on(view.catch_up(1_000)).unwrap();
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 610), 1));
@@ -255,7 +255,7 @@ fn imp_6_a_crashed_follower_is_replaced_with_any_clock() {
         let (dead, store) = world.follower::<ByDepartment>();
         block_on(dead.rebuild().run()).unwrap();
         (0..50).for_each(|id| world.hire("A", id, 30));
-        // It dies with the lease: after the write that takes it.
+        // The follower dies while it holds the lease: after the write that takes it.
         let mut writes = 0;
         store.script(move |call, _| {
             writes += usize::from(call == Call::Submit);

@@ -184,7 +184,7 @@ fn pat_wide_4_entities_are_resized_to_more_parts_and_back() {
         assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")), "{stored}");
     }
     assert_eq!(days(&counts), vec![Some(1); 366]);
-    // Another writer is faster once.
+    // Another writer commits first once.
     store.heal();
     store.script(|call, at| match (call, at) {
         (Call::Submit, 1) => Fault::Before(ErrorCode::UpdateConditionNotSatisfied),

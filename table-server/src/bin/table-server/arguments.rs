@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     /// Serve the emulator's account, whose key is public, to other machines as well.
     #[arg(long, env = "TABLE_SERVER_PUBLIC_KEY_ANYWHERE", value_parser = BoolishValueParser::new())]
     pub(crate) public_key_anywhere: bool,
-    /// Answer `/health`, `/ready`, `/metrics` and `POST /reset` at this address, such as 127.0.0.1:10010.
+    /// Serve `/health`, `/ready`, `/metrics` and `POST /reset` at this address, such as 127.0.0.1:10010.
     #[arg(long, env = "TABLE_SERVER_OBSERVE", value_name = "ADDRESS:PORT")]
     pub(crate) observe: Option<SocketAddr>,
     /// Log to standard error: `quiet` by default.

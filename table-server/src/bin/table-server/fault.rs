@@ -39,7 +39,7 @@ pub(crate) enum ProgramFault {
     #[error("HTTPS needs a certificate and its key, or a folder for a self-signed certificate, not both")]
     #[fault(InvalidInput)]
     HalfTls,
-    #[error("bearer tokens need `oauth = \"basic\"`, or an issuer and the file of its keys, not both")]
+    #[error("bearer tokens need either `oauth = \"basic\"`, or an issuer with its key file")]
     #[fault(InvalidInput)]
     HalfOAuth,
     #[cfg(not(feature = "tls"))]

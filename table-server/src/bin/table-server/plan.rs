@@ -55,7 +55,7 @@ impl fmt::Display for Planned {
     }
 }
 
-/// Returns the accounts of the flags and of the file, or otherwise the emulator's account. `fallback` is the key of a flag without one.
+/// Returns the accounts that the flags and the file name, or otherwise the emulator's account. `fallback` is the key for a flag without one.
 ///
 /// # Errors
 /// `InvalidInput` for an invalid or duplicate name, or for an account without a key or a location.

@@ -15,10 +15,10 @@ use crate::file::File;
 /// Options of the program.
 #[derive(Debug, Args)]
 pub(crate) struct Trial {
-    /// Answer 503 `ServerBusy` above the targets of the service: 2,000 entities per second in a partition, 20,000 requests per second in the account.
+    /// Send 503 `ServerBusy` above the targets of the service: 2,000 entities per second in a partition, 20,000 requests per second in the account.
     #[arg(long, env = "TABLE_SERVER_THROTTLE", value_enum)]
     throttle: Option<Targets>,
-    /// Delay each response by this many milliseconds.
+    /// Delay each response by the given number of milliseconds.
     #[arg(long, env = "TABLE_SERVER_LATENCY", value_name = "MILLISECONDS")]
     latency: Option<u64>,
     /// Inject faults, a list of busy=N (every Nth call is refused), lose=N (every Nth write is applied and answered with 500), empty=N

@@ -7,7 +7,7 @@ use proptest::sample::{Index, select};
 use super::*;
 
 pub(super) const ACCOUNT: &str = "contoso";
-/// Texts that could be mistaken for another field, or for a missing one.
+/// Values that could be mistaken for another field, or for a missing one.
 const TEXTS: [&str; 10] = [
     "",
     "2015-02-21",

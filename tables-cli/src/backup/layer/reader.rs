@@ -40,7 +40,7 @@ impl LayerReader {
     /// Returns the next row; `None` at the end.
     ///
     /// # Errors
-    /// `Refused` for a damaged block, with file and position; `File` if the layer cannot be read.
+    /// `Refused` for a damaged block, with the file and the position; `File` if the layer cannot be read.
     pub fn next_record(&mut self) -> Result<Option<Record>> {
         if self.at == self.block.len() && !self.next_block()? {
             return Ok(None);

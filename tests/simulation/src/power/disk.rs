@@ -32,7 +32,7 @@ pub enum Fault {
     CallFails(u64),
     /// The n-th call from now that changes something or syncs, counted from 1, finds no space; a write is partially done. The disk continues to work.
     CallFull(u64),
-    /// Files can grow by this number of bytes before the disk is full.
+    /// Files can grow by the given number of bytes before the disk is full.
     FullAfter(u64),
     /// After the first number of opens, the second number of opens find no free descriptor.
     NoDescriptors(u64, u64),

@@ -104,7 +104,7 @@ impl History {
         }
     }
 
-    /// Runs lives until the seed ends the history.
+    /// Runs engine lifetimes, one after another, until the seeded history ends.
     pub(super) fn run(mut self) -> (Seen, u64, Result<(), Wrong>) {
         if self.random.random_ratio(1, 8) {
             self.disk = SimulatedDisk::with_volume(Path::new(FOLDER));
@@ -243,7 +243,7 @@ impl History {
                 self.schedule.step(Duration::from_micros(20));
             }
             self.hear()?;
-            // A failed engine must answer every caller, although its thread has ended.
+            // A failed engine must respond to every caller, although its thread has ended.
             if self.has_failed() && self.random.random_ratio(1, 8) {
                 self.hear_all()?;
             }
@@ -291,7 +291,7 @@ impl History {
             }
             Err(error) => Err(Wrong(format!("a second engine received {error}"))),
             Ok(second) => {
-                // Its thread is unknown to the scheduler, so it is dropped immediately.
+                // The scheduler does not know the thread of the second engine, which is therefore dropped immediately.
                 drop(second);
                 Err(Wrong("a second engine has the folder open".to_owned()))
             }

@@ -53,7 +53,7 @@ pub(super) enum Trouble {
     },
     /// A file of the base is changed while it is in use.
     Rot,
-    /// A sector of a file of the base cannot be read.
+    /// A sector in a file of the base cannot be read.
     Unreadable,
     /// The clock jumps.
     Clock,
@@ -134,7 +134,7 @@ impl Trouble {
     }
 
     fn draw(random: &mut StdRng) -> Self {
-        // Mostly small, sometimes large.
+        // Bounds are mostly small, sometimes large.
         let below = |random: &mut StdRng, most: [u64; 3]| {
             let most = most[random.random_range(0..3)];
             random.random_range(0..most)

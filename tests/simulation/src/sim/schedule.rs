@@ -51,7 +51,7 @@ struct Inner {
     now: Duration,
     /// The number of events for which another thread could wait.
     doings: u64,
-    /// One in this number of calls lets another thread run.
+    /// One in `switch` calls lets another thread run.
     switch: u32,
     trace: DefaultHasher,
     /// The number of calls of all threads.

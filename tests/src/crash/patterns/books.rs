@@ -136,7 +136,7 @@ async fn sums(books: &Books, tenant: &str, entries: &[Entry], report: &mut impl 
     Ok(())
 }
 
-/// Checks that each entry answers one request.
+/// Checks that each entry belongs to one request.
 async fn requests(
     books: &Books,
     tenant: &str,

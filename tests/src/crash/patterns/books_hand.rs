@@ -62,7 +62,7 @@ impl Hand<'_> {
         self.make(at, Some(lines_text(&lines)), change).await
     }
 
-    /// Repeats a request, which changes nothing and gets the first answer.
+    /// Repeats a request, which changes nothing and gets the first response.
     async fn repeat(&mut self, tenant: &str, draft: Draft, number: u32) -> Result<()> {
         let books = &self.stores.books;
         let again =

@@ -1,4 +1,4 @@
-//! Copies under torture: people, and desks and rooms that contain their names, both in the same partition and elsewhere.
+//! Copies under torture: people, and desks and rooms that contain their names, both in the same partition and in others.
 
 use std::collections::BTreeMap;
 

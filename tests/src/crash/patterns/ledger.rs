@@ -215,7 +215,7 @@ impl Ledger {
             if !is_right {
                 let changes: Vec<_> = under_way.iter().filter(|change| change.key == *key).collect();
                 wrong.push(format!(
-                    "{kind} {key}: {found:?} is stored, {first:?} was acknowledged, under way: {changes:?}"
+                    "{kind} {key}: {found:?} is stored, {first:?} was acknowledged, in flight: {changes:?}"
                 ));
             }
         }

@@ -29,7 +29,7 @@ use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
 use crate::crash::process;
 
-/// An entity with an index of every kind, both in its partition and elsewhere.
+/// An entity with an index of every kind, both in its partition and in others.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -164,7 +164,7 @@ pub(super) const FED: &str = "fed";
 
 pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 
-/// The location of the messages of the outbox.
+/// The location of the outbox's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queues {
     /// In the engine with the tables: they survive a kill, some of them with leases.

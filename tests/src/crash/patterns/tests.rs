@@ -200,7 +200,7 @@ fn pat_den_2_a_stale_copy_and_a_lost_reference_are_found() {
         stores.worker().run_until_idle().await?;
         let owned = stores.rooms.table().scan("damage").max_rows(100).collect().await?;
         let room = owned.into_iter().find(|room| room.owner.is_some()).unwrap();
-        // Written by a tool that ignores copies.
+        // The following write is that of a tool that ignores copies.
         let rooms = stores.engine.untyped("Rooms")?;
         let key = super::copies::Room::key(room.floor, room.id).into_key()?;
         let change = |room: &mut TableEntity| drop(room.insert("OwnerName", Value::from("nobody")));
@@ -230,7 +230,7 @@ fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
         let table = stores.sales.table();
         let sale = table.query(super::views::Sale::partition("north")).first().await?.unwrap();
         while stores.view.catch_up(100).await?.changes > 0 {}
-        // Written by a tool that ignores the feed.
+        // The following write is that of a tool that ignores the feed.
         let key = sale.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let amount = sale.amount + 1;
@@ -306,7 +306,7 @@ fn lost_and_duplicate_rows_of_a_help_desk_are_found() {
             let content = [Ticket::ATTACHMENT_BLOB.content(whole(super::helpdesk::attached(&ticket)))];
             stores.desk.attachments.set(Ticket::key("adatum", ticket.number), content).await?;
         }
-        // Written by a tool that ignores copies.
+        // The following write is that of a tool that ignores copies.
         let key = ticket.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let tool = stores.engine.untyped("HelpDesk")?;

@@ -74,7 +74,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // Both fail only if it has already ended.
+        // Both calls fail only if the process has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }

@@ -7,7 +7,7 @@ use table_core::{QueueStore, Result};
 
 /// Received messages are hidden for longer than any run.
 const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
-/// One in this number of received messages is kept.
+/// One in `KEEP_EVERY` received messages is kept.
 const KEEP_EVERY: u64 = 8;
 
 /// The calls made to a queue, and those that were acknowledged.

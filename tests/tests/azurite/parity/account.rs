@@ -131,7 +131,7 @@ fn plain(text: &str) -> Option<Vec<u8>> {
 #[test]
 fn azurite_does_not_speak_http_2() {
     let Some(answer) = plain("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0") else { return };
-    // An HTTP/2 server would answer with a SETTINGS frame (type 4).
+    // An HTTP/2 server would respond with a SETTINGS frame (type 4).
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400"), "{answer:?}");
 }
 

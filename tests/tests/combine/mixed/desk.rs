@@ -1,4 +1,4 @@
-//! A desk: tickets with indexes both in their partition and elsewhere in the same table, their comments, notes of two kinds, and a view.
+//! A desk: tickets with indexes both in their partition and in other partitions of the same table, their comments, notes of two kinds, and a view.
 
 use std::time::Duration;
 

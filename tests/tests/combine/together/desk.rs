@@ -50,7 +50,7 @@ impl Series for Ticket {
     const SLOTS: &'static [&'static str] = series::HOURS;
 }
 
-/// The owner of tickets, whose name is copied into them: one owner is in their partition, and one elsewhere.
+/// The owner of tickets, whose name is copied into them: one owner is in their partition, and one in another.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Owner))]
 #[partition_key(home)]

@@ -13,7 +13,7 @@ use table_core::{
 
 use crate::together::desk::TENANT;
 
-/// The prefix of the rows of the patterns.
+/// The prefix of the patterns' rows.
 const RESERVED: char = '\u{FFFC}';
 
 /// The keys of odd rows: table, partition, RowKey.

@@ -329,7 +329,7 @@ impl Run {
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }
             }
-            // The answer was lost, or a table or the queue is down: all of it is there, or none.
+            // The response was lost, or a table or the queue is down: all of it is there, or none.
             (Err(error), is_dead) if is_dead || error.code() == ErrorCode::ServerBusy => {
                 let is_one = bare(&stored) == bare(&self.model)
                     || after.is_some_and(|after| bare(&stored) == bare(&after));

@@ -129,7 +129,7 @@ impl World {
         self.started(Control::default(), Skew::None)
     }
 
-    /// Creates a process with a clock of its own, which outages hit.
+    /// Creates a process with its own clock, which is subject to outages.
     pub fn process(&self, control: Control, skew: Skew) -> Process {
         self.started(control.with_outages(&self.outages), skew)
     }

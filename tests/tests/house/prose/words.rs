@@ -3,7 +3,7 @@
 use crate::files::{below, prose};
 
 /// Words, each with its plain replacement.
-const WORDS: [(&str, &str); 10] = [
+const WORDS: [(&str, &str); 15] = [
     ("nobody", "no caller, no writer, no entity"),
     ("whoever", "the caller, a reader, the owner"),
     ("somebody", "another writer, another worker"),
@@ -14,6 +14,11 @@ const WORDS: [(&str, &str); 10] = [
     ("are told", "are reported, receive, are distinguished by"),
     ("was told", "received, was given"),
     ("unless told", "by default"),
+    ("this number of", "the name of the parameter, such as `count`"),
+    ("this many", "the name of the parameter, such as `count`"),
+    ("these many", "the name of the parameter, such as `count`"),
+    ("about this time", "the name of the parameter, such as `time`"),
+    ("took a time", "the name of the parameter, such as `time`"),
 ];
 
 /// Words that may follow "is no" and "are no".

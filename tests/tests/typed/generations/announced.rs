@@ -17,7 +17,7 @@ use tests::time::Time;
 
 use super::{before, indexed, refused, table_at};
 
-/// More than the time after which no request of an older program can take effect.
+/// Slightly more than an hour: no request that an older program sent before can still take effect.
 const HOUR: Duration = Duration::from_secs(3_601);
 /// Three days, in ticks.
 const DAYS: i64 = 3 * 86_400 * 10_000_000;
@@ -190,7 +190,7 @@ fn a_duplicate_of_an_older_program_is_a_finding() {
     });
 }
 
-/// Interleaves the calls of a write of the older program with those of a backfill, suspending each of them at each of its calls.
+/// Interleaves the calls of the older program's write with those of a backfill, suspending each of them at each of its calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
     let verbs: [fn(Old) -> Written; 3] = [

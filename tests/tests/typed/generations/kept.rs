@@ -316,7 +316,7 @@ fn two_programs_under_load_are_not_refused_and_the_copies_miss_nothing() {
 type Written = Pin<Box<dyn Future<Output = Result<()>>>>;
 type Verb = fn(Old<Controlled<Engine>>) -> Written;
 
-/// Interleaves the calls of a write of the older program with those of the backfills, suspending each of them at each of its calls.
+/// Interleaves the calls of the older program's write with those of the backfills, suspending each of them at each of its calls.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() {
     let verbs: [Verb; 5] = [

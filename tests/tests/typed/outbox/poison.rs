@@ -15,7 +15,7 @@ use tests::faults::Control;
 
 use crate::outbox::company::{Company, employees};
 
-/// Fails this many times, then succeeds.
+/// A handler that fails `failures` times, then succeeds.
 #[derive(Clone, Default)]
 struct Mail {
     failures: Arc<AtomicU32>,
@@ -265,9 +265,9 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
             error.contains("is not a message `mail` of version 1") && error.contains("invalid type"),
             "{error}"
         );
-        // No sweep requeues it.
+        // No sweep requeues the poisoned intent.
         assert_eq!(block_on(Sweep::new(outbox.clone()).registered()).unwrap().prompted, 0);
-        // It is kept, and an operator can requeue it.
+        // The poisoned intent is kept, and an operator can requeue it.
         assert_eq!(block_on(outbox.requeue_poison()).unwrap().as_ref(), entries.first());
         deliveries(&company, &worker);
         assert_eq!(block_on(outbox.poison(32)).unwrap().len(), 1);

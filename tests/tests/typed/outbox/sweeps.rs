@@ -146,7 +146,7 @@ fn pat_ec_8_sweeps_read_few_quiet_partitions_and_find_every_row_eventually() {
         report.prompted > 0
     });
     assert!(found.is_some());
-    // It is active again.
+    // The partition is active again.
     company.pass(Duration::from_secs(6 * 60));
     assert_eq!(block_on(sweep.registered()).unwrap().partitions, 65);
     block_on(company.worker(&Control::default()).run_until_idle()).unwrap();

@@ -127,7 +127,7 @@ fn pat_ec_4_a_job_that_kills_its_workers_is_poison_and_affects_no_other() {
     for _ in 0..6 {
         let worker = worker(&company, &Control::default(), options).handler(stuck.clone());
         let mut running = Box::pin(worker.run_until_idle());
-        // Runs until it ends or makes no more progress. Then the process is killed.
+        // The worker runs until it ends or makes no more progress. Then its process is killed.
         for _ in 0..10_000 {
             if running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
                 break;

@@ -168,7 +168,7 @@ fn que_21_a_worker_that_lost_its_lease_stops() {
     let control = Control::default().stepped();
     let worker = company.worker(&control);
     let mut slow = Box::pin(worker.run_once());
-    // It has received the message and claimed the row, and will read the target next.
+    // The worker receives the message and claims the row, and will read the target next.
     for _ in 0..4 {
         assert!(control.step(&mut slow).is_none());
     }

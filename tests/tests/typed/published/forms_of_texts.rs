@@ -1,4 +1,4 @@
-//! Forms of texts in keys of published programs, which say less than the text: hashes, and characters that were replaced.
+//! Forms of strings in keys of published programs that lose information: hashes, and replaced characters.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
@@ -15,7 +15,7 @@ struct Follower {
     actor_uri: String,
 }
 
-/// Texts whose sentiment is measured: the MD5 of the text in capitals (`R3DD17.TextBlob`).
+/// Strings whose sentiment is measured: the MD5 of the text in capitals (`R3DD17.TextBlob`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Texts")]
 #[partition_key(symbol)]

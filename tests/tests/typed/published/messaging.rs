@@ -19,7 +19,7 @@ struct Commit {
     dispatched: bool,
 }
 
-/// The head of a stream of the same store: the halves of its identifier as two signed numbers (`StreamHeadExtensions`).
+/// The head of a stream in the same store: the halves of its identifier as two signed numbers (`StreamHeadExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "StreamHeads")]
 #[partition_key(unpadded(first_half))]

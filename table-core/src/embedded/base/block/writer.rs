@@ -197,7 +197,7 @@ mod tests {
         let mut block = Vec::new();
         writer.finish(&mut block);
         let mut wanted = vec![4, 0, 1, 0, b'k']; // four rows; the common beginning of their keys
-        wanted.extend([1, 0, 2, 0, 3, 0, 4, 0, b'a', b'b', b'c', b'd']); // ends of the rests of the keys; the rests
+        wanted.extend([1, 0, 2, 0, 3, 0, 4, 0, b'a', b'b', b'c', b'd']); // end offsets of the key suffixes; the suffixes
         wanted.extend([13, 0, 0, 0, 0, 0, 26, 0, 0, 0, 0, 0]); // ends of the bodies, their shapes
         wanted.extend([26, 0, 0, 0, 255, 255, 39, 0, 0, 0, 1, 0]); // a deletion; a row of the second shape
         wanted.extend([2, 0, 9, 0, 0, 0, 18, 0, 0, 0]); // two shapes, their ends

@@ -115,7 +115,7 @@ fn rows_flushed_next_to_a_run_with_a_broken_index_are_kept() {
 
 #[test]
 fn a_merge_keeps_broken_blocks_unchanged_and_merges_the_rest() {
-    // In the header, the first block, the index.
+    // Damage in the header, the first block, and the index.
     for place_of in [|_| 3, |_| 30, |length: usize| length - 60] {
         let (folder, model) = folder();
         let path = folder.path().join("0000000001.rows");

@@ -186,7 +186,7 @@ const LAYOUTS: [&[Place]; 7] = [
     &[Own, Literal("|"), Own, Literal("|"), Beside],
 ];
 
-/// Checks that the texts of a part can be read back from every compound key whose pieces are valid.
+/// Checks that the encodings of a part can be read back from every compound key whose pieces are valid.
 fn compound(name: &str, form: Form, texts: &[String]) -> Result<(), TestCaseError> {
     const BESIDE: &str = "a|_x7";
     let mut sound = 0;
@@ -254,7 +254,7 @@ fn truncated<C: Truncates<T>, T: Sampled + Ord + std::fmt::Debug>(
         .map_err(|fault| TestCaseError::fail(format!("{}: {fault}", C::NAME)))
 }
 
-/// Returns the texts of the values that have one.
+/// Returns the encodings of the values that have one.
 fn written<T>(values: &[T], encode: fn(&T, &mut String) -> Result<(), crate::Error>) -> Vec<String> {
     let text = |value| {
         let mut out = String::new();
@@ -263,7 +263,7 @@ fn written<T>(values: &[T], encode: fn(&T, &mut String) -> Result<(), crate::Err
     values.iter().filter_map(text).collect()
 }
 
-/// Generates a test that checks each line against the laws, and a list of the lines as texts.
+/// Generates a test that checks each line against the laws, and a list of the lines as strings.
 macro_rules! every {
     ($($kind:ident { $($codec:ty: $($type:ty),*;)* })*) => {
         const LISTED: &[&str] = &[$($(stringify!($codec)),*),*];

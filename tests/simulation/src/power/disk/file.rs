@@ -45,7 +45,7 @@ impl FileState {
         self.pending.push(Change::Write { offset, bytes: bytes.to_vec() });
     }
 
-    /// Data that a failed sync has discarded remains lost.
+    /// Makes pending changes durable. Data that an earlier failed sync discarded stays lost.
     fn sync(&mut self) {
         for change in self.pending.drain(..) {
             match change {
@@ -60,7 +60,7 @@ impl FileState {
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) number: usize,
-    /// `true` if the engine calls it under a lock, in which case the watcher, which may run other threads, is not invoked.
+    /// `true` if the engine uses this file under a lock, in which case the watcher, which may run other threads, is not invoked.
     pub(super) is_quiet: bool,
 }
 

@@ -76,7 +76,7 @@ impl History {
     /// Returns a lease that was given earlier, with the operation that gave it. Usually its receipt is no longer valid.
     fn any_lease(&mut self) -> Option<(Number, Lease)> {
         let place = self.random.random_range(0..self.leases.len().max(1));
-        // Prefers recent leases.
+        // Recent leases are more likely.
         let place = if self.random.random() { place } else { place.min(3) };
         self.leases.iter().rev().nth(place).map(|(number, lease)| (*number, lease.clone()))
     }

@@ -113,7 +113,7 @@ pub(in crate::sim) enum Write {
 /// The reason why a write is refused: the code, and the position of the operation.
 pub(in crate::sim) type Refusal = (ErrorCode, Option<usize>);
 
-/// The known part of the outcome of a write.
+/// The known part of a write's outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Outcome {
     /// The write took effect. Contains the received message, if any.
