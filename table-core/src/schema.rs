@@ -6,6 +6,7 @@ mod evolution;
 mod fault;
 mod fingerprint;
 mod layout;
+mod shape;
 mod stored;
 mod text;
 pub(crate) mod token;
@@ -20,6 +21,8 @@ use crate::value::EdmType;
 
 #[doc(hidden)]
 pub use layout::is_same_text;
+#[doc(hidden)]
+pub use shape::Shape;
 pub use layout::{begins, disjoint, fits, same};
 
 /// The property that holds the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
