@@ -21,9 +21,9 @@ use crate::value::EdmType;
 
 #[doc(hidden)]
 pub use layout::is_same_text;
+pub use layout::{begins, disjoint, fits, same};
 #[doc(hidden)]
 pub use shape::Shape;
-pub use layout::{begins, disjoint, fits, same};
 
 /// The property that holds the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";

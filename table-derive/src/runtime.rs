@@ -21,7 +21,7 @@ pub(crate) fn find_errors() -> Path {
         ("table-core", "table_core"),
         ("table-patterns", "table_patterns"),
     ])
-        .unwrap_or_else(|| parse_quote!(::table_core))
+    .unwrap_or_else(|| parse_quote!(::table_core))
 }
 
 /// Returns the path of `table-patterns`; `::table_patterns` if it is not found.

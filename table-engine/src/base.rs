@@ -28,9 +28,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use uuid::Uuid;
 use table_store::error::{Error, Result};
 use table_store::row::{Row, RowView};
+use uuid::Uuid;
 
 use crate::disk::Disk;
 use crate::disk::fault::{Task, is_shortage};

@@ -69,7 +69,6 @@ mod tests;
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
-pub use table_store::clock::Clock;
 pub use backup::{BackupImage, LostRows, PartialBackup, Restoration, RowPlace};
 pub use base::{BackupFile, CopyReport, Verification};
 pub use engine::Engine;
@@ -77,3 +76,4 @@ pub use options::{Durability, EngineOptions, Faults};
 pub use snapshot::Snapshot;
 pub use statistics::Statistics;
 pub use table_statistics::{PartitionStatistics, TableStatistics};
+pub use table_store::clock::Clock;

@@ -16,11 +16,11 @@ mod tests;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use tracing::Instrument;
 use table_store::error::{Error, ErrorCode, Result};
 use table_store::name::TableName;
 use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore, check};
 use table_store::ticks;
+use tracing::Instrument;
 
 use crate::decision::{Decide, Effect, Ground};
 use crate::engine::Engine;

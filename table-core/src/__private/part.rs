@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::key::codec::{DerivedPart, Form, KeyCodec};
 use crate::key::order;
 use crate::query::TextRange;
-use crate::selection::fault::SelectionFault;
 use crate::selection::KeyBounds;
+use crate::selection::fault::SelectionFault;
 
 use super::property::{Encode, of_field};
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use uuid::Uuid;
 use table_store::error::{Error, Result};
+use uuid::Uuid;
 
 use crate::base::fault::BaseFault;
 use crate::base::pool::{self, Pool};

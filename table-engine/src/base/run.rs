@@ -9,8 +9,8 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-use uuid::Uuid;
 use table_store::error::{Error, Result};
+use uuid::Uuid;
 
 use crate::base::block::Found;
 use crate::base::cache::Block;

@@ -10,8 +10,7 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 /// Returns the numbers of the folder's journal files.
 fn journals(folder: &Path) -> Vec<u64> {
     let names = RealDisk.list(folder).unwrap();
-    let mut numbers: Vec<u64> =
-        names.iter().filter_map(|name| crate::journal::file::number(name)).collect();
+    let mut numbers: Vec<u64> = names.iter().filter_map(|name| crate::journal::file::number(name)).collect();
     numbers.sort_unstable();
     numbers
 }

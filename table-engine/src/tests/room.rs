@@ -290,9 +290,8 @@ fn close_frees_the_unused_space_of_the_journal() {
         || EngineOptions::new().checkpoint_bytes(1 << 20).recent_bytes(2 << 20).open(folder.path()).unwrap();
     let journal = || -> u64 {
         let files = std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap);
-        let of_journal = files.filter(|file| {
-            file.file_name().to_str().and_then(crate::journal::file::number).is_some()
-        });
+        let of_journal =
+            files.filter(|file| file.file_name().to_str().and_then(crate::journal::file::number).is_some());
         of_journal.map(|file| file.metadata().unwrap().len()).sum()
     };
     let engine = with_table(open());

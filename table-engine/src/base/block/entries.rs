@@ -106,7 +106,7 @@ mod tests {
     /// Looks up the key and the row at a position without an iterator.
     fn alone(layout: Layout, block: &[u8], index: usize) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
         let key = [layout.prefix(block).ok()?, layout.key(block, index).ok()?].concat();
-        Some((key, layout.row(block, index).ok()?.map(RowView::to_vec)))
+        Some((key, layout.row(block, index).ok()?.map(bytes)))
     }
 
     proptest! {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use uuid::Uuid;
 use table_store::error::{Error, Result};
 use table_store::row::RowView;
+use uuid::Uuid;
 
 use crate::base::block::BlockWriter;
 use crate::base::fault::BaseFault;

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use uuid::Uuid;
 use table_store::error::{Error, Result};
+use uuid::Uuid;
 
 use crate::base::fault::{BaseFault, Unrelated};
 use crate::base::meta::Meta;

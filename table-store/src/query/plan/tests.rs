@@ -28,7 +28,7 @@ fn dq_3_range() {
         ..Query::new(KeyRange::rows("Sales", TextRange::prefix("empid_")))
     };
     let plan = query.plan(&TableName::new("Employee").unwrap());
-    insta::assert_snapshot!(plan.with_index("ByEmail"), @r"
+    insta::assert_snapshot!(Plan { index: Some("ByEmail".to_owned()), ..plan }, @r"
     range query on Employee
       PartitionKey: 'Sales'
       RowKey:       from 'empid_' before 'empid`'
@@ -56,7 +56,8 @@ fn dq_4_partition_scan() {
 #[test]
 fn dq_5_table_scan() {
     let query = Query::parse("LastName eq 'Jones' and RowKey gt '3'").unwrap();
-    let plan = query.plan(&TableName::new("Employee").unwrap()).with_reason("monthly audit");
+    let plan = query.plan(&TableName::new("Employee").unwrap());
+    let plan = Plan { reason: Some("monthly audit".to_owned()), ..plan };
     insta::assert_snapshot!(plan, @r"
     table scan on Employee
       reason:       monthly audit
