@@ -74,6 +74,7 @@ mod derive;
 pub mod embedded {
     //! The embedded engine: tables and queues in a folder or in memory, with the service's semantics.
 
+    #[doc(inline)]
     pub use table_engine::*;
 }
 pub mod entity;
@@ -97,9 +98,6 @@ pub use table_store::{
     clock, error, etag, filter, limits, name, odata, operation, query, queue, row, store, ticks, transaction,
     value,
 };
-
-// Shared with the contract, and no API.
-use table_store::fnv;
 
 pub use bag::TableEntity;
 pub use clock::Clock;
