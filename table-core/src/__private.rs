@@ -70,8 +70,10 @@ pub use crate::key::codec::{
 pub use crate::property::{Chunked, Json, Property, Rest};
 pub use crate::query::{EntityRef, KeyRange, Select};
 pub use crate::refused::Refused;
-pub use crate::row::{Row, RowWriter, Shape};
-pub use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema, is_same_text};
+pub use crate::row::{Row, RowWriter};
+pub use crate::schema::{
+    EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema, Shape, is_same_text,
+};
 pub use crate::selection::{
     Copies, FanOut, KeyArg, KeyBounds, KeyPrefix, Lists, Narrowed, Ordered, Partition, PartitionRange, Point,
     Primary, RowRange, Scan, Selection, SelfDelimiting,

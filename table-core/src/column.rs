@@ -8,8 +8,9 @@ mod role;
 
 use std::marker::PhantomData;
 
+use table_store::fnv::fnv1a64;
+
 use crate::filter::{Comparison, Filter};
-use crate::fnv::fnv1a64;
 use crate::key::order;
 pub use condition::{Condition, IntoCondition};
 pub use key::KeyColumn;

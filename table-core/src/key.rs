@@ -4,9 +4,7 @@
 //! and how they are encoded as bytes with the same order.
 
 pub mod codec;
-mod fault;
-pub mod order;
-pub mod text;
 
 pub use codec::{KeyCodec, KeyPart};
-pub use text::{EntityKey, PartitionKey, RowKey};
+#[doc(inline)]
+pub use table_store::key::{EntityKey, PartitionKey, RowKey, order, text};

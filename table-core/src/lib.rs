@@ -67,42 +67,37 @@ pub mod __private;
 
 pub mod access;
 pub mod bag;
-pub mod clock;
 pub mod column;
 #[cfg(feature = "derive")]
 mod derive;
 #[cfg(feature = "embedded")]
-pub mod embedded;
+pub mod embedded {
+    //! The embedded engine: tables and queues in a folder or in memory, with the service's semantics.
+
+    #[doc(inline)]
+    pub use table_engine::*;
+}
 pub mod entity;
-pub mod error;
-pub mod etag;
-pub mod filter;
-mod fnv;
 pub mod group;
 pub mod index;
 pub mod key;
-pub mod limits;
 pub mod lock;
 pub mod mixed;
-pub mod name;
-pub mod odata;
-pub mod operation;
 pub mod property;
-pub mod query;
-pub mod queue;
 mod refused;
 pub mod retry;
-pub mod row;
 pub mod runtime;
 pub mod schema;
 pub mod selection;
 pub mod set;
-pub mod store;
 pub mod table;
-pub mod ticks;
-pub mod transaction;
 pub mod untyped;
-pub mod value;
+
+#[doc(inline)]
+pub use table_store::{
+    clock, error, etag, filter, limits, name, odata, operation, query, queue, row, store, ticks, transaction,
+    value,
+};
 
 pub use bag::TableEntity;
 pub use clock::Clock;

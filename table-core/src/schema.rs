@@ -6,6 +6,7 @@ mod evolution;
 mod fault;
 mod fingerprint;
 mod layout;
+mod shape;
 mod stored;
 mod text;
 pub(crate) mod token;
@@ -21,6 +22,8 @@ use crate::value::EdmType;
 #[doc(hidden)]
 pub use layout::is_same_text;
 pub use layout::{begins, disjoint, fits, same};
+#[doc(hidden)]
+pub use shape::Shape;
 
 /// The property that holds the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";

@@ -1,6 +1,7 @@
 //! Typed selections: the keys to read, with their cost class as a type parameter (design promise 2).
 
 mod argument;
+pub(crate) mod fault;
 mod narrowed;
 mod point_key;
 mod refused;

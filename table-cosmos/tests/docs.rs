@@ -6,8 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders with tests.
-const CODE: [&str; 7] = [
+const CODE: [&str; 9] = [
     "table-core/src",
+    "table-store/src",
+    "table-engine/src",
     "table-hierarchy/src",
     "table-advice/src",
     "table-patterns/src",

@@ -12,12 +12,16 @@ pub(crate) fn find() -> Path {
         .unwrap_or_else(|| parse_quote!(::table_core))
 }
 
-/// Returns the path of `table-core` if the crate depends on it, otherwise that of `table-patterns`.
+/// Returns the path of `table-store`, which defines errors, if the crate depends on it, otherwise that of `table-core` or `table-patterns`.
 ///
-/// A library may depend on `table-patterns` for its tests only; [`find`] would then return a path that the library cannot use.
-pub(crate) fn find_core() -> Path {
-    first_of(&[("table-core", "table_core"), ("table-patterns", "table_patterns")])
-        .unwrap_or_else(|| parse_quote!(::table_core))
+/// A library may depend on `table-core` or `table-patterns` for its tests only; [`find`] would then return a path that the library cannot use.
+pub(crate) fn find_errors() -> Path {
+    first_of(&[
+        ("table-store", "table_store"),
+        ("table-core", "table_core"),
+        ("table-patterns", "table_patterns"),
+    ])
+    .unwrap_or_else(|| parse_quote!(::table_core))
 }
 
 /// Returns the path of `table-patterns`; `::table_patterns` if it is not found.
@@ -29,7 +33,7 @@ pub(crate) fn find_patterns() -> Path {
 fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
     for &(package, itself) in packages {
         let name = match crate_name(package) {
-            // Both crates refer to themselves with `extern crate self as …`, so their doctests and tests can use the derives.
+            // These crates refer to themselves with `extern crate self as …`, so their doctests and tests can use the derives.
             Ok(FoundCrate::Itself) => itself.to_owned(),
             Ok(FoundCrate::Name(name)) => name,
             Err(_) => continue,

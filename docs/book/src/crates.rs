@@ -30,6 +30,8 @@ fn the_readme_and_the_book_state_the_number_of_crates() {
         |package: &str| readme.lines().find(|line| line.starts_with(&format!("| `{package}` |"))).unwrap();
     for package in [
         "table-core",
+        "table-store",
+        "table-engine",
         "table-patterns",
         "table-hierarchy",
         "table-advice",

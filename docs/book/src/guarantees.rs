@@ -52,8 +52,15 @@ fn fault(promise: &str, functions: &BTreeSet<String>, errors: &str) -> Option<St
 #[test]
 fn each_promise_names_its_tests() {
     let mut names = BTreeSet::new();
-    for folder in ["table-core/src", "table-patterns/src", "tests/tests", "docs/book/src", "examples/web/src"]
-    {
+    for folder in [
+        "table-core/src",
+        "table-store/src",
+        "table-engine/src",
+        "table-patterns/src",
+        "tests/tests",
+        "docs/book/src",
+        "examples/web/src",
+    ] {
         functions(&root().join(folder), &mut names);
     }
     let errors = read("errors.md");

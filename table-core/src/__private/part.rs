@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::key::codec::{DerivedPart, Form, KeyCodec};
 use crate::key::order;
 use crate::query::TextRange;
-use crate::query::fault::QueryFault;
 use crate::selection::KeyBounds;
+use crate::selection::fault::SelectionFault;
 
 use super::property::{Encode, of_field};
 
@@ -66,7 +66,7 @@ pub(super) fn range<T>(
         (&lower, &upper)
         && order::compare(from, to).is_gt()
     {
-        return Err(Error::of(QueryFault::Reversed).with_property(field));
+        return Err(Error::of(SelectionFault::Reversed).with_property(field));
     }
     let all = values(begin, place.form);
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })

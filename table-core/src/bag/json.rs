@@ -1,13 +1,13 @@
 //! Serde for the bag: the service's JSON of one entity with minimal metadata (JSON-3).
 
 use serde::de::Error as _;
-use serde::ser::{Error as _, SerializeMap};
+use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bag::TableEntity;
 use crate::entity::FromEntity;
 use crate::error::Result;
-use crate::odata::{Annotate, EntityBody, Members, Sender, Text, Ticks, serialize_properties};
+use crate::odata::{EntityBody, deserialize_entity, serialize_entity};
 use crate::query::EntityRef;
 
 /// Includes `odata.etag` and `Timestamp` if the entity was read. An instant out of range is an error (TYPE-6).
@@ -24,25 +24,16 @@ use crate::query::EntityRef;
 impl Serialize for TableEntity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let row = self.to_row().map_err(S::Error::custom)?;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(etag) = &self.etag {
-            map.serialize_entry("odata.etag", &Text(etag))?;
-        }
-        map.serialize_entry("PartitionKey", self.key.partition_key.as_str())?;
-        map.serialize_entry("RowKey", self.key.row_key.as_str())?;
-        if let Some(timestamp) = self.timestamp {
-            map.serialize_entry("Timestamp", &Ticks(timestamp))?;
-        }
-        serialize_properties(&mut map, row.view(), Annotate::Ambiguous, |_| true)?;
-        map.end()
+        let (partition_key, row_key) = (self.key.partition_key.as_str(), self.key.row_key.as_str());
+        let entity = EntityRef::new(partition_key, row_key, row.view());
+        serialize_entity(serializer, entity, self.etag.as_ref(), self.timestamp)
     }
 }
 
 /// Reads the service's JSON, or the output of [`Serialize`], from a self-describing format such as JSON. Both keys are required.
 impl<'de> Deserialize<'de> for TableEntity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let body = Members::deserialize(deserializer)?.read(Sender::Service).map_err(D::Error::custom)?;
-        Self::try_from(body).map_err(D::Error::custom)
+        Self::try_from(deserialize_entity(deserializer)?).map_err(D::Error::custom)
     }
 }
 

@@ -101,3 +101,11 @@ fn a_shorter_value_reuses_the_allocation() {
     assert_eq!((name.as_deref(), data.as_slice()), (Some("Ada"), [1].as_slice()));
     assert_eq!((name.as_ref().unwrap().as_ptr(), data.as_ptr()), places);
 }
+
+#[test]
+fn az_4_a_double_that_lost_its_fraction_is_read() {
+    let mut row = RowWriter::new();
+    row.property("Bonus", ValueRef::Int32(3));
+    let bonus = read::<f64>(row.finish().view(), "Bonus", &mut 0).unwrap();
+    assert_eq!(bonus.to_string(), "3");
+}

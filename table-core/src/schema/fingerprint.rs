@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::fnv::fnv1a64;
+use table_store::fnv::fnv1a64;
+
 use crate::schema::EntitySchema;
 use crate::schema::stored::{Source, StoredPiece, StoredSchema};
 use crate::schema::text::{VERSION, name_of, write_facts};

@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
-use crate::query::fault::QueryFault;
 use crate::query::{Continuation, KeyRange, Page, Position, Query, Select};
+use crate::selection::fault::SelectionFault;
 use crate::store::TableStore;
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
@@ -50,7 +50,7 @@ impl Paging {
     pub(crate) fn limit(&mut self, entities: usize) {
         self.limit = Some(entities).filter(|entities| *entities > 0);
         if entities == 0 && self.ranges.is_ok() {
-            self.ranges = Err(Error::of(QueryFault::NoEntities));
+            self.ranges = Err(Error::of(SelectionFault::NoEntities));
         }
     }
 
@@ -167,5 +167,5 @@ fn place<'a>(
             Err(error) => refused = Some(error),
         }
     }
-    Err(refused.unwrap_or_else(|| Error::of(QueryFault::NoKeys)))
+    Err(refused.unwrap_or_else(|| Error::of(SelectionFault::NoKeys)))
 }

@@ -73,7 +73,7 @@ pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, Tab
 /// Adds the name of the index to a plan.
 pub(crate) fn with_index<F: Source>(plan: Plan) -> Plan {
     match F::INDEX {
-        Some(index) => plan.with_index(index.name),
+        Some(index) => Plan { index: Some(index.name.to_owned()), ..plan },
         None => plan,
     }
 }

@@ -159,7 +159,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// The error of an invalid table name.
     pub fn plan(&self) -> Result<Plan> {
         let plan = Plan::new(self.source.table()?, QueryClass::TableScan, &self.paging.queries()?);
-        Ok(plan.with_reason(self.reason.as_str()))
+        Ok(Plan { reason: Some(self.reason.clone()), ..plan })
     }
 
     /// Returns the reason for the scan.

@@ -16,8 +16,10 @@ use public_api::Builder;
 /// The version of rustdoc's JSON that the crate `public-api` reads. It changes with the toolchain, without a promise.
 const FORMAT: u64 = 57;
 
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 13] = [
     "table-core",
+    "table-store",
+    "table-engine",
     "table-derive",
     "table-patterns",
     "table-hierarchy",

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::files::{below, root};
 
-const PACKAGES: [&str; 8] = [
+const PACKAGES: [&str; 10] = [
     "table-advice",
     "table-azure",
     "table-core",
     "table-cosmos",
+    "table-engine",
     "table-hierarchy",
     "table-patterns",
     "table-server",
+    "table-store",
     "table-wire",
 ];
 

@@ -1,4 +1,4 @@
-//! The direction of imports: the modules of a package must not import each other in a cycle (ARCHITECTURE, "Layers of table-core").
+//! The direction of imports: the modules of a package must not import each other in a cycle (ARCHITECTURE, "Layers of the core").
 //!
 //! An import counts for the file that defines its name: an import through a re-export is an import of the defining file.
 
@@ -13,7 +13,7 @@ use syn::{Attribute, Item, UseTree, Visibility};
 /// The path of a module within its package, such as `["key", "codec"]`.
 type Module = Vec<String>;
 
-const PACKAGES: [&str; 14] = [
+const PACKAGES: [&str; 16] = [
     "benches",
     "examples",
     "table-advice",
@@ -21,11 +21,13 @@ const PACKAGES: [&str; 14] = [
     "table-core",
     "table-cosmos",
     "table-derive",
+    "table-engine",
     "table-explorer",
     "table-hierarchy",
     "table-inspect",
     "table-patterns",
     "table-server",
+    "table-store",
     "table-wire",
     "tables-cli",
 ];

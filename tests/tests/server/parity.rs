@@ -42,6 +42,8 @@ fn each_row_names_existing_tests() {
         "tests/src/suite",
         "tests/tests",
         "table-core/src",
+        "table-store/src",
+        "table-engine/src",
         "table-server",
         "table-wire/src",
     ] {

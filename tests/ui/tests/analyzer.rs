@@ -107,14 +107,17 @@ fn project(folder: &Path, derive: &Path) -> String {
         r#"{{"crates":[
             {{"display_name":"std","root_module":{},"edition":"2024","deps":[]}},
             {{"display_name":"table_derive","root_module":{},"edition":"2024","deps":[],"is_proc_macro":true,"proc_macro_dylib_path":{}}},
-            {{"display_name":"table_core","root_module":{},"edition":"2024","cfg":["feature=\"derive\""],
+            {{"display_name":"table_store","root_module":{},"edition":"2024",
               "deps":[{{"crate":0,"name":"std"}},{{"crate":1,"name":"table_derive"}}]}},
+            {{"display_name":"table_core","root_module":{},"edition":"2024","cfg":["feature=\"derive\""],
+              "deps":[{{"crate":0,"name":"std"}},{{"crate":1,"name":"table_derive"}},{{"crate":2,"name":"table_store"}}]}},
             {{"display_name":"declared","root_module":{},"edition":"2024","env":{{"CARGO_MANIFEST_DIR":{}}},
-              "deps":[{{"crate":0,"name":"std"}},{{"crate":2,"name":"table_core"}}]}}
+              "deps":[{{"crate":0,"name":"std"}},{{"crate":3,"name":"table_core"}}]}}
         ]}}"#,
         file("std.rs"),
         source("table-derive"),
         json(derive.to_str().unwrap()),
+        source("table-store"),
         source("table-core"),
         file("declared.rs"),
         json(folder.to_str().unwrap()),

@@ -1,0 +1,17 @@
+//! Errors of selections.
+
+use crate::error::Fault;
+
+/// A selection that cannot be read.
+#[derive(Debug, thiserror::Error, Fault)]
+pub(crate) enum SelectionFault {
+    #[error("the query reads no keys")]
+    #[fault(InvalidInput, "PAGE-9")]
+    NoKeys,
+    #[error("the range starts after its end, so it contains nothing; swap its ends")]
+    #[fault(InvalidInput)]
+    Reversed,
+    #[error("a limit of 0 entities reads nothing; give a greater one, or leave the limit out")]
+    #[fault(InvalidInput, "TOP-2")]
+    NoEntities,
+}

@@ -1,0 +1,115 @@
+//! Validation of one transaction against the latest state: existence, `ETag`, limits of a merge.
+//!
+//! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation can be checked against the state before the transaction
+//! because no entity occurs twice (EGT-4).
+
+mod fault;
+
+use table_store::error::{Error, Result};
+use table_store::etag::{ETag, IfMatch};
+use table_store::key::PartitionKey;
+use table_store::limits::Limits;
+use table_store::operation::{Operation, OperationKind};
+use table_store::row::{self, Row, entity_bytes};
+use table_store::store::Committed;
+
+use crate::journal::frame::Change;
+use crate::key::Key;
+use crate::state::State;
+
+use fault::WriteFault;
+
+/// The writes of one partition, with the keys of their rows.
+#[derive(Debug)]
+pub(crate) struct Writes {
+    pub(crate) partition_key: PartitionKey,
+    pub(crate) operations: Vec<(Key, Operation)>,
+}
+
+/// Returns the changes that the writes make, if all of them can be applied. `ticks` becomes the Timestamp of the entities.
+///
+/// # Errors
+/// The error of the first operation that fails, with its position (EGT-33, EGT-34).
+pub(crate) fn changes(
+    state: &State,
+    limits: &Limits,
+    writes: Writes,
+    ticks: u64,
+) -> Result<(Vec<Change>, Committed)> {
+    let Writes { partition_key, operations } = writes;
+    let mut changes = Vec::with_capacity(operations.len());
+    let mut committed = Vec::with_capacity(operations.len());
+    for (index, (key, Operation { row_key, kind })) in operations.into_iter().enumerate() {
+        let merged = |current: &Row, patch: &Row| {
+            let merged = row::merge(current.view(), patch.view())?;
+            check_merged(limits, partition_key.as_str(), row_key.as_str(), &merged)?; // SIZE-6
+            Ok(merged)
+        };
+        let row = result(state, &key, kind, merged)
+            .map_err(|error| error.with_operation(index).with_key(partition_key.as_str(), row_key.as_str()))?
+            .map(|row| row.with_timestamp(ticks));
+        committed.push(row.is_some().then(|| ETag::from_ticks(ticks)));
+        changes.push(Change { key, row });
+    }
+    Ok((changes, committed))
+}
+
+/// Returns the row after an operation; `None` for a delete.
+fn result(
+    state: &State,
+    key: &[u8],
+    kind: OperationKind,
+    merged: impl Fn(&Row, &Row) -> Result<Row>,
+) -> Result<Option<Row>> {
+    match kind {
+        OperationKind::Insert(row) => {
+            if state.get(key)?.is_some() {
+                return Err(Error::of(WriteFault::Exists));
+            }
+            Ok(Some(row))
+        }
+        OperationKind::Replace(row, condition) => {
+            existing(state, key, &condition, "UPD-2", "UPD-3")?;
+            Ok(Some(row))
+        }
+        OperationKind::Merge(patch, condition) => {
+            let current = existing(state, key, &condition, "MRG-2", "MRG-2")?;
+            merged(&current, &patch).map(Some)
+        }
+        OperationKind::InsertOrReplace(row) => Ok(Some(row)),
+        OperationKind::InsertOrMerge(patch) => match state.get(key)? {
+            None => Ok(Some(patch)),
+            Some(current) => merged(&current, &patch).map(Some),
+        },
+        OperationKind::Delete(condition) => {
+            existing(state, key, &condition, "DEL-2", "DEL-2")?;
+            Ok(None)
+        }
+    }
+}
+
+/// Returns the entity that a conditional write requires. Its existence is checked before its version (DEL-3, IFM-1).
+fn existing(
+    state: &State,
+    key: &[u8],
+    condition: &IfMatch,
+    missing_rule: &'static str,
+    version_rule: &'static str,
+) -> Result<Row> {
+    let Some(current) = state.get(key)? else {
+        return Err(Error::of(WriteFault::NotFound { rule: missing_rule }));
+    };
+    let now = current.view().etag();
+    if !condition.accepts(&now) {
+        return Err(Error::of(WriteFault::Changed { now, expected: condition.clone(), rule: version_rule }));
+    }
+    Ok(current)
+}
+
+fn check_merged(limits: &Limits, partition_key: &str, row_key: &str, merged: &Row) -> Result<()> {
+    // Names and values were checked on arrival; only the number of properties can exceed its limit after the merge.
+    if merged.view().len() > limits.properties || merged.view().is_overflown() {
+        limits.check_row(merged.view())?;
+    }
+    limits.check_entity_bytes(entity_bytes(partition_key, row_key, Some(merged)))
+}

@@ -1,0 +1,18 @@
+//! The faults of writes: an entity that already exists, does not exist, or has another version.
+
+use table_store::error::Fault;
+use table_store::etag::{ETag, IfMatch};
+
+/// A write whose condition does not hold.
+#[derive(Debug, thiserror::Error, Fault)]
+pub(super) enum WriteFault {
+    #[error("the entity already exists; replace it, or use an upsert")]
+    #[fault(EntityAlreadyExists, "INS-1")]
+    Exists,
+    #[error("the entity does not exist; insert it, or use an upsert")]
+    #[fault(ResourceNotFound, rule)]
+    NotFound { rule: &'static str },
+    #[error("the entity is now at {now}, not at {expected}; read it again and retry")]
+    #[fault(UpdateConditionNotSatisfied, rule)]
+    Changed { now: ETag, expected: IfMatch, rule: &'static str },
+}

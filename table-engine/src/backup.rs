@@ -1,0 +1,142 @@
+//! Backups of a running engine, and their restore.
+
+mod image;
+mod readable;
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use table_store::error::{Error, Result};
+
+use crate::base::{BASE, BaseView, CopyReport};
+use crate::disk::fault::Task;
+use crate::disk::{Disk, DiskLock};
+use crate::engine::Engine;
+use crate::fault::EngineFault;
+use crate::folder::{self, fault::FolderFault};
+use crate::journal::Journal;
+use crate::manifest::{self, BACKUP, Folder, LOCK};
+use crate::options::EngineOptions;
+pub use image::{BackupImage, Restoration};
+pub use readable::{LostRows, PartialBackup, RowPlace};
+
+impl Engine {
+    /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or contains an earlier backup of this engine.
+    /// In the latter case, only new data is copied, and data that is no longer needed is removed.
+    ///
+    /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data of an
+    /// earlier backup is read again only when it is restored or verified. An interrupted backup leaves the earlier one or the new one complete. The
+    /// call blocks until the data has been copied.
+    ///
+    /// A backup cannot be opened for writing: [`restore`](Self::restore) creates an engine's folder from it.
+    ///
+    /// ```
+    /// use table_core::embedded::Engine;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let (copy, restored) = (folder.path().join("backup"), folder.path().join("restored"));
+    /// let engine = Engine::open(folder.path().join("engine"))?;
+    /// pollster::block_on(engine.backup(&copy))?;
+    /// pollster::block_on(engine.backup(&copy))?; // copies what is new
+    /// Engine::restore(&copy, &restored)?;
+    /// assert!(Engine::open(&restored)?.verify()?.is_whole());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder contains anything else, including an engine or a backup of another
+    /// engine, such as the one that this engine's folder was restored from; `FolderLocked` if another backup is being written to it; `Corrupted` if a
+    /// part of the base cannot be read ([`backup_readable`](Self::backup_readable) copies the rest); `Io`, `DiskFull`; any error of
+    /// [`checkpoint`](Self::checkpoint).
+    pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
+        let base = self.base_to_back_up().await?;
+        let copied = back_up(&self.inner.options.disk, &base, &folder::absolute(folder.as_ref())?);
+        self.inner.shared.after_read(copied)
+    }
+
+    async fn base_to_back_up(&self) -> Result<BaseView> {
+        self.checkpoint().await?;
+        self.inner.shared.state_to_keep()?.base.clone().ok_or_else(|| Error::of(EngineFault::InMemory))
+    }
+
+    /// Restores a backup to a folder that is empty or missing. The backup is not changed, and need not be writable.
+    ///
+    /// Every block is checked. A restore that is interrupted or finds damage leaves a folder that cannot be opened; empty the folder before another
+    /// attempt. The call blocks until the data has been copied.
+    ///
+    /// # Errors
+    /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with the file and the offset, if the
+    /// backup is damaged; `FormatTooNew`, `FormatTooOld`; `Io`, `DiskFull`.
+    pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
+        EngineOptions::new().restore(from, to)
+    }
+}
+
+impl EngineOptions {
+    /// Restores like [`Engine::restore`], on the disk of these options.
+    ///
+    /// # Errors
+    /// Any error of [`Engine::restore`].
+    pub fn restore(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
+        let (from, to) = (&*folder::absolute(from.as_ref())?, &*folder::absolute(to.as_ref())?);
+        let source = folder::hold_existing(&self.disk, from)?;
+        if !matches!(manifest::check(&*source, from)?, Folder::Backup(_)) {
+            return Err(Error::of(FolderFault::NoBackup(from.into())));
+        }
+        let names = source.list(from).map_err(|error| Task::ReadFolder(from.into()).failed(error))?;
+        if !names.iter().any(|name| name == BASE) {
+            return Err(Error::of(FolderFault::NothingToRestore(from.into())));
+        }
+        let base = BaseView::open_alone(&self.place(&source, from))?;
+        let (target, _lock) = make_empty(&self.disk, to)?;
+        let report = base.restore_to(&target, to)?;
+        end_restore(&*target, to, &base)?;
+        Ok(report)
+    }
+}
+
+/// Creates a folder for a restore, opens a handle to the folder, and locks it.
+fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box<dyn DiskLock>)> {
+    let check = |disk: &dyn Disk| match manifest::check(disk, folder)? {
+        Folder::Empty => Ok(()),
+        _ => Err(Error::of(FolderFault::NotEmpty(folder.into()))),
+    };
+    check(&**disk)?;
+    folder::make(&**disk, folder)?;
+    let disk = folder::hold(disk, folder)?;
+    let lock = lock(&*disk, folder)?;
+    check(&*disk)?;
+    manifest::begin_restore(&*disk, folder)?;
+    Ok((disk, lock))
+}
+
+/// Completes a restored folder that has a base.
+fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
+    let meta = base.meta();
+    Journal::create(disk, folder, meta.journal, meta.sequence)?;
+    manifest::end_restore(disk, folder)
+}
+
+fn lock(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
+    disk.lock(&folder.join(LOCK)).map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock => Error::of(FolderFault::BackupUnderWay(folder.into())),
+        _ => Task::WriteFolder(folder.into()).refused(error),
+    })
+}
+
+fn back_up(disk: &Arc<dyn Disk>, base: &BaseView, target: &Path) -> Result<CopyReport> {
+    let check = |disk: &dyn Disk| match manifest::check(disk, target)? {
+        Folder::Engine(_) => Err(Error::of(FolderFault::Engine(target.into()))),
+        folder => Ok(folder),
+    };
+    if check(&**disk)? == Folder::Empty {
+        folder::make(&**disk, target)?;
+    }
+    let disk = folder::hold(disk, target)?;
+    let _lock = lock(&*disk, target)?;
+    if !matches!(check(&*disk)?, Folder::Backup(version) if version.is_current()) {
+        manifest::write(&*disk, target, BACKUP)?;
+    }
+    base.back_up(&disk, target)
+}

@@ -1,0 +1,163 @@
+//! Backups outside folders: the files of such a backup, and restoring them to a folder.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use table_store::error::Result;
+
+use crate::backup::{end_restore, make_empty};
+use crate::base::{BackupFile, BaseView, CopyReport};
+use crate::disk::{Disk, DiskLock};
+use crate::engine::Engine;
+use crate::folder;
+use crate::manifest;
+use crate::options::EngineOptions;
+
+/// The files of an engine at one moment, for a backup outside a folder, such as in an object store (`docs/format.md`, "Backup"). The files stay
+/// readable until the image is dropped.
+///
+/// First store [`manifest`](Self::manifest) as `BACKUP`, then each of [`files`](Self::files) that is not kept, and then
+/// [`base`](Self::base) as `BASE`, which completes the backup. Files that this backup does not contain may be deleted afterwards.
+///
+/// ```
+/// use table_core::embedded::Engine;
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(folder.path())?;
+/// let image = pollster::block_on(engine.backup_image())?;
+/// assert!(image.files(None, "the archive")?.is_empty()); // no rows yet
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct BackupImage(BaseView);
+
+impl std::fmt::Debug for BackupImage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BackupImage").finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Returns the files of a backup of everything that was acknowledged before the call. It starts with a checkpoint.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an engine in memory; any error of [`checkpoint`](Self::checkpoint).
+    pub async fn backup_image(&self) -> Result<BackupImage> {
+        self.base_to_back_up().await.map(BackupImage)
+    }
+}
+
+impl BackupImage {
+    /// Returns the bytes of the file `BACKUP`.
+    #[must_use]
+    pub fn manifest(&self) -> Vec<u8> {
+        manifest::bytes()
+    }
+
+    /// Returns the bytes of the file `BASE`.
+    #[must_use]
+    pub fn base(&self) -> Vec<u8> {
+        self.0.base_bytes()
+    }
+
+    /// Returns the files that contain rows. `earlier` is the `BASE` of the existing backup at the destination; errors name `place`.
+    ///
+    /// # Errors
+    /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one that this engine's folder was restored from;
+    /// `Corrupted`.
+    pub fn files(&self, earlier: Option<&[u8]>, place: &str) -> Result<Vec<BackupFile>> {
+        self.0.files(earlier, Path::new(place))
+    }
+
+    /// Reads a whole file and checks it.
+    ///
+    /// # Errors
+    /// `Corrupted`, with the file and the offset; `Io`.
+    pub fn check(&self, file: &BackupFile) -> Result<()> {
+        self.0.check_file(file)
+    }
+
+    /// Fills the buffer with bytes of a file.
+    ///
+    /// # Errors
+    /// `Io`; `InvalidInput` for a file of another image.
+    pub fn read(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.0.read_file(file, offset, buffer)
+    }
+}
+
+/// An engine's folder that is being restored from a backup outside a folder. Until [`finish`](Self::finish) has succeeded, `open`
+/// refuses the folder.
+///
+/// ```
+/// use table_core::BlockOn;
+/// use table_core::embedded::{Engine, EngineOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let (engine, backup) = (Engine::open(folder.path().join("company.db"))?, folder.path().join("backup"));
+/// engine.backup(&backup).block_on()?;
+/// engine.close().block_on()?;
+///
+/// // The three parts of a backup, from wherever they are kept.
+/// let part = |name: &str| std::fs::read(backup.join(name));
+/// let to = folder.path().join("restored.db");
+/// let restoration = EngineOptions::new().restoration(&part("BACKUP")?, &part("BASE")?, &to)?;
+/// for file in restoration.files() {
+///     restoration.write(&file, 0, &part(&file.name)?)?;
+/// }
+/// restoration.finish()?;
+/// Engine::open(&to)?.close().block_on()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Restoration {
+    base: BaseView,
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    _lock: Box<dyn DiskLock>,
+}
+
+impl std::fmt::Debug for Restoration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Restoration").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl EngineOptions {
+    /// Starts to restore a backup outside a folder, given by its `BACKUP` and its `BASE`, to a folder that is empty or missing.
+    ///
+    /// # Errors
+    /// `FolderNotOurs` if `to` is not empty, or the bytes are not a backup; `FormatTooNew`, `FormatTooOld`; `Corrupted`; `Io`.
+    pub fn restoration(&self, manifest: &[u8], base: &[u8], to: impl AsRef<Path>) -> Result<Restoration> {
+        let folder = folder::absolute(to.as_ref())?;
+        manifest::check_backup(manifest, &folder)?;
+        BaseView::to_be_fetched(&self.place(&self.disk, &folder), base)?;
+        let (disk, lock) = make_empty(&self.disk, &folder)?;
+        let base = BaseView::to_be_fetched(&self.place(&disk, &folder), base)?;
+        Ok(Restoration { base, disk, folder, _lock: lock })
+    }
+}
+
+impl Restoration {
+    /// Returns the files to write.
+    #[must_use]
+    pub fn files(&self) -> Vec<BackupFile> {
+        self.base.all_files()
+    }
+
+    /// Writes bytes of a file at an offset. A file must be written from its beginning.
+    ///
+    /// # Errors
+    /// `Io`, `DiskFull`; `InvalidInput` for a file of another backup.
+    pub fn write(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.base.write_file(file, offset, bytes)
+    }
+
+    /// Checks every written block and completes the engine's folder.
+    ///
+    /// # Errors
+    /// `Corrupted`, with the file and the offset; `Io`, `DiskFull`.
+    pub fn finish(self) -> Result<CopyReport> {
+        let report = self.base.end_fetch()?;
+        end_restore(&*self.disk, &self.folder, &self.base)?;
+        Ok(report)
+    }
+}

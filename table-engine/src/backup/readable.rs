@@ -1,0 +1,111 @@
+//! Backups of an engine whose disk is failing: everything readable, and a list of the rest.
+
+use std::path::Path;
+
+use table_store::error::{Error, Result};
+
+use crate::backup::lock;
+use crate::base::{BASE, CopyReport, Unreadable};
+use crate::catalog::Catalog;
+use crate::disk::fault::Task;
+use crate::engine::Engine;
+use crate::folder::{self, fault::FolderFault};
+use crate::key;
+use crate::manifest::{self, BACKUP, Folder};
+
+/// A backup of all that could be read.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PartialBackup {
+    /// The files that were copied.
+    pub copied: CopyReport,
+    /// The rows that could not be read, by ranges of keys. Empty if the backup is complete.
+    pub lost: Vec<LostRows>,
+}
+
+/// A range of keys whose rows could not be read. In the backup, rows from `first` to `last` may be missing, have an earlier
+/// value, or exist although they were deleted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LostRows {
+    /// The first row of the range.
+    pub first: RowPlace,
+    /// The last row of the range.
+    pub last: RowPlace,
+    /// The cause, with the file and the offset.
+    pub cause: Error,
+}
+
+/// The key of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RowPlace {
+    /// The name of the table; `None` if the table has been deleted.
+    pub table: Option<String>,
+    /// The `PartitionKey`.
+    pub partition_key: String,
+    /// The `RowKey`.
+    pub row_key: String,
+}
+
+impl Engine {
+    /// Copies everything readable into a folder that is empty or missing, and lists the rest.
+    ///
+    /// [`backup`](Self::backup) fails if a part of the base cannot be read, because a partial backup must not replace a complete
+    /// earlier one. Use this function for an engine without another backup. It also starts with a checkpoint, and its result is
+    /// restored in the same way.
+    ///
+    /// ```
+    /// use table_core::embedded::Engine;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let engine = Engine::open(folder.path().join("engine"))?;
+    /// let backup = pollster::block_on(engine.backup_readable(folder.path().join("backup")))?;
+    /// assert!(backup.lost.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder is not empty; `FolderLocked` if another backup is
+    /// being written to it; `Io`, `DiskFull`; any error of [`checkpoint`](Self::checkpoint).
+    pub async fn backup_readable(&self, folder: impl AsRef<Path>) -> Result<PartialBackup> {
+        let base = self.base_to_back_up().await?;
+        let target = &*folder::absolute(folder.as_ref())?;
+        let disk = &self.inner.options.disk;
+        if manifest::check(&**disk, target)? == Folder::Empty {
+            folder::make(&**disk, target)?;
+        }
+        let disk = folder::hold(disk, target)?;
+        let _lock = lock(&*disk, target)?;
+        match manifest::check(&*disk, target)? {
+            Folder::Empty => manifest::write(&*disk, target, BACKUP)?,
+            // A backup that was interrupted before it had any content.
+            Folder::Backup(version) if version.is_current() => {
+                let names =
+                    disk.list(target).map_err(|error| Task::ReadFolder(target.into()).refused(error))?;
+                if names.iter().any(|name| name == BASE) {
+                    return Err(Error::of(FolderFault::NotEmpty(target.into())));
+                }
+            }
+            _ => return Err(Error::of(FolderFault::NotEmpty(target.into()))),
+        }
+        let salvaged = base.salvage_to(&disk, target);
+        let (copied, lost) = self.inner.shared.after_read(salvaged)?;
+        let catalog = &base.meta().catalog;
+        let lost = lost.into_iter().map(|lost| lost_rows(catalog, lost)).collect::<Result<Vec<_>>>()?;
+        let is_needed = |lost: &LostRows| lost.first.table.is_some() || lost.last.table.is_some();
+        Ok(PartialBackup { copied, lost: lost.into_iter().filter(is_needed).collect() })
+    }
+}
+
+fn lost_rows(catalog: &Catalog, Unreadable { first, last, cause }: Unreadable) -> Result<LostRows> {
+    Ok(LostRows { first: place(catalog, &first)?, last: place(catalog, &last)?, cause })
+}
+
+fn place(catalog: &Catalog, bytes: &[u8]) -> Result<RowPlace> {
+    let id = key::table_of(bytes);
+    let table = catalog.iter().find(|entry| Some(entry.id) == id).map(|entry| entry.name.as_str().to_owned());
+    let mut reader = key::KeyReader::default();
+    let (partition_key, row_key) = reader.read(bytes)?;
+    Ok(RowPlace { table, partition_key: partition_key.to_owned(), row_key: row_key.to_owned() })
+}

@@ -1,0 +1,419 @@
+//! The base: rows that are no longer in the journal, in runs on disk (`docs/format.md`, "Base").
+//!
+//! A flush writes recent rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version of the base, which
+//! is recorded before readers see it.
+
+mod apart;
+mod beside;
+mod block;
+mod cache;
+mod copy;
+mod cursor;
+pub(crate) mod fault;
+mod filter;
+#[cfg(feature = "testing")]
+pub(crate) mod fuzz;
+mod merge;
+mod meta;
+mod policy;
+mod pool;
+mod run;
+mod salvage;
+mod tally;
+mod verify;
+mod version;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use table_store::error::{Error, Result};
+use table_store::row::{Row, RowView};
+use uuid::Uuid;
+
+use crate::disk::Disk;
+use crate::disk::fault::{Task, is_shortage};
+use crate::failpoint::{Hook, Step, reach};
+use crate::fault::EngineFault;
+use crate::key::{self, Span};
+use crate::statistics::Statistics;
+
+use block::Found;
+pub use copy::{BackupFile, CopyReport};
+pub(crate) use cursor::BaseCursor;
+pub(crate) use merge::Merged;
+pub(crate) use meta::Meta;
+pub(crate) use policy::Debt;
+pub(crate) use salvage::Unreadable;
+pub use verify::Verification;
+pub(crate) use version::stored::{BASE, BASE_NEW};
+
+use merge::Merges;
+use pool::Pool;
+use run::{Run, RunWriter};
+use version::stored::Stored;
+use version::{Layer, Segment, Version};
+
+/// The location and the options of a base.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) folder: Arc<Path>,
+    pub(crate) cache_bytes: usize,
+    /// The size in bytes at which a flush ends a run, and about half of the bytes that one merge reads.
+    pub(crate) run_bytes: u64,
+    pub(crate) hook: Option<Hook>,
+}
+
+impl Place {
+    fn new_pool(&self) -> Pool {
+        Pool::new(Arc::clone(&self.disk), self.folder.to_path_buf(), self.cache_bytes)
+    }
+}
+
+/// The base, owned by the one thread that changes it.
+pub(crate) struct Base {
+    pool: Arc<Pool>,
+    run_bytes: u64,
+    hook: Option<Hook>,
+    stored: Stored,
+    version: Arc<Version>,
+    merges: Merges,
+    /// Runs that the version no longer contains. Their files stay while a view reads them.
+    obsolete: Vec<Arc<Run>>,
+    /// Set to cancel the running flush or merge.
+    stop: Arc<AtomicBool>,
+}
+
+/// Returns the error of a cancelled flush or merge.
+fn stopped() -> Error {
+    Error::of(EngineFault::Closed)
+}
+
+impl Base {
+    /// Creates an empty base in a folder, durably.
+    pub(crate) fn create(place: &Place, meta: Meta) -> Result<Self> {
+        let stored = Stored { engine: Uuid::new_v4(), meta, next: 1, version: Arc::default() };
+        let base = Self::of(Arc::new(place.new_pool()), place, stored);
+        base.stored.write(&*base.pool.disk, &base.pool.folder)?;
+        Ok(base)
+    }
+
+    /// Opens the base of a folder.
+    pub(crate) fn open(place: &Place) -> Result<Self> {
+        let pool = Arc::new(place.new_pool());
+        let stored = Stored::read(&pool)?;
+        Ok(Self::of(pool, place, stored))
+    }
+
+    fn of(pool: Arc<Pool>, place: &Place, stored: Stored) -> Self {
+        Self {
+            pool,
+            run_bytes: place.run_bytes,
+            hook: place.hook.clone(),
+            version: Arc::clone(&stored.version),
+            stored,
+            merges: Merges::default(),
+            obsolete: Vec::new(),
+            stop: Arc::default(),
+        }
+    }
+
+    /// Returns the metadata of the last version.
+    pub(crate) fn meta(&self) -> &Meta {
+        &self.stored.meta
+    }
+
+    /// Returns the rows of the last version.
+    pub(crate) fn view(&self) -> BaseView {
+        BaseView { pool: Arc::clone(&self.pool), stored: Arc::new(self.stored.clone()) }
+    }
+
+    /// Returns the flag that cancels the running flush or merge, which then leaves no trace.
+    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    fn check_running(&self) -> Result<()> {
+        if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
+    }
+
+    /// Returns a predicate for the names of files that the version does not need.
+    pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
+        let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
+        move |name| name == BASE_NEW || pool::number(name).is_some_and(|number| !runs.contains(&number))
+    }
+
+    /// Adds rows and deletions, given in key order, as the newest ones, and records the new version. `meta.dropped` are the tables dropped since the
+    /// last flush.
+    ///
+    /// # Errors
+    /// `DiskFull` leaves the base unchanged, and the flush can be repeated. After any other error the base must not be written to.
+    pub(crate) fn flush<'r>(
+        &mut self,
+        rows: impl Iterator<Item = (&'r [u8], Option<RowView<'r>>)>,
+        mut meta: Meta,
+    ) -> Result<()> {
+        reach(self.hook.as_ref(), Step::CheckpointWrite)?;
+        meta.dropped.extend(&self.stored.meta.dropped);
+        let mut writer = RunsWriter::new(&self.pool, self.stored.next, self.run_bytes);
+        let mut segment = None;
+        for (key, row) in rows {
+            self.check_running()?;
+            // Rows of a dropped table would be removed by the next merge.
+            if !key::table_of(key).is_some_and(|table| meta.catalog.contains(table)) {
+                continue;
+            }
+            let index = self.version.find(key);
+            if row.is_none() && !self.version.may_hold(index, key) {
+                continue;
+            }
+            // Blocks end where segments end, so the index shows which entries belong to a segment.
+            if segment.replace(index) != Some(index) {
+                writer.end_block()?;
+            }
+            writer.push(key, row)?;
+        }
+        let (runs, next) = writer.finish()?;
+        let mut version = Version::clone(&self.version);
+        version.add_all(&runs, self.run_bytes / policy::NEIGHBOURS as u64)?;
+        reach(self.hook.as_ref(), Step::CheckpointCommit)?;
+        // IMPORTANT: rows and the start of the journal become durable together. Replay never starts too late, and replaying a frame twice
+        // has the same result.
+        let bytes = runs.iter().map(|run| run.length).sum();
+        self.record(Stored { engine: self.stored.engine, meta, next, version: Arc::new(version) })?;
+        self.pool.counters.flush(bytes);
+        tracing::debug!(
+            target: "table_core::engine",
+            written_runs = runs.len(),
+            written_bytes = bytes,
+            runs = self.version.runs().len(),
+            segments = self.version.segments().len(),
+            tables = self.stored.meta.catalog.len(),
+            "checkpoint recorded"
+        );
+        Ok(())
+    }
+
+    /// Records a version without the given tables and without any new rows. Returns `false` if the base contains none of the tables. On a full disk,
+    /// this frees the space that a flush needs.
+    ///
+    /// The start of the journal does not change. If it is replayed, the replay changes no dropped table, because the drop follows in the journal; the
+    /// record of the drop must therefore be durable.
+    pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
+        let mut meta = self.stored.meta.clone();
+        let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();
+        for id in &known {
+            meta.catalog.remove(*id);
+        }
+        if known.is_empty() {
+            return Ok(false);
+        }
+        meta.dropped.extend(known);
+        reach(self.hook.as_ref(), Step::CheckpointCommit)?;
+        self.record(Stored { meta, ..self.stored.clone() })?;
+        Ok(true)
+    }
+
+    /// Records a version durably and makes it current. Layers that contain only rows of dropped tables are omitted.
+    fn record(&mut self, mut stored: Stored) -> Result<()> {
+        let version = Arc::make_mut(&mut stored.version);
+        version.drop_dead(&stored.meta.catalog);
+        version.join_empty();
+        if let Err(error) = stored.write(&*self.pool.disk, &self.pool.folder) {
+            if is_shortage(&error) {
+                // The new runs become obsolete, so their files are removed later.
+                let old = self.version.runs();
+                let is_new = |run: &Arc<Run>| old.iter().all(|old| old.number != run.number);
+                self.obsolete.extend(stored.version.runs().into_iter().filter(is_new));
+                // IMPORTANT: the number of a run whose file still exists is never given to another run.
+                self.stored.next = stored.next;
+            }
+            return Err(error);
+        }
+        let old = std::mem::replace(&mut self.version, Arc::clone(&stored.version)).runs();
+        let kept = stored.version.runs();
+        let is_kept = |run: &Arc<Run>| kept.binary_search_by_key(&run.number, |kept| kept.number).is_ok();
+        self.obsolete.extend(old.into_iter().filter(|run| !is_kept(run)));
+        self.stored = stored;
+        Ok(())
+    }
+
+    /// Removes the files of obsolete runs that are no longer read by a view.
+    pub(crate) fn remove_obsolete(&mut self) {
+        let (kept, gone) =
+            std::mem::take(&mut self.obsolete).into_iter().partition(|run| Arc::strong_count(run) > 1);
+        self.obsolete = kept;
+        for run in gone {
+            let removed = reach(self.hook.as_ref(), Step::RunDelete)
+                .and_then(|()| run.remove().map_err(|error| Task::RemoveRun.failed(error)));
+            if let Err(error) = removed {
+                // Harmless, because the next open removes the files.
+                tracing::warn!(target: "table_core::engine", %error, "an obsolete run was not removed");
+            }
+        }
+    }
+}
+
+/// A writer of consecutive runs.
+struct RunsWriter<'p> {
+    pool: &'p Arc<Pool>,
+    /// The numbers of the first run and of the next one.
+    numbers: std::ops::Range<u64>,
+    /// The maximum size of a run in bytes.
+    most: u64,
+    current: Option<RunWriter>,
+    /// The table of the last key.
+    table: Option<u32>,
+    runs: Vec<Arc<Run>>,
+    finished: bool,
+}
+
+impl<'p> RunsWriter<'p> {
+    fn new(pool: &'p Arc<Pool>, next: u64, most: u64) -> Self {
+        Self {
+            pool,
+            numbers: next..next,
+            most,
+            current: None,
+            table: None,
+            runs: Vec::new(),
+            finished: false,
+        }
+    }
+
+    /// Returns the size in bytes of the unfinished run.
+    fn bytes(&self) -> u64 {
+        self.current.as_ref().map_or(0, RunWriter::bytes)
+    }
+
+    fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<()> {
+        if self.bytes() >= self.most {
+            self.end_run()?;
+        }
+        // IMPORTANT: no block contains keys of two tables. Such a block would appear to contain rows of every table between them, and would be merged
+        // again and again if one of these tables were dropped.
+        let table = key::table_of(key);
+        if std::mem::replace(&mut self.table, table) != table {
+            self.end_block()?;
+        }
+        let run = match &mut self.current {
+            Some(run) => run,
+            current @ None => {
+                self.numbers.end += 1;
+                current.insert(RunWriter::create(self.pool, self.numbers.end - 1)?)
+            }
+        };
+        run.push(key, row)
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        self.current.as_mut().map_or(Ok(()), RunWriter::end_block)
+    }
+
+    fn end_run(&mut self) -> Result<()> {
+        let Some(run) = self.current.take() else { return Ok(()) };
+        self.runs.push(Arc::new(run.finish()?));
+        Ok(())
+    }
+
+    /// Finishes the last run. Returns all runs, and the number for the next run.
+    fn finish(mut self) -> Result<(Vec<Arc<Run>>, u64)> {
+        self.end_run()?;
+        self.finished = true;
+        Ok((std::mem::take(&mut self.runs), self.numbers.end))
+    }
+}
+
+impl Drop for RunsWriter<'_> {
+    /// Removes the files of unfinished runs.
+    fn drop(&mut self) {
+        if !self.finished {
+            for number in self.numbers.clone() {
+                let _ = self.pool.remove(number);
+            }
+        }
+    }
+}
+
+/// The rows of one version. Clones are cheap.
+#[derive(Clone)]
+pub(crate) struct BaseView {
+    pool: Arc<Pool>,
+    stored: Arc<Stored>,
+}
+
+impl BaseView {
+    /// Looks up a row.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
+        let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
+            return Ok(None);
+        };
+        let hash = filter::hash(key);
+        for layer in &segment.layers {
+            match layer.run.get(key, hash)? {
+                Found::Nothing => {}
+                Found::Deletion => return Ok(None),
+                Found::Row(row) => return Ok(Some(row)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns a cursor over the rows of a span.
+    pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
+        BaseCursor::new(&self.stored.version, span, true)
+    }
+
+    /// Returns a cursor over the rows of a span that bypasses the cache, for rows that are read once.
+    pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
+        BaseCursor::new(&self.stored.version, span, false)
+    }
+
+    /// Estimates the bytes of a table without reading a file. If a run contains several tables, each is assumed to have an equal share.
+    pub(crate) fn bytes_of(&self, table: u32) -> u64 {
+        let span = Span::table(table);
+        let share = |layer: &Layer| {
+            let (first, last) = (key::table_of(&layer.run.first), key::table_of(&layer.run.last));
+            let tables = last.unwrap_or_default().saturating_sub(first.unwrap_or_default());
+            layer.weight.bytes / (u64::from(tables) + 1)
+        };
+        self.layers_of(&span).map(share).sum()
+    }
+
+    /// Returns the layers that may have rows of a span.
+    fn layers_of(&self, span: &Span) -> impl Iterator<Item = &Layer> {
+        let version = &self.stored.version;
+        let segments = version.segments().get(version.find(&span.start)..).unwrap_or_default();
+        let within = |segment: &&Arc<Segment>| *segment.start < *span.end;
+        let layers = segments.iter().take_while(within).flat_map(|segment| &segment.layers);
+        layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
+    }
+
+    /// Adds the figures of the base to the statistics.
+    pub(crate) fn describe(&self, statistics: &mut Statistics) {
+        let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
+        statistics.runs = runs.len();
+        statistics.base_bytes = runs.iter().map(|run| run.length).sum();
+        statistics.segments = segments.len();
+        statistics.layers = segments.iter().map(|segment| segment.layers.len()).max().unwrap_or_default();
+        statistics.unmerged_bytes = segments.iter().map(|segment| segment.newer_bytes()).sum();
+        statistics.deletions = segments.iter().map(|segment| segment.deletions()).sum();
+        (statistics.cache_hits, statistics.cache_misses) = self.pool.cache.hits_and_misses();
+        self.pool.counters.describe(statistics);
+    }
+
+    /// Closes the files of runs that are not being read.
+    pub(crate) fn give_files_back(&self) {
+        self.pool.give_files_back();
+    }
+
+    /// Returns `true` if the base may have rows of a span. Reads no file.
+    pub(crate) fn may_hold(&self, span: &Span) -> bool {
+        self.layers_of(span).next().is_some()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

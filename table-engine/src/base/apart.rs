@@ -1,0 +1,115 @@
+//! Segments that are excluded from ordinary merges, because a layer cannot be read or because a merge was refused.
+//!
+//! A broken block gets a segment that contains no other keys. In this segment, the layer with the block and all older layers are *sealed*: merges
+//! leave them unchanged. Newer layers are merged with each other, so their number stays bounded.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use table_store::error::Result;
+
+use crate::base::Base;
+use crate::base::policy::{Choice, Condition};
+use crate::base::run::Run;
+use crate::base::version::stored::Stored;
+use crate::base::version::{Segment, Version, successor};
+use crate::failpoint::{Step, reach};
+
+/// The segments with sealed layers: a map from the start of the segment to the number of the run in its newest sealed layer.
+#[derive(Debug, Default)]
+pub(super) struct Apart(BTreeMap<Vec<u8>, u64>);
+
+impl Apart {
+    /// Unseals all segments. The next merge determines whether they can be read again.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Returns `true` if layers of a segment are sealed.
+    pub(super) fn contains(&self, segment: &Segment) -> bool {
+        self.0.contains_key(&*segment.start)
+    }
+
+    /// Returns how many of a segment's newest layers are not sealed. A layer has a larger run number than all older layers.
+    fn newer(&self, segment: &Segment) -> usize {
+        match self.0.get(&*segment.start) {
+            Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
+            None => segment.layers.len(),
+        }
+    }
+
+    /// Returns the condition of a segment with sealed layers; `None` if it has none.
+    pub(super) fn condition(&self, segment: &Segment) -> Option<Condition> {
+        self.contains(segment).then(|| Condition::SetApart { newer: self.newer(segment) })
+    }
+}
+
+/// A block, or all blocks of a run, that cannot be read.
+pub(super) struct Broken {
+    /// The position of the segment.
+    index: usize,
+    /// The number of the run.
+    run: u64,
+    keys: Keys,
+}
+
+/// The keys that cannot be read.
+enum Keys {
+    /// All keys of the segment: the index of the run cannot be read.
+    All,
+    /// The keys of a block, from the first to the last.
+    Block(Vec<u8>, Vec<u8>),
+}
+
+/// Returns the keys of the first unreadable block between `start` and `end` in `run`.
+fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
+    let Ok(directory) = run.directory() else { return Some(Keys::All) };
+    let broken = directory.within(start, end).find(|block| run.read_block(*block).is_err())?;
+    Some(Keys::Block(directory.first(broken).max(start.to_vec()), directory.last(broken)))
+}
+
+impl Base {
+    /// Returns the first unsealed layer of a choice that cannot be read.
+    pub(super) fn find_broken(&self, choice: &Choice) -> Option<Broken> {
+        choice.segments.clone().find_map(|index| {
+            let segment = self.version.segments().get(index)?;
+            let end = self.version.end(index);
+            let mut layers = segment.layers.iter().take(self.merges.apart.newer(segment));
+            layers.find_map(|layer| {
+                let keys = broken_keys(&layer.run, &segment.start, end)?;
+                Some(Broken { index, run: layer.run.number, keys })
+            })
+        })
+    }
+
+    /// Treats the newest layer of the first segment in `choice` as broken, if a merge of that segment was refused or has failed before.
+    pub(super) fn as_broken(&self, choice: &Choice, is_refused: bool) -> Option<Broken> {
+        let index = choice.segments.start;
+        let segment = self.version.segments().get(index)?;
+        let run = segment.layers.first().map_or(0, |newest| newest.run.number);
+        (is_refused || self.merges.apart.contains(segment)).then_some(Broken { index, run, keys: Keys::All })
+    }
+
+    /// Seals a broken layer and all older layers, in a segment reduced to the keys of the broken block.
+    pub(super) fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
+        let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
+        let (mut start, end) = (segment.start.to_vec(), self.version.end(index));
+        let mut version = Version::clone(&self.version);
+        if let Keys::Block(first, last) = keys {
+            let behind = successor(&last);
+            let inside = end.is_none_or(|end| behind.as_slice() < end);
+            let cut = version.cut(&first).and_then(|()| if inside { version.cut(&behind) } else { Ok(()) });
+            // If the index of another run cannot be read, the segment is not cut.
+            match cut {
+                Ok(()) => start = first,
+                Err(_) => version = Version::clone(&self.version),
+            }
+        }
+        if version.segments().len() > self.version.segments().len() {
+            reach(self.hook.as_ref(), Step::MergeCommit)?;
+            self.record(Stored { version: Arc::new(version), ..self.stored.clone() })?;
+        }
+        self.merges.apart.0.insert(start, run);
+        Ok(())
+    }
+}

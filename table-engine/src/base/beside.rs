@@ -1,0 +1,58 @@
+//! Opening a version of the base for reading, even if a writer, possibly in another process, replaces the version at the same time and removes its
+//! files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use table_store::error::{Error, Result};
+
+use crate::base::fault::BaseFault;
+use crate::base::version::stored::{self, BASE, Stored};
+use crate::base::{BaseView, Meta, Place};
+
+/// The maximum number of attempts to open a base that a writer keeps replacing.
+const ATTEMPTS: usize = 1_000;
+
+impl BaseView {
+    /// Opens the base of a folder that no writer changes, such as a backup. Files are opened on demand, which allows a base of any size to be read
+    /// with few descriptors.
+    pub(crate) fn open_alone(place: &Place) -> Result<Self> {
+        let pool = Arc::new(place.new_pool());
+        let stored = Stored::read(&pool)?;
+        Ok(Self { pool, stored: Arc::new(stored) })
+    }
+
+    /// Opens the base of a folder and all of its files, which remain readable even if a writer removes them later. `also` opens other resources of
+    /// the same version.
+    pub(crate) fn open_beside_writers<T>(
+        place: &Place,
+        also: impl Fn(&Meta) -> Result<T>,
+    ) -> Result<(Self, T)> {
+        let path = place.folder.join(BASE);
+        let mut before = None;
+        for _ in 0..ATTEMPTS {
+            let bytes = stored::read_bytes(&*place.disk, &path)?;
+            match Self::open_version(place, &path, &bytes, &also) {
+                // A file may be missing because the base was replaced before it was opened. In this case `BASE` has changed.
+                Err(_) if before.as_ref() != Some(&bytes) => before = Some(bytes),
+                outcome => return outcome,
+            }
+        }
+        Err(Error::of(BaseFault::Replaced(path)))
+    }
+
+    fn open_version<T>(
+        place: &Place,
+        path: &Path,
+        bytes: &[u8],
+        also: impl Fn(&Meta) -> Result<T>,
+    ) -> Result<(Self, T)> {
+        let pool = Arc::new(place.new_pool().pinning());
+        let stored = Stored::parse(bytes, path, &pool)?;
+        for run in stored.version.runs() {
+            run.file()?;
+        }
+        let also = also(&stored.meta)?;
+        Ok((Self { pool, stored: Arc::new(stored) }, also))
+    }
+}

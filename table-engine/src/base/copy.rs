@@ -1,0 +1,224 @@
+//! Copies of a base version in other folders. Each run is checked after it was copied.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use table_store::error::{Error, Result};
+use uuid::Uuid;
+
+use crate::base::fault::BaseFault;
+use crate::base::pool::{self, Pool};
+use crate::base::run::Run;
+use crate::base::verify::verify_run;
+use crate::base::version::stored::{BASE, BASE_NEW, Stored};
+use crate::base::{BaseView, Meta, Place, Verification};
+use crate::disk::{Disk, fault::Task};
+use crate::folder;
+
+/// The result of a backup or a restore.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopyReport {
+    /// Number of files with rows that were copied.
+    pub copied_files: u64,
+    /// Bytes of the copied files.
+    pub copied_bytes: u64,
+    /// Number of files with rows that an earlier backup already contained.
+    pub kept_files: u64,
+    /// Bytes of the files that an earlier backup already contained.
+    pub kept_bytes: u64,
+    /// Number of files of an earlier backup that were removed because they are no longer needed.
+    pub removed_files: u64,
+}
+
+/// A file with rows in a backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackupFile {
+    /// The name of the file.
+    pub name: String,
+    /// The length of the file in bytes.
+    pub bytes: u64,
+    /// `true` if the earlier backup already contains the file.
+    pub kept: bool,
+    number: u64,
+}
+
+impl BackupFile {
+    fn of(run: &Run) -> Self {
+        Self { name: pool::name(run.number), bytes: run.length, kept: false, number: run.number }
+    }
+}
+
+/// The identity and length of each run in a folder's earlier backup, by number.
+type Earlier = HashMap<u64, (Uuid, u64)>;
+
+impl BaseView {
+    /// Returns the recorded metadata.
+    pub(crate) fn meta(&self) -> &Meta {
+        &self.stored.meta
+    }
+
+    /// Updates the backup in a folder to this version. The files of an earlier backup stay complete until the new backup is durable.
+    pub(crate) fn back_up(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Result<CopyReport> {
+        let pool = pool_in(disk, folder);
+        let earlier = self.earlier(&pool)?;
+        let report = self.copy_runs(&pool, &earlier)?;
+        let runs = self.stored.version.runs();
+        let obsolete = |number| runs.binary_search_by_key(&number, |run| run.number).is_err();
+        let left_over = |name: &str| name == BASE_NEW || pool::number(name).is_some_and(obsolete);
+        let remove = || folder::delete(&*pool.disk, folder, left_over);
+        self.stored.write(&*pool.disk, folder)?;
+        // IMPORTANT: removed after the new version was recorded. Until that is durable, the earlier backup needs its runs.
+        let removed = remove().unwrap_or_else(|error| {
+            // Harmless, because the next backup removes the files.
+            tracing::warn!(target: "table_core::engine", %error, "obsolete files of a backup were not removed");
+            0
+        });
+        Ok(CopyReport { removed_files: removed, ..report })
+    }
+
+    /// Copies this version into a folder that contains no other version.
+    pub(crate) fn restore_to(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Result<CopyReport> {
+        let pool = pool_in(disk, folder);
+        let report = self.copy_runs(&pool, &Earlier::new())?;
+        self.stored.restored().write(&*pool.disk, folder)?;
+        Ok(report)
+    }
+
+    /// Returns the runs of the backup in a folder.
+    ///
+    /// # Errors
+    /// `FolderNotOurs` if the backup belongs to another engine, or to a later state of this engine.
+    fn earlier(&self, pool: &Arc<Pool>) -> Result<Earlier> {
+        let names = pool
+            .disk
+            .list(&pool.folder)
+            .map_err(|error| Task::ReadFolder(pool.folder.clone()).failed(error))?;
+        // The first backup into the folder was interrupted.
+        if !names.iter().any(|name| name == BASE) {
+            return Ok(Earlier::new());
+        }
+        self.runs_of(&Stored::read(pool)?, &pool.folder)
+    }
+
+    fn runs_of(&self, earlier: &Stored, place: &Path) -> Result<Earlier> {
+        let follows = self.stored.check_follows(earlier);
+        follows.map_err(|earlier| Error::of(BaseFault::Occupied { place: place.into(), earlier }))?;
+        let runs = earlier.version.runs();
+        Ok(runs.iter().map(|run| (run.number, (run.identity, run.length))).collect())
+    }
+
+    /// Returns the files of this version, each with a flag that is `true` if the existing backup already contains it. `earlier` contains the bytes of
+    /// that backup's `BASE`.
+    pub(crate) fn files(&self, earlier: Option<&[u8]>, place: &Path) -> Result<Vec<BackupFile>> {
+        let earlier = match earlier {
+            None => Earlier::new(),
+            Some(bytes) => self.runs_of(
+                &Stored::parse(bytes, &place.join(BASE), &pool_in(&self.pool.disk, place))?,
+                place,
+            )?,
+        };
+        let mut files = self.all_files();
+        for (file, run) in files.iter_mut().zip(self.stored.version.runs()) {
+            file.kept = earlier.get(&run.number) == Some(&(run.identity, run.length));
+        }
+        Ok(files)
+    }
+
+    /// Returns the files of this version.
+    pub(crate) fn all_files(&self) -> Vec<BackupFile> {
+        self.stored.version.runs().iter().map(|run| BackupFile::of(run)).collect()
+    }
+
+    /// Returns the bytes of this version's file `BASE`.
+    pub(crate) fn base_bytes(&self) -> Vec<u8> {
+        self.stored.bytes()
+    }
+
+    fn run(&self, file: &BackupFile) -> Result<Arc<Run>> {
+        let run = self.stored.version.runs().into_iter().find(|run| run.number == file.number);
+        run.ok_or_else(|| Error::of(BaseFault::OtherBackup(file.name.clone())))
+    }
+
+    /// Reads a whole file and checks it.
+    pub(crate) fn check_file(&self, file: &BackupFile) -> Result<()> {
+        check(&*self.run(file)?)
+    }
+
+    /// Reads a part of a file.
+    pub(crate) fn read_file(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let run = self.run(file)?;
+        let read = run.file()?.read_at(offset, buffer);
+        read.map_err(|error| Task::ReadFile(file.name.clone().into()).failed(error))
+    }
+
+    /// Creates a version from the bytes of its `BASE`, whose files will be written to a folder.
+    pub(crate) fn to_be_fetched(place: &Place, base: &[u8]) -> Result<Self> {
+        let pool = Arc::new(place.new_pool());
+        let stored = Stored::parse(base, &place.folder.join(BASE), &pool)?;
+        Ok(Self { pool, stored: Arc::new(stored) })
+    }
+
+    /// Writes part of `file` for a version that is being restored. Writing the first part creates the file.
+    pub(crate) fn write_file(&self, file: &BackupFile, offset: u64, bytes: &[u8]) -> Result<()> {
+        let run = self.run(file)?;
+        let opened = match offset {
+            0 => self.pool.create(run.number),
+            _ => self.pool.open_to_write(run.number),
+        };
+        let written = opened.and_then(|to| to.write_at(offset, bytes));
+        written.map_err(|error| Task::WriteFile(file.name.clone().into()).refused(error))
+    }
+
+    /// Checks the written files, and records the version durably.
+    pub(crate) fn end_fetch(&self) -> Result<CopyReport> {
+        let mut report = CopyReport::default();
+        for run in self.stored.version.runs() {
+            check(&run)?;
+            let synced = self.pool.open_to_write(run.number).and_then(|file| file.sync_data());
+            synced.map_err(|error| Task::SyncRun.failed(error))?;
+            report.copied_files += 1;
+            report.copied_bytes += run.length;
+        }
+        self.stored.restored().write(&*self.pool.disk, &self.pool.folder)?;
+        Ok(report)
+    }
+
+    fn copy_runs(&self, pool: &Arc<Pool>, earlier: &Earlier) -> Result<CopyReport> {
+        let mut report = CopyReport::default();
+        for run in self.stored.version.runs() {
+            let copy = run.in_pool(pool);
+            // An earlier copy that can no longer be read is copied again: the earlier backup is damaged.
+            if earlier.get(&run.number) == Some(&(run.identity, run.length)) && copy.read_directory().is_ok()
+            {
+                report.kept_files += 1;
+                report.kept_bytes += run.length;
+                continue;
+            }
+            run.copy_to(pool)?;
+            check_copy(&run, &copy)?;
+            report.copied_files += 1;
+            report.copied_bytes += run.length;
+        }
+        Ok(report)
+    }
+}
+
+/// Returns the pool of a copy in another folder.
+pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
+    Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
+}
+
+/// Reads a copy and checks it. If it is broken, the error names the original file if that one is broken too.
+pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
+    check(copy).or_else(|error| check(run).and(Err(error)))
+}
+
+/// Reads a whole run and checks it.
+fn check(run: &Run) -> Result<()> {
+    let mut found = Verification::default();
+    verify_run(run, &mut found)?;
+    found.damage.into_iter().next().map_or(Ok(()), Err)
+}

@@ -1,0 +1,72 @@
+//! Cursor over a span of the base. It visits segment by segment, and merges the layers of each.
+
+mod layers;
+mod run;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use table_store::error::Result;
+use table_store::row::RowView;
+
+use crate::base::version::Version;
+use crate::key::{Span, SplitKey};
+pub(super) use layers::Layers;
+
+/// A position in a span of the base: before an entry, or after the last one.
+pub(crate) struct BaseCursor {
+    version: Arc<Version>,
+    /// The current segment.
+    index: usize,
+    layers: Layers,
+    end: Vec<u8>,
+    /// `true` if blocks go through the cache.
+    keep: bool,
+}
+
+fn within<'k>(segment_end: Option<&'k [u8]>, end: &'k [u8]) -> &'k [u8] {
+    segment_end.map_or(end, |segment_end| segment_end.min(end))
+}
+
+impl BaseCursor {
+    /// Creates a cursor before the first entry of a span.
+    pub(super) fn new(version: &Arc<Version>, span: &Span, keep: bool) -> Result<Self> {
+        let index = version.find(&span.start);
+        let layers = version.segments().get(index).map_or(&[][..], |segment| &segment.layers);
+        let layers = Layers::new(layers, &span.start, Some(within(version.end(index), &span.end)), keep)?;
+        Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), keep })
+    }
+
+    /// Visits the entries before a key and moves the cursor to that key. A deletion is visited as `None`. If the visitor stops early, the cursor
+    /// cannot be used again.
+    pub(crate) fn visit(
+        &mut self,
+        end: Option<&[u8]>,
+        mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        loop {
+            if self.layers.visit(end, &mut visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            if !self.layers.is_done() || !self.next_segment()? {
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
+    }
+
+    /// Skips the next entry if it has this key.
+    pub(crate) fn pass(&mut self, key: &[u8]) -> Result<()> {
+        self.layers.pass(key)
+    }
+
+    fn next_segment(&mut self) -> Result<bool> {
+        self.index += 1;
+        let Some(segment) = self.version.segments().get(self.index) else { return Ok(false) };
+        if *segment.start >= *self.end {
+            return Ok(false);
+        }
+        let end = within(self.version.end(self.index), &self.end);
+        self.layers = Layers::new(&segment.layers, &segment.start, Some(end), self.keep)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,137 @@
+//! Merging cursor over several layers. For each key, it visits the entry of the newest layer that has one.
+
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+
+use table_store::error::Result;
+use table_store::row::RowView;
+
+use super::run::RunCursor;
+use crate::base::tally::Tally;
+use crate::base::version::Layer;
+use crate::key::SplitKey;
+
+/// A position in several layers of a segment.
+pub(in super::super) struct Layers {
+    /// The oldest layer. It usually contains most of the rows, which are visited without comparisons with the other layers.
+    oldest: Option<RunCursor>,
+    /// The other layers with remaining entries, each with its age. The last one has the next entry.
+    newer: Vec<(RunCursor, usize)>,
+    /// The tally of the entries that newer entries replaced; `None` if they are not counted.
+    shadowed: Option<Tally>,
+}
+
+impl Layers {
+    /// Creates a cursor for merges over some layers, the newest first. It counts the entries that newer entries replaced.
+    pub(in super::super) fn counting(layers: &[Layer], start: &[u8], end: Option<&[u8]>) -> Result<Self> {
+        Ok(Self { shadowed: Some(Tally::default()), ..Self::new(layers, start, end, false)? })
+    }
+
+    /// Returns the tally of the entries that newer entries replaced.
+    pub(in super::super) fn shadowed(&self) -> Tally {
+        self.shadowed.unwrap_or_default()
+    }
+
+    /// Creates a cursor over some layers, the newest first, before their first entry from `start` (included) to `end` (excluded).
+    pub(in super::super) fn new(
+        layers: &[Layer],
+        start: &[u8],
+        end: Option<&[u8]>,
+        keep: bool,
+    ) -> Result<Self> {
+        let mut all = Self { oldest: None, newer: Vec::new(), shadowed: None };
+        let Some((oldest, newer)) = layers.split_last() else { return Ok(all) };
+        for (age, layer) in newer.iter().enumerate() {
+            let outside = *layer.run.last < *start || end.is_some_and(|end| *layer.run.first >= *end);
+            if !outside {
+                all.put(RunCursor::new(&layer.run, start, end, keep)?, age);
+            }
+        }
+        let oldest = RunCursor::new(&oldest.run, start, end, keep)?;
+        all.oldest = Some(oldest).filter(|oldest| !oldest.is_done());
+        Ok(all)
+    }
+
+    /// Inserts a layer at its position in the order, unless the layer has no more entries.
+    fn put(&mut self, cursor: RunCursor, age: usize) {
+        if cursor.is_done() {
+            return;
+        }
+        let later = |(other, other_age): &(RunCursor, usize)| {
+            other.key().cmp(cursor.key()).then(other_age.cmp(&age)) == Ordering::Greater
+        };
+        self.newer.insert(self.newer.partition_point(later), (cursor, age));
+    }
+
+    /// Returns `true` if no entry remains.
+    pub(in super::super) fn is_done(&self) -> bool {
+        self.newer.is_empty() && self.oldest.as_ref().is_none_or(RunCursor::is_done)
+    }
+
+    /// Visits the entries before a key and moves the cursor to that key. A deletion is visited as `None`. If the visitor stops early, the cursor
+    /// cannot be used again.
+    pub(in super::super) fn visit(
+        &mut self,
+        end: Option<&[u8]>,
+        visit: &mut impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        loop {
+            let next = self.newer.last().map(|(newer, _)| newer.key());
+            let within = next.filter(|next| end.is_none_or(|end| *next < end));
+            if let Some(oldest) = &mut self.oldest
+                && oldest.visit(within.or(end), visit)?.is_break()
+            {
+                return Ok(ControlFlow::Break(()));
+            }
+            let is_within = within.is_some();
+            let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            // Layers often contain adjacent ranges of keys instead of mixed keys: the entries up to the next layer are visited together.
+            let other = self.newer.last().map(|(other, _)| other);
+            let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
+            let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();
+            let visited = if until.is_none_or(|until| newer.key() < until) {
+                newer.visit(until, visit)?
+            } else {
+                let visited = visit(SplitKey::whole(newer.key()), newer.row()?)?;
+                self.pass(newer.key())?;
+                newer.advance()?;
+                visited
+            };
+            if visited.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            self.put(newer, age);
+        }
+    }
+
+    /// Skips the next entry of all layers if it has this key.
+    pub(in super::super) fn pass(&mut self, key: &[u8]) -> Result<()> {
+        while self.newer.last().is_some_and(|(newer, _)| newer.key() == key)
+            && let Some((mut cursor, age)) = self.newer.pop()
+        {
+            self.count(&cursor)?;
+            cursor.advance()?;
+            self.put(cursor, age);
+        }
+        if let Some(oldest) = &mut self.oldest
+            && !oldest.is_done()
+            && oldest.key() == key
+        {
+            if let Some(shadowed) = &mut self.shadowed {
+                shadowed.add(key, oldest.row()?);
+            }
+            oldest.advance()?;
+        }
+        Ok(())
+    }
+
+    /// Counts an entry that a newer entry replaced.
+    fn count(&mut self, cursor: &RunCursor) -> Result<()> {
+        if let Some(shadowed) = &mut self.shadowed {
+            shadowed.add(cursor.key(), cursor.row()?);
+        }
+        Ok(())
+    }
+}

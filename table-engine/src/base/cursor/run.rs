@@ -1,0 +1,130 @@
+//! Cursor over the entries of a run, block by block.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use table_store::error::Result;
+use table_store::row::RowView;
+
+use crate::base::cache::Block;
+use crate::base::run::Run;
+use crate::key::SplitKey;
+
+/// A position among the entries of a run within bounds: at an entry, or after the last one.
+pub(super) struct RunCursor {
+    run: Arc<Run>,
+    next: usize,
+    end: Option<Vec<u8>>,
+    /// `true` if blocks go through the cache.
+    keep: bool,
+    block: Option<Open>,
+    key: Vec<u8>,
+}
+
+struct Open {
+    block: Arc<Block>,
+    /// The entries within the bounds, starting at the current one.
+    entries: Range<usize>,
+    /// `true` if the bounds end in this block.
+    last: bool,
+}
+
+impl RunCursor {
+    /// Creates a cursor at the first entry from `start` (included) to `end` (excluded).
+    pub(super) fn new(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>, keep: bool) -> Result<Self> {
+        let next = run.directory()?.search(start);
+        let (run, end) = (Arc::clone(run), end.map(<[u8]>::to_vec));
+        let mut cursor = Self { run, next, end, keep, block: None, key: Vec::new() };
+        if cursor.next_block(Some(start))? {
+            cursor.settle()?;
+        }
+        Ok(cursor)
+    }
+
+    /// Returns `true` if the cursor is after the last entry.
+    pub(super) fn is_done(&self) -> bool {
+        self.block.is_none()
+    }
+
+    /// Returns the key of the current entry.
+    pub(super) fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Returns the row of the current entry; `None` for a deletion.
+    pub(super) fn row(&self) -> Result<Option<RowView<'_>>> {
+        let Some(Open { block, entries, .. }) = &self.block else { return Ok(None) };
+        block.layout.row(&block.bytes, entries.start)
+    }
+
+    /// Moves to the next entry.
+    pub(super) fn advance(&mut self) -> Result<()> {
+        if let Some(open) = &mut self.block {
+            open.entries.start += 1;
+        }
+        self.settle()
+    }
+
+    /// Visits the entries from the current one to a key (excluded), and moves the cursor after them unless the visitor stops early.
+    pub(super) fn visit(
+        &mut self,
+        end: Option<&[u8]>,
+        visit: &mut impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        if end.is_some_and(|end| *self.key >= *end) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        while let Some(Open { block, entries, .. }) = &mut self.block {
+            let (layout, bytes) = (block.layout, &*block.bytes);
+            let all = entries.end;
+            let to = end.map_or(Ok(all), |end| layout.search_from(bytes, end, entries.start))?.min(all);
+            for entry in layout.entries(bytes, entries.start..to)? {
+                let (key, row) = entry?;
+                if visit(key, row)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            entries.start = to;
+            self.settle()?;
+            if to < all {
+                break;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Opens the next block if no entry of the current block remains, and loads the key of the current entry.
+    fn settle(&mut self) -> Result<()> {
+        while let Some(Open { block, entries, last }) = &self.block {
+            if !entries.is_empty() {
+                let (layout, bytes) = (block.layout, &*block.bytes);
+                SplitKey::new(layout.prefix(bytes)?, layout.key(bytes, entries.start)?).join(&mut self.key);
+                break;
+            }
+            let last = *last;
+            self.block = None;
+            if last || !self.next_block(None)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the next block. Returns `false` if no further block is within the bounds.
+    fn next_block(&mut self, start: Option<&[u8]>) -> Result<bool> {
+        let directory = self.run.directory()?;
+        let end = self.end.as_deref();
+        if self.next >= directory.len() || end.is_some_and(|end| !directory.begins_below(self.next, end)) {
+            return Ok(false);
+        }
+        let last = end.is_some_and(|end| !directory.ends_below(self.next, end));
+        let block = self.run.block(self.next, self.keep)?;
+        self.next += 1;
+        let (layout, bytes) = (block.layout, &*block.bytes);
+        let to =
+            end.filter(|_| last).map_or(Ok(layout.len()), |end| layout.search(bytes, end).map(|at| at.0))?;
+        let from = start.map_or(Ok(0), |start| layout.search(bytes, start).map(|at| at.0))?;
+        self.block = Some(Open { block, entries: from..to.max(from), last });
+        Ok(true)
+    }
+}

@@ -1,0 +1,400 @@
+//! Merges: one step of the work that the [policy](super::policy) chooses.
+//!
+//! A step processes a *part*: a range of keys, and the runs whose entries in this range become one run. If the part is smaller than the segment, the
+//! segment is first cut at the end of the part. The step then merges the whole part, verifies the result, and publishes it.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use table_store::error::{Error, ErrorCode, Result};
+
+use crate::base::apart::Apart;
+use crate::base::cursor::Layers;
+use crate::base::fault::BaseFault;
+use crate::base::policy::{self, Choice, Condition, Debt, Figures};
+use crate::base::run::Run;
+use crate::base::tally::Tally;
+use crate::base::version::stored::Stored;
+use crate::base::version::{Segment, Version, successor};
+use crate::base::{Base, RunsWriter, stopped};
+use crate::disk::fault::is_shortage;
+use crate::failpoint::{Step, reach};
+use crate::key::{self, Span};
+
+/// The state of merging that is not part of the version.
+#[derive(Debug, Default)]
+pub(super) struct Merges {
+    /// The number of the first run that the compaction in progress does not have to merge.
+    compact: Option<u64>,
+    /// Layers that are not merged.
+    pub(super) apart: Apart,
+}
+
+/// The result of a step.
+#[derive(Debug)]
+pub(crate) enum Merged {
+    /// No merge was due.
+    Nothing,
+    /// A new version was recorded.
+    Slice,
+    /// A segment cannot be merged, and is now excluded from merges.
+    Apart(Error),
+    /// The merge failed, for example because the disk is full.
+    Failed(Error),
+    /// The compaction that [`Base::merge_all`] began has ended.
+    All,
+}
+
+/// The keys and the runs of one merge.
+#[derive(Debug)]
+struct Part {
+    start: Arc<[u8]>,
+    /// The first key after the part.
+    end: Option<Vec<u8>>,
+    /// The runs to merge.
+    runs: BTreeSet<u64>,
+}
+
+/// A finished merge that is not published yet.
+struct Outcome {
+    stored: Stored,
+    written: Vec<Arc<Run>>,
+    /// The entries that the result does not contain: replaced versions, deletions without older rows, and rows of dropped tables.
+    left_out: Tally,
+}
+
+impl Base {
+    /// Starts a compaction: each segment with several layers or with deletions becomes one layer of runs written from now on.
+    pub(crate) fn merge_all(&mut self) {
+        self.merges.compact = Some(self.stored.next);
+        // Segments may have become readable.
+        self.merges.apart.clear();
+    }
+
+    /// Cancels the compaction. Returns `true` if one was in progress.
+    pub(crate) fn abandon_merge_all(&mut self) -> bool {
+        self.merges.compact.take().is_some()
+    }
+
+    /// Returns the urgency of merges.
+    pub(crate) fn debt(&self) -> Debt {
+        let figures = self.figures();
+        if policy::choose(&figures, self.run_bytes).is_some() {
+            policy::urgency(&figures, self.run_bytes)
+        } else if self.merges.compact.is_some() || !self.stored.meta.dropped.is_empty() {
+            Debt::Some
+        } else {
+            Debt::None
+        }
+    }
+
+    /// Returns the figures of all segments.
+    pub(super) fn figures(&self) -> Vec<Figures> {
+        let mut dead = BTreeSet::new();
+        for table in &self.stored.meta.dropped {
+            dead.extend(self.holding(&Span::table(*table)));
+        }
+        let figures_of = |(index, segment): (usize, &Arc<Segment>)| {
+            let layers = segment.layers.iter().map(|layer| layer.weight).collect();
+            let mut figures = Figures { layers, condition: Condition::Usual };
+            let is_old = |first_new: u64| segment.layers.iter().any(|layer| layer.run.number < first_new);
+            let compacts = self.merges.compact.is_some_and(is_old) && !figures.is_settled();
+            if let Some(apart) = self.merges.apart.condition(segment) {
+                figures.condition = apart;
+            } else if dead.contains(&index) || compacts {
+                figures.condition = Condition::Required;
+            }
+            figures
+        };
+        self.version.segments().iter().enumerate().map(figures_of).collect()
+    }
+
+    /// Returns the segments whose indexes show that they may contain keys of a span.
+    fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
+        let from = self.version.find(&span.start);
+        let segments = self.version.segments().iter().enumerate().skip(from);
+        let within = segments.take_while(|(_, segment)| *segment.start < *span.end);
+        within.filter_map(|(index, segment)| {
+            let start = (&*segment.start).max(span.start.as_slice());
+            let end = self.version.end(index).map_or(span.end.as_slice(), |end| end.min(span.end.as_slice()));
+            let holds = |run: &Run| {
+                *run.first < *end
+                    && *run.last >= *start
+                    && run.directory().is_ok_and(|directory| !directory.within(start, Some(end)).is_empty())
+            };
+            segment.layers.iter().any(|layer| holds(&layer.run)).then_some(index)
+        })
+    }
+
+    /// Performs the most urgent merge, or a part of it.
+    ///
+    /// # Errors
+    /// An error of the disk while a new version was recorded, except a lack of space or of file descriptors. After an error the base must not be
+    /// written to.
+    pub(crate) fn merge(&mut self) -> Result<Merged> {
+        let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
+            // Cleared only in memory; the next recorded version persists it.
+            self.stored.meta.dropped.clear();
+            let compacted = self.merges.compact.take().is_some();
+            return Ok(if compacted { Merged::All } else { Merged::Nothing });
+        };
+        let outcome = match self.write(&choice) {
+            Ok(outcome) => outcome,
+            Err(error) => return self.fail(&choice, error),
+        };
+        reach(self.hook.as_ref(), Step::MergeCommit)?;
+        match self.record(outcome.stored) {
+            Err(error) if is_shortage(&error) => Ok(Merged::Failed(error)),
+            recorded => {
+                recorded?;
+                self.tell_of_merge(outcome.written.len());
+                Ok(Merged::Slice)
+            }
+        }
+    }
+
+    fn tell_of_merge(&self, written: usize) {
+        let sum = |bytes: fn(&Segment) -> u64| -> u64 {
+            self.version.segments().iter().map(|segment| bytes(segment)).sum()
+        };
+        let newer = sum(Segment::newer_bytes);
+        tracing::debug!(
+            target: "table_core::engine",
+            written_runs = written,
+            unmerged_bytes = newer,
+            merged_bytes = sum(Segment::bytes) - newer,
+            runs = self.version.runs().len(),
+            segments = self.version.segments().len(),
+            "slice of a merge recorded"
+        );
+    }
+
+    /// Handles a merge that was not published. Layers that cannot be read are excluded from merges, so the others can still be merged.
+    fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
+        if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
+            return Ok(Merged::Failed(error));
+        }
+        let is_refused = matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError);
+        // A refused merge is not attempted again, whatever the reason.
+        let broken = self.find_broken(choice).or_else(|| self.as_broken(choice, is_refused));
+        let Some(broken) = broken else { return Ok(Merged::Failed(error)) };
+        match self.set_apart(broken) {
+            // A later merge finds the broken block again.
+            Err(full) if is_shortage(&full) => Ok(Merged::Failed(full)),
+            outcome => outcome.map(|()| Merged::Apart(error)),
+        }
+    }
+
+    /// Returns the part of a choice that one step merges. A segment that is larger than two runs is merged in parts of about the size of one run.
+    fn part(&self, choice: &Choice) -> Result<Option<Part>> {
+        let version = &self.version;
+        let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();
+        let Some(first) = segments.first() else { return Ok(None) };
+        let chosen = |segment: &'_ Arc<Segment>| {
+            let count = choice.layers.min(segment.layers.len());
+            segment.layers.iter().take(count).cloned().collect::<Vec<_>>()
+        };
+        let layers: Vec<_> = segments.iter().flat_map(chosen).collect();
+        let runs = layers.iter().map(|layer| layer.run.number).collect();
+        let end = version.end(choice.segments.end - 1);
+        let part = Part { start: Arc::clone(&first.start), end: end.map(<[u8]>::to_vec), runs };
+        let bytes: u64 = layers.iter().map(|layer| layer.weight.bytes).sum();
+        // A cut reads the indexes of all layers, which may be impossible for a sealed layer.
+        let is_whole = segments.len() > 1 || bytes <= 2 * self.run_bytes || self.merges.apart.contains(first);
+        if is_whole {
+            return Ok(Some(part));
+        }
+        // The last keys of each layer's first blocks, up to the size of a run.
+        let mut ends = Vec::new();
+        for layer in &layers {
+            let directory = layer.run.directory()?;
+            let mut sum = 0;
+            for block in directory.within(&part.start, end) {
+                let bytes = directory.weigh(block..block + 1).bytes;
+                if sum > self.run_bytes || end.is_some_and(|end| !directory.ends_below(block, end)) {
+                    break;
+                }
+                sum += bytes;
+                ends.push((directory.last(block), bytes));
+            }
+        }
+        ends.sort_unstable();
+        let mut sum = 0;
+        let cut = ends.into_iter().find(|(_, bytes)| {
+            sum += bytes;
+            sum >= self.run_bytes
+        });
+        let cut = cut.map(|(last, _)| successor(&last));
+        let is_inside = |cut: &Vec<u8>| end.is_none_or(|end| cut.as_slice() < end);
+        Ok(Some(match cut.filter(is_inside) {
+            Some(cut) => Part { end: Some(cut), ..part },
+            None => part,
+        }))
+    }
+
+    /// Writes the result of a merge and verifies it. Nothing is published.
+    fn write(&mut self, choice: &Choice) -> Result<Outcome> {
+        reach(self.hook.as_ref(), Step::MergeWrite)?;
+        let Some(part) = self.part(choice)? else { return Err(stopped()) };
+        let outcome = self.write_part(&part)?;
+        if let Err(error) = self.prove(&part, &outcome) {
+            // The files of a refused merge are removed.
+            self.stored.next = outcome.stored.next;
+            self.obsolete.extend(outcome.written);
+            return Err(error);
+        }
+        self.pool.counters.merge(outcome.written.iter().map(|run| run.length).sum());
+        Ok(outcome)
+    }
+
+    fn write_part(&self, part: &Part) -> Result<Outcome> {
+        let mut version = Version::clone(&self.version);
+        if let Some(end) = &part.end {
+            version.cut(end)?;
+        }
+        let first = version.find(&part.start);
+        let behind = part.end.as_ref().map_or(version.segments().len(), |end| version.find(end));
+        let mut writer = RunsWriter::new(&self.pool, self.stored.next, u64::MAX);
+        let (mut left_out, mut joined) = (Tally::default(), Vec::new());
+        for index in first..behind {
+            let Some(segment) = version.segments().get(index) else { break };
+            let is_merged = |layer: &&_| part.merges(layer);
+            let merged = segment.layers.iter().take_while(is_merged).count();
+            let is_complete = merged == segment.layers.len();
+            let layers = segment.layers.get(..merged).unwrap_or_default();
+            let mut layers = Layers::counting(layers, &segment.start, version.end(index))?;
+            let _all = layers.visit(None, &mut |key, row| {
+                if self.stop.load(Ordering::Relaxed) {
+                    return Err(stopped());
+                }
+                let key = key.join(&mut joined);
+                let of = key::table_of(key);
+                let lives = of.is_some_and(|table| self.stored.meta.catalog.contains(table));
+                if lives && !(is_complete && row.is_none()) {
+                    writer.push(key, row)?;
+                } else {
+                    left_out.add(key, row);
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            left_out = left_out.with(layers.shadowed());
+        }
+        let (written, next) = writer.finish()?;
+        version.replace(first..behind, &part.runs, written.first())?;
+        let stored = Stored { next, version: Arc::new(version), ..self.stored.clone() };
+        Ok(Outcome { stored, written, left_out })
+    }
+
+    /// Verifies that a merge loses nothing. Within the part, each entry of the merged layers is in the new layer or was omitted for a reason, and the
+    /// older layers are unchanged. Outside the part, all layers are unchanged. Only the indexes of the merged layers are read.
+    ///
+    /// # Errors
+    /// `InternalError` if the tallies or the layers differ.
+    fn prove(&self, part: &Part, outcome: &Outcome) -> Result<()> {
+        let (mut old, new) = (Version::clone(&self.version), &outcome.stored.version);
+        let end = part.end.as_deref();
+        // A segment of the new version may start at `end`.
+        if let Some(end) = end {
+            old.cut(end)?;
+        }
+        let mut below = old.runs_of(&part.start);
+        below.retain(|run| !part.runs.contains(run));
+        let before = old.tally(&part.start, end, &below)?;
+        let accounted = new.tally(&part.start, end, &below)?.with(outcome.left_out);
+        let is_same_below = new.runs_of(&part.start).ends_with(&below);
+        let is_proven = before == accounted && is_same_below && old.is_same_outside(new, &part.start, end);
+        if is_proven {
+            return Ok(());
+        }
+        let folder = self.pool.folder.clone();
+        Err(Error::of(BaseFault::UnprovenMerge {
+            folder,
+            read: before.entries,
+            accounted: accounted.entries,
+        }))
+    }
+}
+
+impl Part {
+    fn merges(&self, layer: &super::version::Layer) -> bool {
+        self.runs.contains(&layer.run.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_store::error::ErrorCode;
+
+    use super::*;
+    use crate::base::tests::{base, key_of, meta, row_of};
+
+    /// Returns the part that a merge of a base with one segment and two layers takes, and the result of the merge.
+    fn merged(base: &mut Base) -> (Part, Outcome) {
+        for numbers in [0..200, 50..60] {
+            let row = row_of(numbers.len() as u64, 10);
+            let keys: Vec<_> = numbers.map(|n| key_of(1, n)).collect();
+            base.flush(keys.iter().map(|key| (key.as_slice(), Some(row.view()))), meta(&[1])).unwrap();
+        }
+        let part = base.part(&Choice { segments: 0..1, layers: 2 }).unwrap().unwrap();
+        let outcome = base.write_part(&part).unwrap();
+        base.prove(&part, &outcome).unwrap();
+        (part, outcome)
+    }
+
+    #[test]
+    fn a_merge_that_would_lose_or_add_rows_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = base(folder.path());
+        let (part, outcome) = merged(&mut base);
+        assert_eq!(outcome.left_out.entries, 10);
+        let version = |change: &dyn Fn(&mut Version)| {
+            let mut version = Version::clone(&outcome.stored.version);
+            change(&mut version);
+            Outcome {
+                stored: Stored { version: Arc::new(version), ..outcome.stored.clone() },
+                written: Vec::new(),
+                left_out: outcome.left_out,
+            }
+        };
+        let old = base.version.segments()[0].layers.clone();
+        let refused = [
+            version(&|version| version.set(0, Vec::new())),
+            version(&|version| version.set(0, vec![old[0].clone()])),
+            version(&|version| version.set(0, vec![old[1].clone()])),
+            version(&|version| version.set(0, vec![old[1].clone(), version.segments()[0].layers[0].clone()])),
+            Outcome { left_out: Tally::default(), ..version(&|_| {}) },
+            Outcome { left_out: Tally { sum: 1, ..outcome.left_out }, ..version(&|_| {}) },
+        ];
+        for (index, outcome) in refused.iter().enumerate() {
+            let error = base.prove(&part, outcome).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InternalError, "{index}");
+        }
+        // A change outside the merged part.
+        let part = Part { end: Some(key_of(1, 100)), ..part };
+        let mut elsewhere = Version::clone(&base.version);
+        elsewhere.cut(&key_of(1, 100)).unwrap();
+        elsewhere.set(1, Vec::new());
+        let stored = Stored { version: Arc::new(elsewhere), ..base.stored.clone() };
+        let outcome = Outcome { stored, written: Vec::new(), left_out: Tally::default() };
+        assert_eq!(base.prove(&part, &outcome).unwrap_err().code(), ErrorCode::InternalError);
+    }
+
+    #[test]
+    fn layers_are_replaced_by_run_number_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = base(folder.path());
+        let (part, outcome) = merged(&mut base);
+        let runs: Vec<u64> = base.version.segments()[0].layers.iter().map(|layer| layer.run.number).collect();
+        let replace = |runs: &[u64]| {
+            let mut version = Version::clone(&base.version);
+            let runs = runs.iter().copied().collect();
+            version.replace(0..1, &runs, outcome.written.first()).map(|()| version)
+        };
+        assert_eq!(replace(&runs[1..]).unwrap_err().code(), ErrorCode::InternalError, "below another one");
+        let top = replace(&[runs[0], 1_000]).unwrap();
+        assert_eq!(top.segments()[0].layers.len(), 2, "an unknown run counts for nothing");
+        assert_eq!(part.runs.len(), 2);
+    }
+}

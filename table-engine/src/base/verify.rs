@@ -1,0 +1,105 @@
+//! Verification: reads all files of a base version and lists the damage.
+
+use std::ops::ControlFlow;
+
+use table_store::error::{Error, Result};
+
+use crate::base::fault::{BaseFault, Damage};
+use crate::base::run::Run;
+use crate::base::tally::Tally;
+use crate::base::version::stored::{self, BASE, Copies};
+use crate::base::{BaseView, filter};
+
+/// The result of [`Engine::verify`](crate::Engine::verify).
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Verification {
+    /// Number of files with rows that were read.
+    pub runs: u64,
+    /// Number of blocks with rows that were read.
+    pub blocks: u64,
+    /// Number of rows and deletions that were read. Replaced rows are counted until their run is merged.
+    pub entries: u64,
+    /// The damage that was found, each with its file and offset.
+    pub damage: Vec<Error>,
+}
+
+impl Verification {
+    /// Returns `true` if no damage was found.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.damage.is_empty()
+    }
+
+    fn note(&mut self, outcome: Result<()>) {
+        self.damage.extend(outcome.err());
+    }
+}
+
+impl BaseView {
+    /// Reads and checks all files of the version, bypassing the cache.
+    pub(crate) fn verify(&self) -> Verification {
+        let mut found = Verification::default();
+        found.note(self.verify_base());
+        for run in self.stored.version.runs() {
+            found.runs += 1;
+            let outcome = verify_run(&run, &mut found);
+            found.note(outcome);
+        }
+        found
+    }
+
+    fn verify_base(&self) -> Result<()> {
+        let path = self.pool.folder.join(BASE);
+        let copies = Copies::of(&stored::read_bytes(&*self.pool.disk, &path)?);
+        let offset = match (&copies.first, &copies.second) {
+            (Some(first), Some(second)) if first == second => return Ok(()),
+            (Some(_), _) => copies.half,
+            (None, _) => 0,
+        };
+        Err(Error::of(BaseFault::BrokenCopy { file: path, offset }))
+    }
+}
+
+pub(super) fn verify_run(run: &Run, found: &mut Verification) -> Result<()> {
+    let directory = run.read_directory()?;
+    let ends = (directory.first(0), directory.last(directory.len().saturating_sub(1)));
+    if ends != (run.first.to_vec(), run.last.to_vec()) {
+        return Err(run.corrupted(0, Damage::KeysOfBase));
+    }
+    let mut entries = 0;
+    for index in 0..directory.len() {
+        found.blocks += 1;
+        let (offset, _) = directory.place(index);
+        let outcome = run.read_block(index).and_then(|block| {
+            let (mut first, mut last, mut joined) = (None, Vec::new(), Vec::new());
+            let mut tally = Tally::default();
+            block.visit(|key, row| {
+                let key = key.join(&mut joined);
+                let in_order = first.is_none() || last.as_slice() < key;
+                if !in_order || !filter::may_hold(directory.filter(), filter::hash(key)) {
+                    return Err(run.corrupted(offset, Damage::Order));
+                }
+                if let Some(row) = row {
+                    row.check_version().map_err(|error| run.broken_rows(offset, error))?;
+                }
+                first.get_or_insert_with(|| key.to_vec());
+                last.clear();
+                last.extend_from_slice(key);
+                tally.add(key, row);
+                Ok(ControlFlow::Continue(()))
+            })?;
+            entries += tally.entries;
+            if first != Some(directory.first(index)) || last != directory.last(index) {
+                return Err(run.corrupted(offset, Damage::KeysOfIndex));
+            }
+            if directory.tally(index).is_some_and(|written| written != tally) {
+                return Err(run.corrupted(offset, Damage::Tally));
+            }
+            Ok(())
+        });
+        found.note(outcome);
+    }
+    found.entries += entries;
+    Ok(())
+}

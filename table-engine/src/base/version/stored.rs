@@ -1,0 +1,328 @@
+//! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
+//!
+//! The file is replaced by a rename. It is small, and contains its content twice, because no run can be used without it.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use table_store::error::{Error, Result};
+use uuid::Uuid;
+
+use crate::base::fault::{BaseFault, Unrelated};
+use crate::base::meta::Meta;
+use crate::base::policy::Weight;
+use crate::base::pool::Pool;
+use crate::base::run::{Run, RunFile};
+use crate::base::version::{Layer, Segment, Version};
+use crate::bytes::{Reader, Writer};
+use crate::disk::{Disk, fault::Task};
+
+/// The name of the file.
+pub(crate) const BASE: &str = "BASE";
+/// The name under which the file is written before it is renamed.
+pub(crate) const BASE_NEW: &str = "BASE.new";
+
+const MAGIC: &[u8; 8] = b"TBLBASE\0";
+const VERSION: u32 = 3;
+/// The first version of the format, in which engine and runs have no identities.
+const WITHOUT_IDENTITIES: u32 = 1;
+/// The last version of the format whose layers have no counts of entries and deletions.
+const WITHOUT_COUNTS: u32 = 2;
+/// The number of bytes before the content: magic number, version and length.
+const HEADER: usize = 16;
+
+/// The content of the file.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Stored {
+    /// The identity of the engine. Its backups have the same identity. A folder restored from one has a new identity, because the two engines may write
+    /// different rows under the same numbers of runs and transactions.
+    pub(in super::super) engine: Uuid,
+    pub(in super::super) meta: Meta,
+    /// The number of the next run.
+    pub(in super::super) next: u64,
+    pub(in super::super) version: Arc<Version>,
+}
+
+impl Stored {
+    pub(in super::super) fn content(&self) -> Vec<u8> {
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let mut out = Writer::default();
+        out.raw(self.engine.as_bytes());
+        self.meta.write(&mut out);
+        out.u64(self.next);
+        let runs = self.version.runs();
+        out.u32(count(runs.len()));
+        for run in &runs {
+            out.u64(run.number);
+            out.raw(run.identity.as_bytes());
+            out.u64(run.length);
+            out.bytes(&run.first);
+            out.bytes(&run.last);
+        }
+        let places: HashMap<u64, usize> =
+            runs.iter().enumerate().map(|(place, run)| (run.number, place)).collect();
+        out.u32(count(self.version.segments().len()));
+        for segment in self.version.segments() {
+            out.bytes(&segment.start);
+            out.u32(count(segment.layers.len()));
+            for layer in &segment.layers {
+                out.u32(places.get(&layer.run.number).map_or(u32::MAX, |place| count(*place)));
+                out.u64(layer.weight.bytes);
+                out.u64(layer.weight.entries);
+                out.u64(layer.weight.deletions);
+            }
+        }
+        out.into_bytes()
+    }
+
+    fn copy(&self) -> Vec<u8> {
+        let content = self.content();
+        let mut out = Writer::default();
+        out.raw(MAGIC);
+        out.u32(VERSION);
+        out.bytes(&content);
+        out.u32(crc32c::crc32c(out.as_bytes()));
+        out.into_bytes()
+    }
+
+    /// Returns this version for a folder that continues independently.
+    pub(in super::super) fn restored(&self) -> Self {
+        Self { engine: Uuid::new_v4(), ..self.clone() }
+    }
+
+    /// Checks that the runs of this version and of an earlier one can be in the same folder.
+    ///
+    /// # Errors
+    /// The relation of the other version to this one, if it is not an earlier version.
+    pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
+        if self.engine != earlier.engine {
+            return Err(Unrelated::Engine);
+        }
+        let runs: HashMap<u64, Uuid> =
+            self.version.runs().iter().map(|run| (run.number, run.identity)).collect();
+        let differs = |run: &Arc<Run>| runs.get(&run.number).is_some_and(|other| *other != run.identity);
+        if earlier.next > self.next
+            || earlier.meta.sequence > self.meta.sequence
+            || earlier.version.runs().iter().any(differs)
+        {
+            return Err(Unrelated::History);
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes of the file.
+    pub(in super::super) fn bytes(&self) -> Vec<u8> {
+        self.copy().repeat(2)
+    }
+
+    /// Replaces the file durably. The directory entries of new runs become durable first.
+    ///
+    /// # Errors
+    /// `DiskFull` leaves the old file. After any other error of the disk, the folder may contain either file.
+    pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<()> {
+        let bytes = self.bytes();
+        let write = || {
+            let file = disk.open(&folder.join(BASE_NEW), true)?;
+            file.write_at(0, &bytes)?;
+            file.sync_data()?;
+            // IMPORTANT: the directory entries of the runs that the file refers to become durable before the file is renamed.
+            disk.sync_dir(folder)
+        };
+        write().map_err(|error| Task::RecordBase.refused(error))?;
+        let rename = || {
+            disk.rename(&folder.join(BASE_NEW), &folder.join(BASE))?;
+            disk.sync_dir(folder)
+        };
+        rename().map_err(|error| Task::RecordBase.failed(error))
+    }
+
+    /// Reads the file.
+    pub(in super::super) fn read(pool: &Arc<Pool>) -> Result<Self> {
+        let path = pool.folder.join(BASE);
+        Self::parse(&read_bytes(&*pool.disk, &path)?, &path, pool)
+    }
+
+    /// Parses the bytes of a file.
+    pub(in super::super) fn parse(bytes: &[u8], path: &Path, pool: &Arc<Pool>) -> Result<Self> {
+        let copies = Copies::of(bytes);
+        let broken = |offset| Error::of(BaseFault::Broken { file: path.into(), offset });
+        let content = copies.first.or(copies.second).ok_or_else(|| broken(0))?;
+        Self::of(&content, pool).ok_or_else(|| broken(HEADER as u64))
+    }
+
+    /// Parses one copy of the content.
+    #[cfg(feature = "testing")]
+    pub(in super::super) fn of_content(bytes: &[u8], pool: &Arc<Pool>) -> Option<Self> {
+        Self::of(&Content { version: VERSION, bytes: bytes.to_vec() }, pool)
+    }
+
+    fn of(Content { version, bytes }: &Content, pool: &Arc<Pool>) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        // IMPORTANT: a run without an identity gets a new one, so runs in two folders are never mistaken for each other.
+        let identity = |reader: &mut Reader<'_>| match *version {
+            WITHOUT_IDENTITIES => Some(Uuid::new_v4()),
+            _ => Some(Uuid::from_bytes(reader.take(16)?.try_into().ok()?)),
+        };
+        let engine = identity(&mut reader)?;
+        let meta = Meta::read(&mut reader)?;
+        let next = reader.u64()?;
+        let mut runs = Vec::new();
+        for _ in 0..reader.u32()? {
+            let (number, identity) = (reader.u64()?, identity(&mut reader)?);
+            let file = RunFile { number, identity, length: reader.u64()? };
+            let ends = (reader.bytes()?.into(), reader.bytes()?.into());
+            runs.push(Arc::new(Run::new(pool, file, ends)));
+        }
+        let mut segments: Vec<Arc<Segment>> = Vec::new();
+        for _ in 0..reader.u32()? {
+            let start: Arc<[u8]> = reader.bytes()?.into();
+            let in_order = segments.last().map_or(start.is_empty(), |before| before.start < start);
+            let mut layers = Vec::new();
+            for _ in 0..reader.u32()? {
+                let run = Arc::clone(runs.get(usize::try_from(reader.u32()?).ok()?)?);
+                let mut weight = Weight { bytes: reader.u64()?, ..Weight::default() };
+                if *version > WITHOUT_COUNTS {
+                    (weight.entries, weight.deletions) = (reader.u64()?, reader.u64()?);
+                }
+                layers.push(Layer { run, weight });
+            }
+            if !in_order {
+                return None;
+            }
+            segments.push(Arc::new(Segment { start, layers }));
+        }
+        let whole = reader.is_empty() && !segments.is_empty();
+        whole.then_some(Self { engine, meta, next, version: Arc::new(Version { segments }) })
+    }
+}
+
+/// The bytes of one copy of the content, and their format version.
+#[derive(PartialEq, Eq)]
+pub(in super::super) struct Content {
+    version: u32,
+    bytes: Vec<u8>,
+}
+
+/// The two copies of the content; `None` for a broken one.
+pub(in super::super) struct Copies {
+    pub(in super::super) first: Option<Content>,
+    pub(in super::super) second: Option<Content>,
+    /// The offset of the second copy.
+    pub(in super::super) half: u64,
+}
+
+/// Reads the bytes of the file. A half that the disk cannot read is replaced with zeros, because the other copy is sufficient.
+pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>> {
+    let failed = |error| Task::ReadFile(path.into()).refused(error);
+    let file = disk.open_to_read(path).map_err(failed)?;
+    let length = usize::try_from(file.len().map_err(failed)?).unwrap_or_default();
+    let mut bytes = vec![0; length];
+    let (front, back) = bytes.split_at_mut(length / 2);
+    let first = file.read_at(0, front);
+    if first.is_err() {
+        front.fill(0);
+    }
+    match (first, file.read_at((length / 2) as u64, back)) {
+        (Err(error), Err(_)) => return Err(failed(error)),
+        (Ok(()), Err(_)) => back.fill(0),
+        _ => {}
+    }
+    Ok(bytes)
+}
+
+impl Copies {
+    /// Finds the two copies in the bytes of a file.
+    pub(in super::super) fn of(bytes: &[u8]) -> Self {
+        let half = bytes.len() / 2;
+        let (front, back) = bytes.split_at(half);
+        // If the length of the file has changed, the first copy is still at the beginning.
+        let first = content(front).or_else(|| content(bytes));
+        Self { first, second: content(back), half: half as u64 }
+    }
+}
+
+/// Returns the content of the copy at the start of the bytes; `None` if it is broken.
+fn content(bytes: &[u8]) -> Option<Content> {
+    let mut reader = Reader::new(bytes);
+    let magic = reader.u64()? == u64::from_le_bytes(*MAGIC);
+    let version = reader.u32()?;
+    let content = reader.bytes()?;
+    let sum = reader.u32()?;
+    let known = magic && (WITHOUT_IDENTITIES..=VERSION).contains(&version);
+    let whole = known && crc32c::crc32c(bytes.get(..HEADER + content.len())?) == sum;
+    whole.then(|| Content { version, bytes: content.to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::disk::RealDisk;
+
+    fn pool() -> Arc<Pool> {
+        Arc::new(Pool::new(Arc::new(RealDisk), "folder".into(), 0))
+    }
+
+    fn meta() -> Meta {
+        Meta { journal: 3, sequence: 99, timestamp: 7, catalog: Catalog::default(), dropped: Vec::new() }
+    }
+
+    /// Returns the bytes that follow those of [`Meta`]. `identity` contains the bytes between the number and the length of a run, and `counts` those
+    /// that follow a layer.
+    fn runs(identity: &[u8], counts: &[u8]) -> Vec<u8> {
+        let parts: [&[u8]; 5] = [
+            b"\x06\0\0\0\0\0\0\0\x01\0\0\0\x05\0\0\0\0\0\0\0",
+            identity,
+            b"\x09\x08\0\0\0\0\0\0\x01\0\0\0a\x02\0\0\0bc",
+            b"\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x44\0\0\0\0\0\0\0",
+            counts,
+        ];
+        parts.concat()
+    }
+
+    fn file(version: u8, content: &[u8]) -> Vec<u8> {
+        let mut copy = [&MAGIC[..], &[version, 0, 0, 0]].concat();
+        copy.extend(u32::try_from(content.len()).unwrap().to_le_bytes());
+        copy.extend(content);
+        copy.extend(crc32c::crc32c(&copy).to_le_bytes());
+        copy.repeat(2)
+    }
+
+    #[test]
+    fn golden_bytes_of_the_file_and_of_its_earlier_versions() {
+        let (pool, engine, identity) = (pool(), Uuid::from_bytes([0xE1; 16]), Uuid::from_bytes([0xD2; 16]));
+        let ends: (Box<[u8]>, Box<[u8]>) = ((*b"a").into(), (*b"bc").into());
+        let run = Arc::new(Run::new(&pool, RunFile { number: 5, identity, length: 0x809 }, ends));
+        let weight = Weight { bytes: 0x44, entries: 3, deletions: 1 };
+        let segment = Segment { start: Arc::default(), layers: vec![Layer { run, weight }] };
+        let version = Arc::new(Version { segments: vec![Arc::new(segment)] });
+        let stored = Stored { engine, meta: meta(), next: 6, version };
+        let mut recorded = Writer::default();
+        meta().write(&mut recorded);
+        let counts = b"\x03\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0";
+        let content = [engine.as_bytes(), recorded.as_bytes(), &runs(identity.as_bytes(), counts)].concat();
+        assert_eq!(stored.bytes(), file(3, &content));
+
+        let first = file(1, &[recorded.as_bytes(), &runs(&[], &[])].concat());
+        let second =
+            file(2, &[engine.as_bytes(), recorded.as_bytes(), &runs(identity.as_bytes(), &[])].concat());
+        let read = |bytes: &[u8]| Stored::parse(bytes, Path::new(BASE), &pool).unwrap();
+        let again = read(&first);
+        assert_ne!((again.engine, again.version.runs()[0].identity), (engine, identity));
+        assert_ne!(again.engine, read(&first).engine, "never the same in two folders");
+        let layer = |stored: &Stored| stored.version.segments()[0].layers[0].weight;
+        let uncounted = Weight { entries: 0, deletions: 0, ..weight };
+        assert_eq!((layer(&again), layer(&read(&second))), (uncounted, uncounted));
+        assert_eq!(layer(&read(&stored.bytes())), weight);
+        for (back, engine) in
+            [(read(&stored.bytes()), engine), (read(&second), engine), (again.clone(), again.engine)]
+        {
+            let run = &back.version.runs()[0];
+            assert_eq!((back.engine, back.next, run.number, run.length), (engine, 6, 5, 0x809));
+            assert_eq!((&*run.first, &*run.last), (&b"a"[..], &b"bc"[..]));
+        }
+        let unknown = file(4, &content);
+        assert!(Stored::parse(&unknown, Path::new(BASE), &pool).is_err());
+    }
+}

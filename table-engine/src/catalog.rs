@@ -1,0 +1,308 @@
+//! The catalog: the tables, their ids, and the names of tables whose deletion is in progress.
+
+mod fault;
+
+use std::ops::{Bound, RangeInclusive};
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet};
+
+use table_store::error::{Error, Result};
+use table_store::name::TableName;
+use table_store::store::TablePage;
+
+use fault::CatalogFault;
+
+/// One table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TableEntry {
+    /// The id at the front of the table's keys. Ids are never reused: a recreated table has another id.
+    pub(crate) id: u32,
+    /// The name with the case in which it was created (TBL-2).
+    pub(crate) name: TableName,
+    /// The time at which the table was created, in ticks.
+    pub(crate) created: u64,
+}
+
+/// The tables by folded name. Cloning is O(1).
+#[derive(Clone, Debug)]
+pub(crate) struct Catalog {
+    tables: OrdMap<Arc<str>, TableEntry>,
+    names: OrdMap<u32, Arc<str>>,
+    /// The names of tables whose deletion is in progress, each with the instant at which it ends, in ticks (OPT-4, ENG-9).
+    leaving: OrdMap<Arc<str>, u64>,
+    /// The same names sorted by instant, from which expired ones are removed first.
+    leaving_until: OrdSet<(u64, Arc<str>)>,
+    next_id: u32,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self {
+            tables: OrdMap::new(),
+            names: OrdMap::new(),
+            leaving: OrdMap::new(),
+            leaving_until: OrdSet::new(),
+            next_id: 1,
+        }
+    }
+}
+
+impl Catalog {
+    /// Returns the table with a name.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
+    pub(crate) fn find(&self, name: &TableName, now: impl Fn() -> u64) -> Result<&TableEntry> {
+        if let Some(entry) = self.tables.get(name.folded()) {
+            return Ok(entry);
+        }
+        self.check_leaving(name, now)?;
+        Err(Error::of(CatalogFault::NotFound).with_table(name.as_str()))
+    }
+
+    fn check_leaving(&self, name: &TableName, now: impl Fn() -> u64) -> Result<()> {
+        match self.leaving.get(name.folded()) {
+            Some(until) if now() < *until => {
+                Err(Error::of(CatalogFault::BeingDeleted).with_table(name.as_str()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the entry of a table to create.
+    ///
+    /// # Errors
+    /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
+    pub(crate) fn prepare_create(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
+        self.check_leaving(name, || now)?;
+        if let Some(entry) = self.tables.get(name.folded()) {
+            return Err(Error::of(CatalogFault::Exists(entry.name.clone())).with_table(name.as_str()));
+        }
+        self.new_entry(name, created)
+    }
+
+    fn new_entry(&self, name: &TableName, created: u64) -> Result<TableEntry> {
+        // The last id is never used, because the keys of a table end where the next id begins.
+        if self.next_id == u32::MAX {
+            return Err(Error::of(CatalogFault::NoIds).with_table(name.as_str()));
+        }
+        Ok(TableEntry { id: self.next_id, name: name.clone(), created })
+    }
+
+    /// Returns the id of a table to drop.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` (OPT-3), `TableBeingDeleted` (OPT-4).
+    pub(crate) fn prepare_drop(&self, name: &TableName, now: u64) -> Result<u32> {
+        self.check_leaving(name, || now)?;
+        let entry = self.tables.get(name.folded());
+        let missing = || Error::of(CatalogFault::NothingToDrop).with_table(name.as_str());
+        entry.map(|entry| entry.id).ok_or_else(missing)
+    }
+
+    /// Returns the entry of an empty table that replaces an existing one.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
+    pub(crate) fn prepare_renew(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
+        let name = self.find(name, || now)?.name.clone();
+        self.new_entry(&name, created)
+    }
+
+    /// Adds a table. If a table with the same name exists, it is replaced in the same step, and its id is returned so that its rows can be removed.
+    pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
+        self.next_id = self.next_id.max(entry.id.saturating_add(1));
+        if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
+            self.leaving_until.remove(&(until, name));
+        }
+        let folded: Arc<str> = entry.name.folded().into();
+        self.names.insert(entry.id, Arc::clone(&folded));
+        let replaced = self.tables.insert(folded, entry)?.id;
+        self.names.remove(&replaced);
+        Some(replaced)
+    }
+
+    /// Removes a table, if it exists.
+    pub(crate) fn remove(&mut self, id: u32) {
+        self.take(id);
+    }
+
+    /// Removes a table. Requests for its name return `TableBeingDeleted` from `now` until an instant.
+    pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
+        while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
+            self.leaving.remove(&name);
+            self.leaving_until.remove(&(end, name));
+        }
+        if let Some(folded) = self.take(id).filter(|_| now < until) {
+            self.leaving.insert(Arc::clone(&folded), until);
+            self.leaving_until.insert((until, folded));
+        }
+    }
+
+    fn take(&mut self, id: u32) -> Option<Arc<str>> {
+        let folded = self.names.remove(&id)?;
+        self.tables.remove(&folded);
+        Some(folded)
+    }
+
+    /// Returns `true` if a table has this id.
+    pub(crate) fn contains(&self, id: u32) -> bool {
+        self.names.contains_key(&id)
+    }
+
+    /// Returns `true` if a table has an id in this range.
+    pub(crate) fn contains_any(&self, ids: RangeInclusive<u32>) -> bool {
+        !ids.is_empty() && self.names.range(ids).next().is_some()
+    }
+
+    /// Returns the number of tables.
+    pub(crate) fn len(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// Returns the id of the next table.
+    pub(crate) fn next_id(&self) -> u32 {
+        self.next_id
+    }
+
+    /// Raises the id of the next table, if the given one is larger.
+    pub(crate) fn reserve_ids(&mut self, next_id: u32) {
+        self.next_id = self.next_id.max(next_id);
+    }
+
+    /// Returns all tables in the order of their folded names.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &TableEntry> {
+        self.tables.values()
+    }
+
+    /// Returns the folded names starting at one, including the engine's private tables.
+    pub(crate) fn from(&self, folded: &str) -> impl Iterator<Item = &str> {
+        let range = (Bound::Included(folded), Bound::Unbounded);
+        self.tables.range::<_, str>(range).map(|(name, _)| &**name)
+    }
+
+    /// Returns one page of names (OPT-5, PAGE-12). Prefix and position ignore case, like every comparison of table names (TBL-2).
+    pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
+        let prefix = prefix.to_ascii_lowercase();
+        // Names of a program's tables begin with a letter. Names of the engine's private tables begin with `$`, sort before them,
+        // and are not listed.
+        let from = from.map(str::to_ascii_lowercase).unwrap_or_default();
+        let start = from.max(prefix.clone()).max("a".to_owned());
+        let mut found = self
+            .tables
+            .range::<_, str>((Bound::Included(start.as_str()), Bound::Unbounded))
+            .map(|(_, entry)| entry);
+        let mut names = Vec::new();
+        let next = loop {
+            match found.next() {
+                Some(entry) if entry.name.folded().starts_with(&prefix) => {
+                    if names.len() == top {
+                        break (top > 0).then(|| entry.name.as_str().to_owned());
+                    }
+                    names.push(entry.name.clone());
+                }
+                _ => break None,
+            }
+        };
+        TablePage { names, next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use table_store::error::ErrorCode;
+
+    use super::*;
+
+    fn catalog(names: &[&str]) -> Catalog {
+        let mut catalog = Catalog::default();
+        for name in names {
+            let entry = catalog.prepare_create(&TableName::new(name).unwrap(), 5, 5).unwrap();
+            catalog.add(entry);
+        }
+        catalog
+    }
+
+    #[test]
+    fn tbl_2_names_ignore_case_and_keep_their_original_spelling() {
+        let catalog = catalog(&["Employee"]);
+        let other_case = TableName::new("EMPLOYEE").unwrap();
+        let error = catalog.prepare_create(&other_case, 5, 5).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::TableAlreadyExists, Some("OPT-2")));
+        assert_eq!(catalog.find(&other_case, || 0).unwrap().name.as_str(), "Employee");
+    }
+
+    #[test]
+    fn page_12_and_opt_5_pages_of_names_in_order() {
+        let catalog = catalog(&["Beta", "alpha2", "Alpha1", "gamma", "alpha3"]);
+        let texts = |page: &TablePage| page.names.iter().map(|n| n.as_str().to_owned()).collect::<Vec<_>>();
+        let page = catalog.page("", None, 2);
+        assert_eq!(
+            (texts(&page), page.next.as_deref()),
+            (vec!["Alpha1".into(), "alpha2".into()], Some("alpha3"))
+        );
+        let page = catalog.page("", page.next.as_deref(), 1_000);
+        assert_eq!((texts(&page), page.next), (vec!["alpha3".into(), "Beta".into(), "gamma".into()], None));
+        let page = catalog.page("alpha", None, 3);
+        assert_eq!((page.names.len(), page.next), (3, None)); // PAGE-5
+        assert_eq!(catalog.page("", None, 0), TablePage::default()); // ENG-5
+    }
+
+    #[test]
+    fn que_3_internal_tables_are_not_listed_and_cannot_be_named_by_programs() {
+        let mut catalog = catalog(&["Employee"]);
+        let own = TableName::internal("queue-work");
+        catalog.add(catalog.prepare_create(&own, 5, 5).unwrap());
+        for prefix in ["", "$", "e"] {
+            assert!(catalog.page(prefix, None, 10).names.iter().all(|name| name.as_str() == "Employee"));
+        }
+        assert_eq!(catalog.page("", Some("$"), 10).names.len(), 1);
+        assert!(TableName::new(own.as_str()).is_err());
+        assert_eq!(TableName::stored(own.as_str()).unwrap(), own);
+    }
+
+    #[test]
+    fn a_renewed_table_gets_a_new_id_atomically() {
+        let mut catalog = catalog(&["Employee"]);
+        let name = TableName::new("employee").unwrap();
+        let entry = catalog.prepare_renew(&name, 9, 9).unwrap();
+        assert_eq!(catalog.add(entry), Some(1));
+        assert!(!catalog.contains(1) && catalog.contains(2));
+        assert_eq!(catalog.find(&name, || 9).unwrap().name.as_str(), "Employee");
+        assert!(catalog.prepare_renew(&TableName::new("Other").unwrap(), 9, 9).is_err());
+    }
+
+    #[test]
+    fn a_recreated_table_has_a_new_id_and_eng_9_its_name_waits() {
+        let mut catalog = catalog(&["Employee"]);
+        let name = TableName::new("employee").unwrap();
+        catalog.remove_slowly(1, 50, 100);
+        assert_eq!(catalog.prepare_create(&name, 99, 99).unwrap_err().code(), ErrorCode::TableBeingDeleted);
+        assert_eq!(catalog.find(&name, || 99).unwrap_err().code(), ErrorCode::TableBeingDeleted);
+        assert_eq!(catalog.find(&name, || 100).unwrap_err().code(), ErrorCode::TableNotFound);
+        assert_eq!(catalog.prepare_create(&name, 100, 100).unwrap().id, 2);
+        assert_eq!(catalog.prepare_drop(&name, 100).unwrap_err().rule(), Some("OPT-3"));
+    }
+
+    #[test]
+    fn eng_9_names_of_deleted_tables_are_forgotten_after_the_delay() {
+        let mut catalog = Catalog::default();
+        let mut most = 0;
+        for now in 0..1_000 {
+            let name = TableName::new(&format!("Log{now:04}")).unwrap();
+            let entry = catalog.prepare_create(&name, now, now).unwrap();
+            let id = entry.id;
+            catalog.add(entry);
+            catalog.remove_slowly(id, now, now + 10);
+            assert_eq!(catalog.find(&name, || now + 9).unwrap_err().code(), ErrorCode::TableBeingDeleted);
+            assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());
+            most = most.max(catalog.leaving.len());
+        }
+        assert_eq!(most, 10);
+        // A name that is created again is no longer being deleted.
+        let name = TableName::new("Log0999").unwrap();
+        catalog.add(catalog.prepare_create(&name, 1_009, 1_009).unwrap());
+        assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());
+    }
+}

@@ -1,0 +1,24 @@
+//! The faults of the catalog: a table that already exists, does not exist, or is being deleted.
+
+use table_store::error::Fault;
+use table_store::name::TableName;
+
+/// A table in an unsuitable state for a request.
+#[derive(Debug, thiserror::Error, Fault)]
+pub(super) enum CatalogFault {
+    #[error("the table does not exist; create it first")]
+    #[fault(TableNotFound, "OPT-6")]
+    NotFound,
+    #[error("the table is being deleted; retry later with back-off")]
+    #[fault(TableBeingDeleted, "OPT-4")]
+    BeingDeleted,
+    #[error("the table already exists as `{0}`")]
+    #[fault(TableAlreadyExists, "OPT-2")]
+    Exists(TableName),
+    #[error("the table does not exist")]
+    #[fault(ResourceNotFound, "OPT-3")]
+    NothingToDrop,
+    #[error("the engine has no table ids left; copy the tables into a new folder")]
+    #[fault(InternalError)]
+    NoIds,
+}

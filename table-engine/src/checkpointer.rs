@@ -1,0 +1,261 @@
+//! The checkpoint thread: writes frozen rows into the base, releases the journal files that contained them, and merges the base step by step.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, TryRecvError};
+use std::time::Duration;
+
+use table_store::error::{Error, ErrorCode, Result};
+use table_store::row::Row;
+
+use crate::base::{Base, BaseView, Debt, Merged, Meta};
+use crate::disk::Disk;
+use crate::disk::fault::{Task, is_shortage};
+use crate::failpoint::{Hook, Step, reach};
+use crate::folder;
+use crate::journal::{Tail, file, reuse};
+use crate::recent::Recent;
+use crate::request::Request;
+use crate::reserve::Reserve;
+use crate::threads::Threads;
+
+/// The pause between two attempts to write to a full disk.
+const NO_ROOM: Duration = Duration::from_millis(200);
+
+/// A job for the thread.
+pub(crate) enum Job {
+    /// Write a checkpoint.
+    Checkpoint(Checkpoint),
+    /// Free the memory of rows and of a view.
+    Discard(Option<Recent>, Option<BaseView>),
+    /// Omit a dropped table from the checkpoint that waits for disk space. The drop is already durable.
+    Dropped(u32),
+}
+
+/// A checkpoint: rows to write, and the metadata to record with them. `meta.dropped` are the tables dropped since the last
+/// checkpoint. `compact` requests a compaction afterwards.
+pub(crate) struct Checkpoint {
+    pub(crate) frozen: Recent,
+    pub(crate) meta: Meta,
+    pub(crate) compact: bool,
+}
+
+/// The result of a job or a merge.
+pub(crate) enum Done {
+    /// The base contains the frozen rows. The tail is the next journal file, if one was created from a covered file.
+    Checkpointed(BaseView, Option<Tail>),
+    /// The disk has no space for the frozen rows. The thread will try again.
+    NoRoom(Error),
+    /// The base contains the same rows in other runs.
+    Merged(BaseView),
+    /// The compaction has ended, possibly with the error of a part that could not be merged.
+    Compacted(Result<()>),
+    /// The base can no longer be written to.
+    Failed(Error),
+}
+
+/// The state of the thread.
+pub(crate) struct Checkpointer {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) folder: PathBuf,
+    pub(crate) hook: Option<Hook>,
+    pub(crate) threads: Threads,
+    /// Maximum size in bytes of a journal file that is reused.
+    pub(crate) room: u64,
+    pub(crate) reserve: Arc<Reserve>,
+    pub(crate) base: Base,
+    pub(crate) jobs: Receiver<Job>,
+    pub(crate) done: Sender<Done>,
+    pub(crate) wake: Wake,
+    /// `true` if the last merge failed, for example on a full disk. No merge starts before the next checkpoint.
+    pub(crate) resting: bool,
+    /// `true` if the last flush found the disk full.
+    pub(crate) no_room: bool,
+    /// The error of a part that the current compaction could not merge.
+    pub(crate) unmerged: Option<Error>,
+}
+
+/// Wakes the committer, including when the thread ends or panics.
+pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
+
+impl Wake {
+    fn wake(&self) {
+        // If its queue is full, the committer is awake.
+        let _ = self.0.try_send(Request::Wake);
+    }
+}
+
+impl Drop for Wake {
+    fn drop(&mut self) {
+        self.wake();
+    }
+}
+
+impl Checkpointer {
+    /// Runs until the committer closes the channel, or the base fails.
+    pub(crate) fn run(mut self) {
+        let mut waiting: Option<Checkpoint> = None;
+        while let Ok(job) = self.next(waiting.is_some()) {
+            let outcome = match (job, waiting.take()) {
+                (Some(Job::Checkpoint(next)), _) => {
+                    waiting = Some(next);
+                    Ok(())
+                }
+                (Some(Job::Discard(frozen, view)), still) => {
+                    drop((frozen, view));
+                    waiting = still;
+                    Ok(())
+                }
+                (Some(Job::Dropped(table)), still) => {
+                    waiting = still.map(|mut next| {
+                        next.meta.catalog.remove(table);
+                        next.meta.dropped.push(table);
+                        next
+                    });
+                    Ok(())
+                }
+                (None, Some(next)) => {
+                    // A flush waits while merges are far behind. Memory fills meanwhile, which slows writers.
+                    if self.base.debt() == Debt::Much && !self.resting {
+                        waiting = Some(next);
+                        self.merge()
+                    } else {
+                        self.checkpoint(next).map(|left| waiting = left)
+                    }
+                }
+                (None, None) => self.merge(),
+            };
+            self.base.remove_obsolete();
+            // If the disk is full, the thread retries after the next step.
+            let _ = self.reserve.restore();
+            if let Err(error) = outcome {
+                self.tell(Done::Failed(error));
+                // IMPORTANT: a base that failed is not written to again. The journal still has all its rows (CON-1).
+                while self.threads.receive(&self.jobs).is_ok() {}
+                return;
+            }
+        }
+    }
+
+    /// Returns the next job, or `None` if a flush or a merge takes precedence.
+    fn next(&mut self, waiting: bool) -> std::result::Result<Option<Job>, RecvError> {
+        if waiting && self.no_room {
+            return match self.threads.receive_within(&self.jobs, NO_ROOM) {
+                Ok(job) => Ok(Some(job)),
+                Err(RecvTimeoutError::Timeout) => Ok(None),
+                Err(RecvTimeoutError::Disconnected) => Err(RecvError),
+            };
+        }
+        if !waiting && (self.resting || self.base.debt() == Debt::None) {
+            return self.threads.receive(&self.jobs).map(Some);
+        }
+        match self.jobs.try_recv() {
+            Ok(job) => Ok(Some(job)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => Err(RecvError),
+        }
+    }
+
+    fn tell(&self, done: Done) {
+        let _ = self.done.send(done);
+        self.wake.wake();
+    }
+
+    /// Writes a checkpoint. Returns the checkpoint if the disk is full.
+    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<Option<Checkpoint>> {
+        let Checkpoint { frozen, meta, compact } = &checkpoint;
+        let span = tracing::debug_span!(
+            target: "table_core::engine", "checkpoint", rows = frozen.len(), bytes = frozen.bytes(), compact
+        );
+        let _entered = span.enter();
+        let rows = || frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
+        let mut flushed = self.base.flush(rows(), meta.clone());
+        // A flush frees the journal.
+        if flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull) && self.reserve.lend() {
+            self.base.remove_obsolete();
+            flushed = self.base.flush(rows(), meta.clone());
+        }
+        match flushed {
+            Err(error) if is_shortage(&error) => {
+                self.base.view().give_files_back();
+                self.forget_tables(&meta.dropped)?;
+                self.no_room = true;
+                self.tell(Done::NoRoom(error));
+                return Ok(Some(checkpoint));
+            }
+            outcome => outcome?,
+        }
+        (self.no_room, self.resting) = (false, false);
+        if *compact {
+            self.unmerged = None;
+            self.base.merge_all();
+        }
+        // IMPORTANT: released after the checkpoint was recorded. A journal file is released only when the base contains its rows.
+        let next = self.release_covered().unwrap_or_else(|error| {
+            // A failure is harmless, because the next checkpoint or the next open releases the file.
+            tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
+            None
+        });
+        self.tell(Done::Checkpointed(self.base.view(), next));
+        Ok(None)
+    }
+
+    /// Frees the space of dropped tables before retrying the checkpoint that waits for space.
+    fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
+        match self.base.forget_tables(dropped) {
+            // The committer releases its view, and with it the files of the tables.
+            Ok(true) => self.tell(Done::Merged(self.base.view())),
+            Err(error) if !is_shortage(&error) => return Err(error),
+            Ok(false) | Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Turns the last journal file that the base covers into the next one, and deletes the other covered files. On a full disk it deletes all covered
+    /// files, which frees space for the reserve.
+    fn release_covered(&self) -> Result<Option<Tail>> {
+        reach(self.hook.as_ref(), Step::JournalDelete)?;
+        let (disk, folder) = (&*self.disk, &*self.folder);
+        let Meta { journal, sequence, .. } = *self.base.meta();
+        let is_covered = |name: &str| file::number(name).is_some_and(|number| number < journal);
+        let names = disk.list(folder).map_err(|error| Task::ReadFolder(folder.into()).failed(error))?;
+        let last = names.iter().filter(|name| is_covered(name)).filter_map(|name| file::number(name)).max();
+        let next = last
+            .filter(|_| self.reserve.is_whole())
+            .map(|last| reuse(disk, folder, (last, journal + 1), sequence, self.room))
+            .transpose()?;
+        folder::delete(disk, folder, is_covered)?;
+        Ok(next)
+    }
+
+    /// Performs one step of merging.
+    fn merge(&mut self) -> Result<()> {
+        let mut merged = self.base.merge()?;
+        // A merge frees the disk space of the runs that it replaces.
+        if matches!(&merged, Merged::Failed(error) if error.code() == ErrorCode::DiskFull)
+            && self.reserve.lend()
+        {
+            merged = self.base.merge()?;
+        }
+        match merged {
+            Merged::Nothing => {}
+            Merged::Slice => self.tell(Done::Merged(self.base.view())),
+            Merged::All => {
+                let outcome = self.unmerged.take().map_or(Ok(()), Err);
+                self.tell(Done::Compacted(outcome));
+            }
+            Merged::Apart(error) => {
+                tracing::warn!(target: "table_core::engine", %error, "a part of the base was set apart from merges");
+                self.unmerged = Some(error);
+            }
+            Merged::Failed(error) => {
+                tracing::warn!(target: "table_core::engine", %error, "a part of the base was not merged");
+                self.resting = true;
+                if self.base.abandon_merge_all() {
+                    self.tell(Done::Compacted(Err(error)));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,404 @@
+//! The committer: the only thread that changes the state. It processes requests in groups, and makes each group durable at once.
+
+mod checkpoints;
+mod direct;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_channel::Receiver;
+use futures_channel::oneshot::Sender;
+use table_store::clock::Clock;
+use table_store::error::{Error, ErrorCode, Result};
+use table_store::limits::Limits;
+use table_store::name::TableName;
+use table_store::store::Committed;
+
+use crate::apply::{self, Writes};
+use crate::decision::{Decided, Decision, Ground};
+use crate::disk::fault::Task;
+use crate::failpoint::{Hook, Step, reach};
+use crate::fault::EngineFault;
+use crate::gaps::WrittenKeys;
+use crate::journal::Journal;
+use crate::journal::frame::{Change, Record};
+use crate::key;
+use crate::options::{Durability, EngineOptions};
+use crate::recover::Lock;
+use crate::request::{Answer, Request, Write};
+use crate::reserve::Reserve;
+use crate::shared::Shared;
+use crate::state::State;
+use crate::threads::Threads;
+use crate::timestamps::Timestamps;
+
+pub(crate) use checkpoints::{Checkpoints, Thresholds};
+pub(crate) use direct::Direct;
+
+/// Maximum number of requests of one group.
+const GROUP: usize = 1_024;
+/// Longest wait for writers to submit their next requests.
+const GATHER: Duration = Duration::from_micros(200);
+/// Maximum total size in bytes of the frames of one group, not counting the last frame.
+const GROUP_BYTES: usize = 8 << 20;
+
+/// The state and resources of the committer.
+pub(crate) struct Committer {
+    requests: Receiver<Request>,
+    pub(crate) shared: Arc<Shared>,
+    hook: Option<Hook>,
+    threads: Threads,
+    limits: Limits,
+    /// `true` if a group is synced before it is acknowledged.
+    sync: bool,
+    table_delete_delay: Duration,
+    /// The latest state, ahead of the published one during a group.
+    state: State,
+    /// The keys of the most recent writes to the disk.
+    written: WrittenKeys,
+    timestamps: Timestamps,
+    /// The clock that measures leases and waits.
+    steady: Clock,
+    /// The journal and the base; `None` for an engine in memory.
+    disk: Option<OnDisk>,
+    /// Number of requests expected for the next group.
+    expected: usize,
+    /// Time that the last group took to become durable.
+    commit_time: Duration,
+    /// The reason for refusing writes that add data; `None` if they are accepted.
+    refusal: Option<Error>,
+    /// Tables that the current group drops.
+    dropped: Vec<u32>,
+    /// Dropped tables whose rows are still in memory. Only used by an engine in memory.
+    reclaim: Vec<u32>,
+}
+
+/// Parts of an engine on disk. Fields are dropped in the order of their declaration, so the lock outlives the files that it protects.
+pub(crate) struct OnDisk {
+    pub(crate) journal: Journal,
+    pub(crate) checkpoints: Checkpoints,
+    pub(crate) reserve: Arc<Reserve>,
+    pub(crate) _lock: Lock,
+}
+
+impl Committer {
+    /// Creates a committer that continues from a state, with Timestamps greater than the given one.
+    pub(crate) fn new(
+        options: &EngineOptions,
+        requests: Receiver<Request>,
+        state: State,
+        timestamp: u64,
+        steady: Clock,
+        disk: Option<OnDisk>,
+    ) -> Self {
+        Self {
+            requests,
+            shared: Arc::new(Shared::new(state.clone())),
+            hook: options.hook.clone(),
+            threads: options.threads.clone(),
+            limits: options.limits,
+            sync: options.durability == Durability::Durable,
+            table_delete_delay: options.table_delete_delay,
+            state,
+            written: WrittenKeys::default(),
+            timestamps: Timestamps::new(options.clock.clone(), timestamp),
+            steady,
+            disk,
+            expected: 0,
+            commit_time: Duration::ZERO,
+            refusal: None,
+            dropped: Vec::new(),
+            reclaim: Vec::new(),
+        }
+    }
+
+    /// Runs until it is asked to close, or all handles have been dropped. Returns the callers that wait for the close; they must be answered after
+    /// the committer has been dropped and the folder has been released.
+    pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
+        let mut closers = Vec::new();
+        // A panic ends writing, but requests are still answered: from then on, every writer receives the reason.
+        while let Err(error) = caught(|| self.work(&mut closers)) {
+            self.shared.poison(&error);
+        }
+        let outcome = caught(|| self.make_durable());
+        (closers, outcome)
+    }
+
+    fn work(&mut self, closers: &mut Vec<Sender<Result<()>>>) -> Result<()> {
+        while closers.is_empty() {
+            if let Err(error) = self.tend() {
+                self.shared.poison(&error);
+                continue;
+            }
+            let Some(request) = self.threads.receive_from_callers(&self.requests) else { break };
+            if self.refusal.is_some() {
+                // Disk space may have become free.
+                self.tend()?;
+            }
+            self.check_room();
+            self.gather();
+            self.group(request, closers);
+        }
+        Ok(())
+    }
+
+    /// Refuses writes that add data while the disk reserve is incomplete.
+    fn check_room(&mut self) {
+        if let Some(disk) = &self.disk
+            && self.refusal.is_none()
+            && let Err(error) = disk.reserve.restore()
+        {
+            self.refusal = Some(Task::KeepReserve.refused(error));
+        }
+    }
+
+    /// Processes a request and the requests queued after it as one group.
+    fn group(&mut self, first: Request, closers: &mut Vec<Sender<Result<()>>>) {
+        let (mut answers, mut request, mut frees) = (Vec::new(), Some(first), false);
+        while let Some(next) = request.take() {
+            match next {
+                Request::Write(write) => {
+                    frees |= write.frees();
+                    answers.push(self.apply(write));
+                }
+                Request::Checkpoint { compact, answer } => self.ask_checkpoint(compact, answer),
+                Request::Close { answer } => closers.push(answer),
+                Request::Wake => {}
+            }
+            if answers.len() < GROUP && self.group_bytes() < GROUP_BYTES && closers.is_empty() {
+                request = self.requests.try_recv().ok();
+            }
+        }
+        let found = self.shared.take_gap();
+        let is_added = found.is_some_and(|found| self.state.gaps.add(found, &self.written));
+        // IMPORTANT: only a state without unanswered writes is published here. After a failure, the latest state contains writes that are not
+        // durable.
+        if is_added && answers.is_empty() && self.shared.check_writable().is_ok() {
+            self.shared.publish(self.state.clone());
+        }
+        self.finish_group(&mut answers, frees);
+    }
+
+    /// Makes all accepted writes durable, and ends the journal.
+    fn make_durable(&mut self) -> Result<()> {
+        self.shared.check_writable()?;
+        let last = self.timestamps.last();
+        self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.close(last))
+    }
+
+    /// Waits a moment for the writers of the last group, which have just been answered and are likely to submit again: the wait takes a small part of
+    /// the time of a commit, and sharing one sync saves more. A single writer is not delayed.
+    fn gather(&self) {
+        if self.disk.is_none() || self.expected <= 1 {
+            return;
+        }
+        let until = self.threads.now() + (self.commit_time / 8).min(GATHER);
+        while self.requests.len() + 1 < self.expected && self.threads.now() < until {
+            self.threads.yield_now();
+        }
+    }
+
+    /// Applies one write to the working state, and adds its frame to the group.
+    fn apply(&mut self, write: Write) -> Answer {
+        if let Err(error) = self.check_writable(write.frees()) {
+            return write.refuse(error);
+        }
+        match write {
+            Write::Submit { table, writes, answer } => {
+                let outcome = self.submit(&table, writes).map_err(|error| error.with_table(table.as_str()));
+                Answer::Committed(answer, outcome)
+            }
+            Write::Decide { table, mut decision } => {
+                let decided = self.decide(&table, &mut *decision);
+                decided.unwrap_or_else(|error| decision.refuse(error));
+                Answer::Decided(decision)
+            }
+            Write::Renew { table, answer } => Answer::Done(answer, self.renew_table(&table)),
+            Write::Create { table, answer } => Answer::Done(answer, self.create_table(&table)),
+            Write::Drop { table, answer } => Answer::Done(answer, self.drop_table(&table)),
+        }
+    }
+
+    fn submit(&mut self, table: &TableName, mut writes: Writes) -> Result<Committed> {
+        let id = self.state.catalog.find(table, || self.steady.now())?.id;
+        for (key, _) in &mut writes.operations {
+            key::set_table(key, id);
+        }
+        let ticks = self.timestamps.next()?;
+        let (changes, committed) = apply::changes(&self.state, &self.limits, writes, ticks)?;
+        self.write(ticks, changes);
+        Ok(committed)
+    }
+
+    /// Runs a decision on the latest state, and applies its writes.
+    fn decide(&mut self, table: &TableName, decision: &mut dyn Decision) -> Result<()> {
+        let id = self.state.catalog.find(table, || self.steady.now())?.id;
+        let now = self.steady.now();
+        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next_from(now)?));
+        decision.decide(&mut ground)?;
+        let Decided { ticks, changes, front } = ground.into_decided();
+        if front != self.state.front(id) {
+            self.state.fronts.insert(id, front);
+        }
+        self.state.decided = now;
+        if !changes.is_empty() {
+            self.write(ticks, changes);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, ticks: u64, changes: Vec<Change>) {
+        let record = Record::Write { ticks, changes };
+        self.record(&record);
+        if let Record::Write { changes, .. } = record {
+            let deleted = || changes.iter().filter(|change| change.row.is_none()).map(|change| &change.key);
+            let (first, deletions) = (deleted().min().cloned(), deleted().count());
+            for Change { key, row } in changes {
+                // In memory, a deletion hides nothing, so no tombstone is needed.
+                match (row, &self.disk) {
+                    (None, None) => self.state.recent.remove(&key),
+                    (row, None) => self.state.recent.set(key, row),
+                    (row, Some(_)) => self.state.set(key, row, &mut self.written),
+                }
+            }
+            // A gap that is too short only costs readers time, including after an error of the disk.
+            if let Some(first) = first {
+                let _ = self.state.extend_gap(&first, deletions);
+            }
+        }
+    }
+
+    fn renew_table(&mut self, table: &TableName) -> Result<()> {
+        let entry = self.state.catalog.prepare_renew(table, self.steady.now(), self.timestamps.next()?)?;
+        self.record(&Record::Create { entry: entry.clone() });
+        let replaced = self.state.catalog.add(entry);
+        if let Some(id) = replaced {
+            self.state.fronts.remove(&id);
+            self.dropped.push(id);
+        }
+        Ok(())
+    }
+
+    fn create_table(&mut self, table: &TableName) -> Result<()> {
+        table.require_creatable()?;
+        let entry = self.state.catalog.prepare_create(table, self.steady.now(), self.timestamps.next()?)?;
+        self.record(&Record::Create { entry: entry.clone() });
+        self.state.catalog.add(entry);
+        Ok(())
+    }
+
+    fn drop_table(&mut self, table: &TableName) -> Result<()> {
+        let ticks = self.timestamps.next()?;
+        let now = self.steady.now();
+        let id = self.state.catalog.prepare_drop(table, now)?;
+        self.record(&Record::Drop { ticks, id });
+        let delay = u64::try_from(self.table_delete_delay.as_nanos() / 100).unwrap_or(u64::MAX);
+        self.state.catalog.remove_slowly(id, now, now.saturating_add(delay));
+        self.state.fronts.remove(&id);
+        self.dropped.push(id);
+        Ok(())
+    }
+
+    /// Releases the rows of the tables that the group dropped, from the base or step by step from memory.
+    fn give_up(&mut self) -> Result<()> {
+        for id in std::mem::take(&mut self.dropped) {
+            let Some(disk) = &mut self.disk else {
+                self.reclaim.push(id);
+                continue;
+            };
+            // The base may omit the table before the next sync of the journal.
+            if disk.checkpoints.waits_for_room() {
+                disk.journal.sync()?;
+            }
+            disk.checkpoints.dropped(id, &self.state)?;
+        }
+        Ok(())
+    }
+
+    /// Discards the current group because the disk was full.
+    fn take_back(&mut self) -> Result<()> {
+        self.state = State::clone(&*self.shared.state()?);
+        self.written.clear();
+        self.dropped.clear();
+        Ok(())
+    }
+
+    fn group_bytes(&self) -> usize {
+        self.disk.as_ref().map_or(0, |disk| disk.journal.group_bytes())
+    }
+
+    fn record(&mut self, record: &Record) {
+        if let Some(disk) = &mut self.disk {
+            disk.journal.push(record);
+        }
+    }
+
+    /// Makes the group durable, then visible, then acknowledges it. A group with a write that `frees` space may use the reserve. Writes in the group
+    /// that add data then use the reserve at most once, because later ones are refused until the reserve is complete.
+    fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
+        // The number of requests that already wait, plus the writers that are answered now.
+        self.expected = self.requests.len() + answers.len();
+        if answers.is_empty() {
+            return;
+        }
+        let mut outcome = self.shared.check_writable().and_then(|()| self.commit_group(frees));
+        if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull) {
+            outcome = self.take_back().and(outcome);
+        } else if let Err(error) = &outcome {
+            self.shared.poison(error);
+        }
+        let failure = self.shared.check_writable().and(outcome).err();
+        if failure.is_none() {
+            self.shared.groups.add(answers.len());
+        }
+        for answer in answers.drain(..) {
+            answer.send(failure.as_ref());
+        }
+    }
+
+    fn commit_group(&mut self, frees: bool) -> Result<()> {
+        // IMPORTANT: durable before visible. A reader must never see a write that a power loss could undo.
+        if let Some(disk) = &mut self.disk {
+            let began = self.threads.now();
+            disk.journal.commit(self.sync, frees)?;
+            self.commit_time = self.threads.now() - began;
+        }
+        reach(self.hook.as_ref(), Step::Publish)?;
+        // IMPORTANT: visible before acknowledged. A read that begins after an acknowledged write sees it (CON-2).
+        self.shared.publish(self.state.clone());
+        self.give_up()?;
+        reach(self.hook.as_ref(), Step::Acknowledge)
+    }
+
+    fn check_writable(&self, frees: bool) -> Result<()> {
+        self.shared.check_writable()?;
+        self.refusal.clone().filter(|_| !frees).map_or(Ok(()), Err)
+    }
+
+    fn ask_checkpoint(&mut self, compact: bool, answer: Sender<Result<()>>) {
+        match (&mut self.disk, self.shared.check_writable()) {
+            (Some(disk), Ok(())) => disk.checkpoints.ask(compact, answer),
+            (_, outcome) => Answer::Done(answer, outcome).send(None),
+        }
+    }
+}
+
+impl Drop for Committer {
+    /// Responds to all remaining requests: the caller of a dropped request learns that the engine has stopped.
+    fn drop(&mut self) {
+        // IMPORTANT: the readers' reference to the base is released before the base is dropped with `self`, and the folder's lock is dropped last.
+        self.shared.close();
+        self.requests.close();
+        while self.requests.try_recv().is_ok() {}
+    }
+}
+
+/// Runs a part of the engine and converts a panic into an error.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        Err(Error::of(EngineFault::Panicked(text.to_owned())))
+    })
+}

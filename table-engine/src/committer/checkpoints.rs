@@ -1,0 +1,314 @@
+//! Checkpoint scheduling for the committer: triggers, hand-over to the checkpoint thread, back-pressure on writers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::time::Duration;
+
+use futures_channel::oneshot;
+use table_store::error::{Error, Result};
+
+use crate::base::Meta;
+use crate::checkpointer::{Checkpoint, Done, Job};
+use crate::committer::{Committer, OnDisk};
+use crate::disk::fault::is_shortage;
+use crate::failpoint::{Step, reach};
+use crate::fault::EngineFault;
+use crate::key::Span;
+use crate::recent::Recent;
+use crate::reserve::Reserve;
+use crate::state::State;
+use crate::threads::{Thread, Threads};
+
+/// Longest delay added to one commit group while the checkpoint thread catches up.
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+
+/// The number of recent deletions that starts a checkpoint. A scan skips each of them until a merge removes the deleted rows.
+const DELETIONS: usize = 4_096;
+
+/// Returns the estimated bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it frees at least as
+/// much.
+const fn reclaim_threshold(tables: usize) -> u64 {
+    // The terms are the first piece of a journal file, and a line for each table in both copies of `BASE`, which a merge may write again.
+    (1 << 20) + 256 * tables as u64
+}
+
+type Waiting = Vec<oneshot::Sender<Result<()>>>;
+
+/// Sizes at which a checkpoint starts, and at which writers wait for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thresholds {
+    pub(crate) checkpoint_bytes: usize,
+    pub(crate) recent_bytes: usize,
+}
+
+/// The handle to the checkpoint thread, and the state used to decide when to start a checkpoint.
+pub(crate) struct Checkpoints {
+    thresholds: Thresholds,
+    reserve: Arc<Reserve>,
+    jobs: Option<Sender<Job>>,
+    done: Receiver<Done>,
+    threads: Threads,
+    thread: Option<Thread>,
+    /// Set to cancel the running checkpoint.
+    stop: Arc<AtomicBool>,
+    /// Tables dropped since the last checkpoint started that may have rows in the base.
+    dropped: Vec<u32>,
+    /// Estimated bytes of dropped tables in the base.
+    dropped_bytes: u64,
+    /// The `DiskFull` error of the last flush if it could not write the frozen rows.
+    disk_full: Option<Error>,
+    /// `true` if a checkpoint was requested explicitly.
+    requested: bool,
+    /// Callers waiting for the next checkpoint to finish.
+    next: Waiting,
+    /// Callers waiting for the running checkpoint.
+    running: Waiting,
+    /// Callers waiting for the compaction that follows the next checkpoint.
+    next_compaction: Waiting,
+    compacting: Waiting,
+}
+
+impl Checkpoints {
+    pub(crate) fn new(
+        thresholds: Thresholds,
+        (jobs, done): (Sender<Job>, Receiver<Done>),
+        (threads, thread, stop): (Threads, Thread, Arc<AtomicBool>),
+        dropped: Vec<u32>,
+        reserve: Arc<Reserve>,
+    ) -> Self {
+        Self {
+            thresholds,
+            reserve,
+            jobs: Some(jobs),
+            done,
+            threads,
+            thread: Some(thread),
+            stop,
+            dropped,
+            dropped_bytes: 0,
+            disk_full: None,
+            requested: false,
+            next: Waiting::new(),
+            running: Waiting::new(),
+            next_compaction: Waiting::new(),
+            compacting: Waiting::new(),
+        }
+    }
+
+    /// Requests a checkpoint, and a compaction if `compact`. The response is sent when it has finished.
+    pub(super) fn ask(&mut self, compact: bool, answer: oneshot::Sender<Result<()>>) {
+        self.requested = true;
+        if compact { self.next_compaction.push(answer) } else { self.next.push(answer) }
+    }
+
+    /// Takes all waiting callers.
+    pub(super) fn waiting(&mut self) -> impl Iterator<Item = oneshot::Sender<Result<()>>> {
+        let all = [&mut self.next, &mut self.running, &mut self.next_compaction, &mut self.compacting];
+        all.into_iter().flat_map(std::mem::take)
+    }
+
+    /// Registers a dropped table, whose rows leave the base after the next checkpoint. Only large tables trigger a checkpoint.
+    pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
+        let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
+        // The frozen rows may be in the base before the next checkpoint.
+        if in_base || state.frozen.is_some() {
+            self.dropped.push(id);
+            self.dropped_bytes += state.base.as_ref().map_or(0, |base| base.bytes_of(id));
+            self.request_reclaim(state);
+        }
+        if self.waits_for_room() { self.send(Job::Dropped(id)) } else { Ok(()) }
+    }
+
+    /// Returns `true` if a checkpoint waits for disk space.
+    pub(super) fn waits_for_room(&self) -> bool {
+        self.disk_full.is_some()
+    }
+
+    /// Requests a checkpoint if it frees more than it writes, or if the disk is full.
+    fn request_reclaim(&mut self, state: &State) {
+        self.requested |= self.dropped_bytes >= reclaim_threshold(state.catalog.len())
+            || self.disk_full.is_some()
+            || (!self.dropped.is_empty() && !self.reserve.is_whole());
+    }
+
+    /// Estimates the bytes of dropped tables again. The frozen rows are in the base now, and tables may have been dropped meanwhile.
+    pub(crate) fn count_dropped(&mut self, state: &State) {
+        let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
+        self.dropped_bytes = self.dropped.iter().map(bytes).sum();
+        self.request_reclaim(state);
+    }
+
+    /// Rejects the requested checkpoints because none can start. Writes continue while space remains.
+    fn put_off(&mut self, error: &Error) {
+        self.requested = !self.dropped.is_empty();
+        for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
+            let _ = answer.send(Err(error.clone()));
+        }
+    }
+
+    fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
+        // Deletions only free space through a checkpoint, so on a full disk it starts earlier.
+        let most = self.thresholds.checkpoint_bytes / if self.reserve.is_whole() { 1 } else { 8 };
+        self.requested
+            || state.recent.bytes() >= most
+            || state.recent.deletions() >= DELETIONS
+            || journal_bytes >= 2 * most as u64
+    }
+
+    /// Returns `true` if writers must wait. Waiting bounds memory use and journal size when the disk is slow.
+    fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
+        let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
+        held >= self.thresholds.recent_bytes || journal_bytes >= 4 * self.thresholds.recent_bytes as u64
+    }
+
+    /// Returns the delay before the next commit group. It grows with memory use, which slows writers gradually instead of stopping them.
+    fn pause(&self, state: &State) -> Duration {
+        let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
+        let (half, over) =
+            (self.thresholds.recent_bytes / 2, held.saturating_sub(self.thresholds.recent_bytes / 2));
+        let part = u32::try_from(over * 1_000 / half.max(1)).unwrap_or(1_000).min(1_000);
+        LONGEST_PAUSE * part / 1_000
+    }
+
+    fn send(&self, job: Job) -> Result<()> {
+        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(stopped)
+    }
+}
+
+fn stopped() -> Error {
+    Error::of(EngineFault::CheckpointsStopped)
+}
+
+impl Drop for Checkpoints {
+    /// Cancels the running checkpoint. No data is lost: the journal still holds the rows.
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            self.threads.join(thread);
+        }
+    }
+}
+
+impl Committer {
+    /// Handles results of the checkpoint thread, and starts the next checkpoint if one is due.
+    pub(super) fn tend(&mut self) -> Result<()> {
+        self.refusal = None;
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        if let Err(error) = self.shared.check_writable() {
+            for answer in disk.checkpoints.waiting() {
+                let _ = answer.send(Err(error.clone()));
+            }
+            return Ok(());
+        }
+        while let Some(done) = self.finished()? {
+            self.finish(done)?;
+        }
+        loop {
+            let Some(disk) = &mut self.disk else { return Ok(()) };
+            let bytes = disk.journal.bytes();
+            if self.state.frozen.is_none() {
+                if disk.checkpoints.is_due(&self.state, bytes) {
+                    reach(self.hook.as_ref(), Step::Freeze)?;
+                    match disk.freeze(&mut self.state, self.timestamps.last()) {
+                        Err(error) if is_shortage(&error) => {
+                            if let Some(base) = &self.state.base {
+                                base.give_files_back();
+                            }
+                            disk.checkpoints.put_off(&error);
+                            self.refusal = disk.checkpoints.is_full(&self.state, bytes).then_some(error);
+                        }
+                        outcome => {
+                            outcome?;
+                            self.shared.publish(self.state.clone());
+                        }
+                    }
+                }
+                return Ok(());
+            }
+            if !disk.checkpoints.is_full(&self.state, bytes) {
+                self.threads.sleep(disk.checkpoints.pause(&self.state));
+                return Ok(());
+            }
+            if disk.checkpoints.disk_full.is_some() {
+                self.refusal.clone_from(&disk.checkpoints.disk_full);
+                return Ok(());
+            }
+            let done = self.threads.receive(&disk.checkpoints.done).map_err(|_| stopped())?;
+            self.finish(done)?;
+        }
+    }
+
+    fn finished(&self) -> Result<Option<Done>> {
+        let Some(disk) = &self.disk else { return Ok(None) };
+        match disk.checkpoints.done.try_recv() {
+            Ok(done) => Ok(Some(done)),
+            Err(TryRecvError::Empty) => Ok(None),
+            // Without this error, callers that wait for a checkpoint would wait forever.
+            Err(TryRecvError::Disconnected) => Err(stopped()),
+        }
+    }
+
+    fn finish(&mut self, done: Done) -> Result<()> {
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        match done {
+            Done::NoRoom(error) => {
+                for answer in disk.checkpoints.waiting() {
+                    let _ = answer.send(Err(error.clone()));
+                }
+                disk.journal.give_room_back();
+                disk.checkpoints.disk_full = Some(error);
+                Ok(())
+            }
+            Done::Checkpointed(view, next) => {
+                disk.checkpoints.disk_full = None;
+                if let Some(next) = next {
+                    disk.journal.prepare(next);
+                }
+                reach(self.hook.as_ref(), Step::CheckpointPublish)?;
+                let view = self.state.base.replace(view);
+                let frozen = self.state.frozen.take();
+                disk.checkpoints.count_dropped(&self.state);
+                self.shared.publish(self.state.clone());
+                // Freeing large maps takes long, so the checkpoint thread does it.
+                disk.checkpoints.send(Job::Discard(frozen, view))?;
+                for answer in disk.checkpoints.running.drain(..) {
+                    let _ = answer.send(Ok(()));
+                }
+                Ok(())
+            }
+            Done::Merged(view) => {
+                let view = self.state.base.replace(view);
+                self.shared.publish(self.state.clone());
+                disk.checkpoints.send(Job::Discard(None, view))
+            }
+            Done::Compacted(outcome) => {
+                for answer in disk.checkpoints.compacting.drain(..) {
+                    let _ = answer.send(outcome.clone());
+                }
+                Ok(())
+            }
+            Done::Failed(error) => Err(error),
+        }
+    }
+}
+
+impl OnDisk {
+    /// Starts a checkpoint of all recent rows.
+    fn freeze(&mut self, state: &mut State, timestamp: u64) -> Result<()> {
+        // IMPORTANT: between groups. The new journal file starts exactly after the frozen rows.
+        let (journal, sequence) = self.journal.rotate()?;
+        let checkpoints = &mut self.checkpoints;
+        let frozen = std::mem::take(&mut state.recent);
+        let dropped = std::mem::take(&mut checkpoints.dropped);
+        checkpoints.dropped_bytes = 0;
+        let meta = Meta { journal, sequence, timestamp, catalog: state.catalog.clone(), dropped };
+        let compact = !checkpoints.next_compaction.is_empty();
+        checkpoints.compacting.append(&mut checkpoints.next_compaction);
+        state.frozen = Some(frozen.clone());
+        checkpoints.requested = false;
+        checkpoints.running = std::mem::take(&mut checkpoints.next);
+        checkpoints.send(Job::Checkpoint(Checkpoint { frozen, meta, compact }))
+    }
+}

@@ -1,0 +1,133 @@
+//! Decisions: transactions computed from the latest state by the committer.
+//!
+//! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers competed for one row, like
+//! receivers of a queue, all but one would fail. A decision is made by the committer itself, always from the latest state, and is recorded as one
+//! ordinary frame of the journal.
+
+use std::fmt;
+
+use futures_channel::oneshot::Sender;
+use table_store::error::{Error, Result};
+use table_store::row::Row;
+
+use crate::front::Front;
+use crate::journal::frame::Change;
+use crate::key::Key;
+use crate::state::State;
+
+/// The input of a decision, and the changes it has made so far.
+pub(crate) struct Ground<'a> {
+    pub(crate) state: &'a State,
+    /// The id of the table.
+    pub(crate) table: u32,
+    /// The current instant of the engine's steady clock; never before that of an earlier decision.
+    pub(crate) now: u64,
+    /// The Timestamp of the written rows, unique to this transaction. It is never before `now`, because the steady clock of the
+    /// next engine on this folder continues from it.
+    pub(crate) ticks: u64,
+    /// The position before which no row remains.
+    pub(crate) front: Front,
+    changes: Vec<Change>,
+}
+
+impl<'a> Ground<'a> {
+    pub(crate) fn new(state: &'a State, table: u32, (now, ticks): (u64, u64)) -> Self {
+        let front = state.front(table);
+        Self { state, table, now, ticks, front, changes: Vec::new() }
+    }
+
+    /// Moves the front to a later position, which a read of an earlier state has found.
+    pub(crate) fn pass(&mut self, front: Front) {
+        self.front = self.front.max(front);
+    }
+
+    /// Inserts or replaces a row. All keys of a decision must be in one partition.
+    pub(crate) fn put(&mut self, key: Key, row: Row) {
+        self.changes.push(Change { key, row: Some(row.with_timestamp(self.ticks)) });
+    }
+
+    /// Deletes a row.
+    pub(crate) fn delete(&mut self, key: Key) {
+        self.changes.push(Change { key, row: None });
+    }
+
+    pub(crate) fn into_decided(self) -> Decided {
+        Decided { ticks: self.ticks, changes: self.changes, front: self.front }
+    }
+}
+
+/// The outcome of a decision.
+pub(crate) struct Decided {
+    pub(crate) ticks: u64,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) front: Front,
+}
+
+/// The effect of a decision on disk space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// The decision may add data.
+    Grows,
+    /// The decision deletes rows, or replaces them with rows that are not larger.
+    Frees,
+}
+
+/// A decision whose caller waits for the result.
+pub(crate) trait Decision: Send {
+    /// Makes the decision. An error writes nothing.
+    fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
+
+    /// Returns `true` if the decision frees disk space.
+    fn frees(&self) -> bool;
+
+    /// Stores an error to be sent to the caller.
+    fn refuse(&mut self, error: Error);
+
+    /// Sends the caller the outcome, or the failure of the whole group.
+    fn answer(self: Box<Self>, failure: Option<&Error>);
+}
+
+impl fmt::Debug for dyn Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Decision")
+    }
+}
+
+/// A decision computed by a closure.
+pub(crate) struct Decide<F, T> {
+    effect: Effect,
+    take: Option<F>,
+    outcome: Option<Result<T>>,
+    to: Sender<Result<T>>,
+}
+
+impl<F, T> Decide<F, T> {
+    pub(crate) const fn new(effect: Effect, take: F, to: Sender<Result<T>>) -> Self {
+        Self { effect, take: Some(take), outcome: None, to }
+    }
+}
+
+impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decide<F, T> {
+    fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()> {
+        if let Some(take) = self.take.take() {
+            self.outcome = Some(Ok(take(ground)?));
+        }
+        Ok(())
+    }
+
+    fn frees(&self) -> bool {
+        self.effect == Effect::Frees
+    }
+
+    fn refuse(&mut self, error: Error) {
+        self.outcome = Some(Err(error));
+    }
+
+    fn answer(self: Box<Self>, failure: Option<&Error>) {
+        let outcome = failure.map(|error| Err(error.clone())).or(self.outcome);
+        // A caller that no longer waits is not an error. A caller that gets no result sees a closed channel.
+        if let Some(outcome) = outcome {
+            let _ = self.to.send(outcome);
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! The engine handle, and how an engine starts and stops.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+
+use async_channel::Sender;
+use futures_channel::oneshot;
+use table_store::clock::Clock;
+use table_store::error::Result;
+use table_store::store::Capabilities;
+
+use crate::base::{BaseView, Verification};
+use crate::checkpointer::{Checkpointer, Wake};
+use crate::committer::{Checkpoints, Committer, Direct, OnDisk, Thresholds};
+use crate::folder;
+use crate::gaps::FoundGap;
+use crate::options::{EngineOptions, Faults};
+use crate::recover::{self, Recovered};
+use crate::request::Request;
+use crate::shared::Shared;
+use crate::state::State;
+use crate::statistics::Statistics;
+use crate::threads::Thread;
+use crate::timestamps::steady;
+use crate::waker::contained;
+
+/// Capacity of the committer's request queue. If the queue is full, further writers wait.
+const QUEUE: usize = 1_024;
+
+/// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
+///
+/// Cloning creates another handle of the same engine; dropping the last handle stops it. A write is durable when it is
+/// acknowledged, unless [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Writers that wait at the same
+/// time share one sync of the disk.
+///
+/// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on
+/// its own thread. Reads complete without waiting, from memory or with blocking reads of uncached blocks. Dropping the future of
+/// a write does not cancel the write.
+///
+/// ```
+/// use table_core::embedded::Engine;
+/// use table_core::{TableName, TableStore};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(folder.path())?; // or Engine::in_memory()
+/// let employees = TableName::new("Employee")?;
+/// pollster::block_on(engine.create_table(&employees))?;
+/// pollster::block_on(engine.close())?;
+///
+/// let engine = Engine::open(folder.path())?;
+/// let page = pollster::block_on(engine.list_tables("", None, 1_000))?;
+/// assert_eq!(page.names, [employees]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+    /// The injected faults of this handle.
+    pub(crate) faults: Faults,
+}
+
+pub(crate) struct Inner {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) requests: Sender<Request>,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) options: EngineOptions,
+    /// The clock that measures leases and waits.
+    pub(crate) steady: Clock,
+    pub(crate) calls: Calls,
+    folder: Option<PathBuf>,
+    /// The committer of an engine in memory, which callers can run themselves.
+    pub(crate) direct: Option<Arc<Direct>>,
+    committer: Mutex<Option<Thread>>,
+}
+
+/// The connection to the committer.
+struct Writer {
+    requests: Sender<Request>,
+    direct: Option<Arc<Direct>>,
+    thread: Option<Thread>,
+}
+
+/// Starts the committer's thread. Without one, an engine is read-only.
+fn start(
+    options: &EngineOptions,
+    shared: &Shared,
+    run: impl FnOnce() -> (Vec<oneshot::Sender<Result<()>>>, Result<()>) + Send + 'static,
+) -> Option<Thread> {
+    let run = move || {
+        let (closers, outcome) = run();
+        for closer in closers {
+            let _ = closer.send(outcome.clone());
+        }
+    };
+    options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok()
+}
+
+/// Counters of calls, for faults that are injected into every n-th call.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    pub(crate) all: AtomicU32,
+    pub(crate) pages: AtomicU32,
+    pub(crate) transactions: AtomicU32,
+}
+
+impl Engine {
+    /// Opens a folder with the default options, creating it if it does not exist, and recovers its content.
+    ///
+    /// # Errors
+    /// Any error of [`EngineOptions::open`].
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        EngineOptions::new().open(folder)
+    }
+
+    /// Creates an engine that keeps everything in memory and loses it when it is dropped.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        EngineOptions::new().in_memory()
+    }
+
+    /// Returns options for opening an engine.
+    pub fn builder() -> EngineOptions {
+        EngineOptions::new()
+    }
+
+    /// Returns another handle of the same engine that the [`Faults`] of its options do not affect. A program under test can use
+    /// it for its own data.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    /// use table_core::embedded::{EngineOptions, Faults};
+    /// use table_core::{TableName, TableStore};
+    ///
+    /// # pollster::block_on(async {
+    /// let busy = Faults { busy_every: NonZeroU32::new(1), ..Faults::default() };
+    /// let (engine, employees) = (EngineOptions::new().faults(busy).in_memory(), TableName::new("Employee")?);
+    /// assert!(engine.create_table(&employees).await.unwrap_err().is_throttled());
+    /// engine.without_faults().create_table(&employees).await?;
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn without_faults(&self) -> Self {
+        Self { faults: Faults::default(), ..self.clone() }
+    }
+
+    fn start_in_memory(options: EngineOptions) -> Self {
+        let (requests, queue) = async_channel::bounded(QUEUE);
+        let steady = steady(options.clock.clone(), 0);
+        let committer = Committer::new(&options, queue.clone(), State::default(), 0, steady.clone(), None);
+        let (shared, threads) = (Arc::clone(&committer.shared), options.threads.clone());
+        let direct = Arc::new(Direct::new(committer));
+        // A test that schedules threads or injects panics needs every write to run on the committer's thread.
+        let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
+        let own = by_callers.then(|| Arc::clone(&direct));
+        let thread = start(&options, &shared, move || direct.run(&queue, &threads));
+        Self::handle(options, steady, None, shared, Writer { requests, direct: own, thread })
+    }
+
+    fn start_on_disk(options: EngineOptions, folder: &Path) -> Result<Self> {
+        let folder = &*folder::absolute(folder)?;
+        let recovered = recover::open(&options, folder)?;
+        let Recovered { state, timestamp, dropped, disk, reserve, journal, base, lock } = recovered;
+        let (requests, queue) = async_channel::bounded(QUEUE);
+        let (jobs, job_queue) = mpsc::channel();
+        let (done, done_queue) = mpsc::channel();
+        let checkpointer = Checkpointer {
+            disk,
+            folder: folder.to_owned(),
+            hook: options.hook.clone(),
+            threads: options.threads.clone(),
+            room: options.recent_bytes as u64,
+            reserve: Arc::clone(&reserve),
+            base,
+            jobs: job_queue,
+            done,
+            wake: Wake(requests.clone()),
+            resting: false,
+            no_room: false,
+            unmerged: None,
+        };
+        let stop = checkpointer.base.stop();
+        let thread = options.threads.spawn("tables-checkpoint", move || checkpointer.run())?;
+        let thresholds =
+            Thresholds { checkpoint_bytes: options.checkpoint_bytes, recent_bytes: options.recent_bytes };
+        let mut checkpoints = Checkpoints::new(
+            thresholds,
+            (jobs, done_queue),
+            (options.threads.clone(), thread, stop),
+            dropped,
+            Arc::clone(&reserve),
+        );
+        checkpoints.count_dropped(&state);
+        let disk = OnDisk { journal, checkpoints, reserve, _lock: lock };
+        let steady = steady(options.clock.clone(), timestamp);
+        let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
+        let shared = Arc::clone(&committer.shared);
+        let thread = start(&options, &shared, move || committer.run());
+        shared.check_writable()?;
+        let writer = Writer { requests, direct: None, thread };
+        Ok(Self::handle(options, steady, Some(folder.to_owned()), shared, writer))
+    }
+
+    pub(crate) fn start_read_only(
+        options: EngineOptions,
+        folder: &Path,
+        state: State,
+        timestamp: u64,
+    ) -> Self {
+        let (requests, _) = async_channel::bounded(1);
+        let steady = steady(options.clock.clone(), timestamp);
+        let shared = Arc::new(Shared::read_only(state));
+        let writer = Writer { requests, direct: None, thread: None };
+        Self::handle(options, steady, Some(folder.to_owned()), shared, writer)
+    }
+
+    fn handle(
+        options: EngineOptions,
+        steady: Clock,
+        folder: Option<PathBuf>,
+        shared: Arc<Shared>,
+        Writer { requests, direct, thread }: Writer,
+    ) -> Self {
+        Self {
+            faults: options.faults,
+            inner: Arc::new(Inner {
+                shared,
+                requests,
+                capabilities: Capabilities::service(options.limits),
+                options,
+                steady,
+                calls: Calls::default(),
+                folder,
+                direct,
+                committer: Mutex::new(thread),
+            }),
+        }
+    }
+
+    /// Writes all rows that are not yet in the base into it, and deletes the covered journal. The engine starts checkpoints
+    /// automatically. An explicit one before copying the folder, or before a long pause, shortens the next open.
+    ///
+    /// # Errors
+    /// `EnginePoisoned` if an earlier write failed; `EngineClosed`.
+    pub async fn checkpoint(&self) -> Result<()> {
+        self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
+    }
+
+    /// Runs a checkpoint and merges the base until it contains each row once, without replaced or deleted rows. The compaction works in slices while
+    /// readers and writers continue, and needs disk space for one slice.
+    ///
+    /// # Errors
+    /// `Corrupted` if a part of the base cannot be read: this part is left unchanged, and the rest is compacted. `EnginePoisoned`
+    /// if an earlier write failed; `EngineClosed`; `Io`, after which the engine continues to work.
+    pub async fn compact(&self) -> Result<()> {
+        self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
+    }
+
+    /// Returns the size of the engine's content and counters of its work since it was opened.
+    /// [`table_statistics`](Self::table_statistics) describes one table.
+    ///
+    /// # Errors
+    /// `EngineClosed` if the engine was closed.
+    pub fn statistics(&self) -> Result<Statistics> {
+        let (shared, mut statistics) = (&self.inner.shared, Statistics::default());
+        shared.state()?.describe(&mut statistics);
+        shared.groups.describe(&mut statistics);
+        Ok(statistics)
+    }
+
+    /// Reads the whole base from the disk and checks every checksum, the order of keys, and every row. Readers and writers
+    /// continue meanwhile. The call blocks until the folder has been read. The journal is checked by the next open.
+    ///
+    /// ```
+    /// use table_core::embedded::Engine;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let engine = Engine::open(folder.path())?;
+    /// assert!(engine.verify()?.is_whole());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `EngineClosed` if the engine was closed. Damage is reported in the result, not as an error.
+    pub fn verify(&self) -> Result<Verification> {
+        let state = self.inner.shared.state_to_keep()?;
+        let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
+        // The next engine on the folder may have removed files since this read began.
+        self.inner.shared.check_open().map(|()| found)
+    }
+
+    /// Makes everything durable, stops the engine, and releases the folder. Remaining handles and snapshots return
+    /// `EngineClosed`.
+    ///
+    /// # Errors
+    /// `EnginePoisoned` if an earlier write failed; the folder is released in any case. `EngineClosed` if the engine was closed
+    /// before.
+    pub async fn close(self) -> Result<()> {
+        if self.inner.shared.is_read_only() {
+            let outcome = self.inner.shared.check_open();
+            self.inner.shared.close();
+            return outcome;
+        }
+        let outcome = self.ask(|answer| Request::Close { answer }).await;
+        self.inner.join();
+        outcome
+    }
+
+    /// Lets later scans skip a gap that a scan found. The committer picks up the gap with the next group of writes. If another scan reports a gap
+    /// before that, the committer is woken.
+    pub(crate) fn remember(&self, found: Option<FoundGap>) {
+        if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
+            // If its queue is full, the committer is awake.
+            let _ = self.inner.requests.try_send(Request::Wake);
+        }
+    }
+
+    /// Sends a request and waits for its result.
+    pub(crate) async fn ask<T>(
+        &self,
+        request: impl FnOnce(oneshot::Sender<Result<T>>) -> Request,
+    ) -> Result<T> {
+        self.inner.shared.check_writable()?;
+        let (answer, mut outcome) = oneshot::channel();
+        let gone = || self.inner.shared.gone();
+        let request = request(answer);
+        let left = match &self.inner.direct {
+            Some(direct) => direct.take(request),
+            None => Some(request),
+        };
+        let Some(request) = left else {
+            // The result is available, or was lost in a panic.
+            return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
+        };
+        contained(async {
+            self.inner.requests.send(request).await.map_err(|_| gone())?;
+            outcome.await.map_err(|_| gone())?
+        })
+        .await
+    }
+}
+
+impl EngineOptions {
+    /// Opens a folder, creating it if it does not exist, and recovers its content.
+    ///
+    /// # Errors
+    /// `FolderLocked` if another engine has it open; `ReadOnly` if it is a backup; `FolderNotOurs`, `FormatTooNew`,
+    /// `FormatTooOld` and `Corrupted`, which leave the folder unchanged; `Io`.
+    pub fn open(self, folder: impl AsRef<Path>) -> Result<Engine> {
+        Engine::start_on_disk(self, folder.as_ref())
+    }
+
+    /// Creates an engine that keeps everything in memory and loses it when it is dropped.
+    #[must_use]
+    pub fn in_memory(self) -> Engine {
+        Engine::start_in_memory(self)
+    }
+}
+
+impl Inner {
+    /// Waits until the committer has stopped and released the folder. If a waker called by the committer drops the last handle,
+    /// the committer does not wait for itself: it stops after the waker returns.
+    fn join(&self) {
+        self.requests.close();
+        let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(committer) = committer.filter(|committer| committer.id() != thread::current().id()) {
+            self.options.threads.join(committer);
+        }
+    }
+}
+
+impl Drop for Inner {
+    /// Waits until all accepted requests are done and the folder is released.
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.inner.folder {
+            Some(folder) => write!(f, "embedded engine in {}", folder.display()),
+            None => f.write_str("embedded engine in memory"),
+        }
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("folder", &self.inner.folder).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,59 @@
+//! The faults of the engine as a whole: its state, its threads, its clock, and requests refused before they reach the writer.
+
+use std::io;
+
+use table_store::error::{Error, Fault};
+
+/// A request that the engine refuses, or to which it did not respond.
+#[derive(Debug, thiserror::Error, Fault)]
+pub(crate) enum EngineFault {
+    #[error("the engine was closed; open it again")]
+    #[fault(EngineClosed)]
+    Closed,
+    #[error("the engine was opened for reading only; open the folder for writing")]
+    #[fault(ReadOnly)]
+    ReadOnly,
+    #[error(
+        "writing has stopped, and writes in flight may or may not have been applied; reopen the engine and read"
+    )]
+    #[fault(EnginePoisoned)]
+    Poisoned(#[source] Error),
+    #[error(
+        "the engine's writer has stopped, and writes in flight may or may not have been applied; reopen the engine"
+    )]
+    #[fault(EnginePoisoned)]
+    WriterGone,
+    #[error("the engine's writer panicked: {0}")]
+    #[fault(InternalError)]
+    Panicked(String),
+    #[error("the checkpoint thread has stopped")]
+    #[fault(InternalError)]
+    CheckpointsStopped,
+    #[error("the thread {name} cannot be started")]
+    #[fault(Io)]
+    Thread { name: String, source: io::Error },
+    #[error(
+        "the clock or the last Timestamp is at the end of the year 9999; nothing was written, because Timestamps and ETags are \
+         never reused; set the clock"
+    )]
+    #[fault(InternalError, "CON-12")]
+    EndOfTime,
+    #[error("an engine in memory has no files to copy; read its tables instead")]
+    #[fault(InvalidInput)]
+    InMemory,
+    #[error("a stored key does not contain the end of its partition")]
+    #[fault(Corrupted)]
+    StoredKey,
+    #[error("the transaction has no operations; add one, or do not submit it")]
+    #[fault(InvalidInput, "EGT-12")]
+    NoOperations,
+    #[error("$top is {top}; at most {most} are allowed; follow the continuation")]
+    #[fault(InvalidInput, "TOP-2")]
+    Top { top: usize, most: usize },
+    #[error("busy, as configured by the options; retry with back-off")]
+    #[fault(ServerBusy, "ENG-14")]
+    Busy,
+    #[error("the response was lost, as configured by the options; the write may have been applied")]
+    #[fault(OperationTimedOut, "CON-11")]
+    LostAnswer,
+}

@@ -1,0 +1,70 @@
+//! The search for the longest gap during one scan.
+
+use super::{FoundGap, Gaps};
+use crate::key::{Span, SplitKey};
+
+/// The number of consecutive deletions that justify a report.
+const WORTH: usize = 64;
+/// The number of deletions that take as long to pass as skipping a gap.
+const SKIPPED: usize = 16;
+
+/// The longest stretch without rows so far, and the current stretch.
+pub(in super::super) struct Search<'s> {
+    span: &'s Span,
+    /// `true` if the scan has met no row since the current stretch began.
+    is_in_gap: bool,
+    /// The start of the current stretch; `None` for the start of the scan.
+    start: Option<Vec<u8>>,
+    /// The number of deletions in the current stretch, including an equivalent for each skipped gap.
+    passed: usize,
+    longest: Option<(usize, Span)>,
+}
+
+impl<'s> Search<'s> {
+    pub(in super::super) const fn new(span: &'s Span) -> Self {
+        Self { span, is_in_gap: true, start: None, passed: 0, longest: None }
+    }
+
+    /// Records a row.
+    #[inline]
+    pub(in super::super) fn row(&mut self, key: SplitKey<'_>) {
+        if self.is_in_gap {
+            self.end(key);
+        }
+    }
+
+    /// Records a deletion.
+    pub(in super::super) fn deletion(&mut self, key: SplitKey<'_>) {
+        if !self.is_in_gap {
+            self.begin(key.to_vec());
+        }
+        self.passed += 1;
+    }
+
+    /// Records that the scan skips a known gap, beginning at its start.
+    pub(in super::super) fn skip(&mut self, start: &[u8]) {
+        if !self.is_in_gap {
+            self.begin(start.to_vec());
+        }
+        self.passed += SKIPPED;
+    }
+
+    fn begin(&mut self, start: Vec<u8>) {
+        (self.is_in_gap, self.start, self.passed) = (true, Some(start), 0);
+    }
+
+    /// Ends the current stretch before a key.
+    pub(in super::super) fn end(&mut self, key: SplitKey<'_>) {
+        let is_longest = self.longest.as_ref().is_none_or(|(passed, _)| *passed < self.passed);
+        if self.is_in_gap && self.passed >= WORTH && is_longest {
+            let start = self.start.take().unwrap_or_else(|| self.span.start.clone());
+            self.longest = Some((self.passed, Span { start, end: key.to_vec() }));
+        }
+        self.is_in_gap = false;
+    }
+
+    /// Returns the longest gap of the scan. `gaps` belongs to the state that was scanned.
+    pub(in super::super) fn finish(self, gaps: &Gaps) -> Option<FoundGap> {
+        self.longest.map(|(_, span)| gaps.found(span))
+    }
+}

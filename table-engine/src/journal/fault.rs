@@ -1,0 +1,17 @@
+//! The faults found when a journal is read.
+
+use std::path::PathBuf;
+
+use table_store::error::Fault;
+
+/// Damage in a journal.
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(Corrupted)]
+pub(crate) enum JournalFault {
+    #[error(
+        "journal file {file} is damaged at byte {offset} and not at its end; no file was changed, so restore the folder from a copy"
+    )]
+    Broken { file: PathBuf, offset: u64 },
+    #[error("journal file {0} is missing; restore the folder from a copy")]
+    Missing(PathBuf),
+}

@@ -1,0 +1,301 @@
+//! Reading of a journal file frame by frame, which distinguishes a torn tail from corruption.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use table_store::error::{Error, Result};
+
+use crate::disk::{DiskFile, fault::Task};
+use crate::journal::fault::JournalFault;
+use crate::journal::file::{self, Salt};
+use crate::journal::frame::{HEADER, Head, Record};
+
+/// The end of a file's frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    /// The offset after the last intact frame.
+    pub(crate) offset: u64,
+    /// The sequence number of the next frame.
+    pub(crate) sequence: u64,
+    /// `true` if only zeros follow; otherwise, the last write was torn.
+    pub(crate) clean: bool,
+    /// The first offset not covered by a sync that is known to have succeeded.
+    pub(crate) unsynced: u64,
+    /// `true` if the file has no frames, or its last frame is a closing frame.
+    pub(crate) is_closed: bool,
+}
+
+/// A file that is read from an offset.
+struct From<'a> {
+    file: &'a dyn DiskFile,
+    offset: u64,
+    length: u64,
+}
+
+impl Read for From<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.length - self.offset).unwrap_or(usize::MAX);
+        let count = left.min(buffer.len());
+        let buffer = buffer.get_mut(..count).unwrap_or_default();
+        self.file.read_at(self.offset, buffer)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+/// Returns the sequence number of a file's first frame, from its head.
+pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -> Result<Option<u64>> {
+    let mut head = Vec::with_capacity(HEADER);
+    let from = From { file, offset: file::HEADER.min(length), length };
+    let read = from.take(HEADER as u64).read_to_end(&mut head);
+    read.map_err(|error| Task::ReadJournal(path.into()).failed(error))?;
+    Ok(Head::read(&head, salt).map(|head| head.sequence))
+}
+
+/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames.
+///
+/// # Errors
+/// `Corrupted` if a durable frame is damaged, which an intact frame written after its sync proves. Frames of one unsynced write
+/// may reach the disk in any order, so an intact frame after a damaged one proves nothing by itself.
+pub(crate) fn read(
+    path: &Path,
+    file: &Arc<dyn DiskFile>,
+    salt: Salt,
+    sequence: u64,
+    mut apply: impl FnMut(Record) -> Result<()>,
+) -> Result<End> {
+    let io = |error| Task::ReadJournal(path.into()).failed(error);
+    let length = file.len().map_err(io)?;
+    let start = file::HEADER.min(length);
+    let mut end = End { offset: start, sequence, clean: true, unsynced: 0, is_closed: true };
+    loop {
+        let before = end.sequence;
+        read_frames(path, &**file, salt, length, &mut end, &mut apply)?;
+        let rest = Rest::read(&**file, salt, end, length).map_err(io)?;
+        end.clean = rest.clean;
+        if !rest.synced_later {
+            return Ok(end);
+        }
+        // IMPORTANT: a writer may have written this frame and later ones since the search began. In this case, the frame is intact.
+        if end.sequence == before {
+            return Err(corrupted(path, end.offset));
+        }
+    }
+}
+
+/// Passes the intact frames after an end to `apply`, and moves the end past them.
+fn read_frames(
+    path: &Path,
+    file: &dyn DiskFile,
+    salt: Salt,
+    length: u64,
+    end: &mut End,
+    apply: &mut impl FnMut(Record) -> Result<()>,
+) -> Result<()> {
+    let io = |error| Task::ReadJournal(path.into()).failed(error);
+    let from = From { file, offset: end.offset, length };
+    let mut source = BufReader::with_capacity(1 << 18, from);
+    let mut record = Vec::new();
+    while let Some(head) = next(&mut source, salt, &mut record, length - end.offset).map_err(io)? {
+        if head.sequence != end.sequence || !head.accepts(&record, salt) {
+            break;
+        }
+        // The checksum matches bytes that are not a record, so another program wrote them.
+        let written = Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?;
+        end.is_closed = written.is_empty();
+        apply(written)?;
+        // The first frame after a sync states that all previous frames are durable.
+        if head.durable == head.sequence {
+            end.unsynced = end.offset;
+        }
+        end.offset += (HEADER + record.len()) as u64;
+        end.sequence += 1;
+    }
+    Ok(())
+}
+
+/// Returns the next frame's head, and reads its record unchecked; `None` if no frame follows, or it would exceed the file.
+fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
+    let mut head = Vec::with_capacity(HEADER);
+    source.take(HEADER as u64).read_to_end(&mut head)?;
+    let Some(head) = Head::read(&head, salt) else { return Ok(None) };
+    if HEADER as u64 + u64::from(head.length) > left {
+        return Ok(None);
+    }
+    record.clear();
+    source.take(u64::from(head.length)).read_to_end(record)?;
+    Ok(Some(head))
+}
+
+/// The bytes after the last intact frame.
+struct Rest {
+    /// `true` if the bytes are all zeros.
+    clean: bool,
+    /// `true` if an intact frame was written after the missing frame was durable.
+    synced_later: bool,
+}
+
+impl Rest {
+    /// Examines every byte once. A record is read only after a head whose salted checksum is valid.
+    fn read(file: &dyn DiskFile, salt: Salt, end: End, length: u64) -> io::Result<Self> {
+        const BLOCK: usize = 4096;
+        const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];
+        let mut rest = Self { clean: true, synced_later: false };
+        let mut block = Vec::with_capacity(ZEROS.len());
+        // Each block includes the heads that start in it.
+        for start in (end.offset..length).step_by(BLOCK) {
+            let count = usize::try_from(length - start).unwrap_or(usize::MAX).min(ZEROS.len());
+            block.resize(count, 0);
+            file.read_at(start, &mut block)?;
+            if ZEROS.get(..count) == Some(&block) {
+                continue;
+            }
+            rest.clean = false;
+            for (place, bytes) in (start..).zip(block.windows(HEADER)) {
+                // A frame has a minimum size, so a sequence number that is too far ahead, or that belongs to the file's old content, is rejected
+                // without a checksum.
+                let is_near = |sequence: u64| sequence.wrapping_sub(end.sequence) < length;
+                if Head::peek(bytes).is_some_and(is_near)
+                    && let Some(head) = Head::read(bytes, salt).filter(|head| head.durable > end.sequence)
+                    && let record = (From { file, offset: place + HEADER as u64, length })
+                    && is_whole(record, &head, salt)?
+                {
+                    rest.synced_later = true;
+                    return Ok(rest);
+                }
+            }
+        }
+        Ok(rest)
+    }
+}
+
+fn is_whole(from: From<'_>, head: &Head, salt: Salt) -> io::Result<bool> {
+    let mut record = Vec::new();
+    from.take(u64::from(head.length)).read_to_end(&mut record)?;
+    Ok(head.accepts(&record, salt))
+}
+
+pub(crate) fn corrupted(path: &Path, offset: u64) -> Error {
+    Error::of(JournalFault::Broken { file: path.into(), offset })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use table_store::error::ErrorCode;
+
+    use super::*;
+
+    /// A file in memory that counts the bytes that are read from it.
+    #[derive(Debug)]
+    struct Counted(Vec<u8>, AtomicU64);
+
+    impl DiskFile for Counted {
+        fn len(&self) -> io::Result<u64> {
+            Ok(self.0.len() as u64)
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+            self.1.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+            let start = usize::try_from(offset).unwrap();
+            buffer.copy_from_slice(&self.0[start..start + buffer.len()]);
+            Ok(())
+        }
+
+        fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn set_len(&self, _: u64) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_search_after_a_torn_frame_reads_each_byte_once_for_any_values() {
+        // Every offset has a plausible length, sequence number and durable number.
+        let value = 200_000_u64.to_le_bytes().into_iter().cycle().take(400_000);
+        let bytes: Vec<u8> =
+            std::iter::repeat_n(0, usize::try_from(file::HEADER).unwrap()).chain(value).collect();
+        let length = bytes.len() as u64;
+        let file = Counted(bytes, AtomicU64::new(0));
+        let end = End { offset: file::HEADER, sequence: 1, clean: true, unsynced: 0, is_closed: true };
+        let rest = Rest::read(&file, Salt { head: 1, record: 2 }, end, length).unwrap();
+        assert!(!rest.clean && !rest.synced_later);
+        let read = file.1.into_inner();
+        assert!(read < 2 * length, "{read} bytes of {length} were read");
+    }
+
+    /// A file to which another process writes the frames after the first immediately after the first read.
+    #[derive(Debug)]
+    struct Growing {
+        bytes: Vec<u8>,
+        first: usize,
+        reads: AtomicU64,
+        broken: Option<usize>,
+    }
+
+    impl DiskFile for Growing {
+        fn len(&self) -> io::Result<u64> {
+            Ok(self.bytes.len() as u64)
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+            let start = usize::try_from(offset).unwrap();
+            let mut seen = self.bytes.clone();
+            if self.reads.fetch_add(1, Ordering::Relaxed) == 0 {
+                seen[self.first..].fill(0);
+            }
+            if let Some(at) = self.broken {
+                seen[at] ^= 1;
+            }
+            buffer.copy_from_slice(&seen[start..start + buffer.len()]);
+            Ok(())
+        }
+
+        fn write_at(&self, _: u64, _: &[u8]) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn set_len(&self, _: u64) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn concurrently_written_frames_are_not_corruption_unless_one_is_broken() {
+        let salt = Salt { head: 1, record: 2 };
+        let mut out = crate::bytes::Writer::default();
+        out.raw(&[0; 40]);
+        let mut ends = Vec::new();
+        for sequence in 1..=3 {
+            // Each frame follows a sync of the previous ones.
+            let record = Record::Drop { ticks: sequence, id: 7 };
+            crate::journal::frame::write(&record, salt, sequence, sequence, &mut out);
+            ends.push(out.as_bytes().len());
+        }
+        let outcome = |broken| {
+            let (bytes, first) = ([out.as_bytes(), &[0; 100]].concat(), ends[0]);
+            let file: Arc<dyn DiskFile> =
+                Arc::new(Growing { bytes, first, reads: AtomicU64::new(0), broken });
+            let mut seen = Vec::new();
+            let end = read(Path::new("journal"), &file, salt, 1, |record| {
+                seen.push(record.ticks());
+                Ok(())
+            });
+            (end.map(|end| (end.sequence, end.clean)).map_err(|error| error.code()), seen)
+        };
+        assert_eq!(outcome(None), (Ok((4, true)), vec![1, 2, 3]));
+        assert_eq!(outcome(Some(ends[1] - 1)), (Err(ErrorCode::Corrupted), vec![1]));
+    }
+}

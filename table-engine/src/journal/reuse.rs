@@ -1,0 +1,40 @@
+//! Reuse of a journal file that the base covers as the next journal file. Frames written over old bytes need neither new blocks nor a new length:
+//! their sync does not wait for other metadata of the file system, such as that of runs that are being written.
+
+use std::path::Path;
+
+use table_store::error::Result;
+
+use crate::disk::{Disk, fault::Task};
+use crate::journal::Tail;
+use crate::journal::file::{self, FileHeader, Salt};
+
+/// Renames the file `old` to the number `new`, durably, and truncates it to `room` bytes. Its frames have sequence numbers starting at `sequence`.
+pub(crate) fn reuse(
+    disk: &dyn Disk,
+    folder: &Path,
+    (old, new): (u64, u64),
+    sequence: u64,
+    room: u64,
+) -> Result<Tail> {
+    let salt = Salt::random();
+    let reuse = || {
+        let (old, path) = (file::path(folder, old), file::path(folder, new));
+        let file = disk.open(&old, false)?;
+        file.write_at(0, &FileHeader { number: new, sequence, salt }.write())?;
+        if file.len()? > room {
+            file.set_len(room)?;
+        }
+        // IMPORTANT: the new header is durable before the file is renamed. Under the new name, the header is never missing and never that of another
+        // file.
+        file.sync_data()?;
+        drop(file);
+        disk.rename(&old, &path)?;
+        // IMPORTANT: the directory entry is durable before a frame is written, so no journal file is ever missing between others.
+        disk.sync_dir(folder)?;
+        let file = disk.open(&path, false)?;
+        let filled = file.len()?;
+        Ok(Tail { number: new, file, salt, end: file::HEADER, filled, sequence, is_closed: true })
+    };
+    reuse().map_err(|error| Task::CreateJournal.refused(error))
+}

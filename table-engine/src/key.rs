@@ -1,0 +1,215 @@
+//! Keys in the engine's maps: table, partition and row as bytes in the order of the service (ORD-1).
+//!
+//! `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, both keys in the order-preserving encoding of [`order`](table_store::key::order). Stored keys
+//! contain no character below U+0020 (KEY-3), so the only byte 0x00 marks the end of the partition, and a partition that is a prefix of another sorts
+//! before it.
+
+mod split;
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use table_store::error::{Error, Result};
+use table_store::key::order;
+use table_store::query::{KeyRange, Position, TextRange};
+
+use crate::fault::EngineFault;
+pub(crate) use split::SplitKey;
+
+/// The bytes of a stored key; clones share them.
+pub(crate) type Key = Arc<[u8]>;
+
+/// The number of bytes of the table's id at the front of a key.
+pub(crate) const TABLE_BYTES: usize = 4;
+/// The end of the partition within a key.
+const END: u8 = 0;
+/// The smallest byte above [`END`]; no part of a stored key starts with it.
+const ABOVE_END: u8 = 1;
+
+/// Appends the table and partition of a key, including the end marker.
+fn push_partition(table: u32, partition_key: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(&table.to_be_bytes());
+    order::encode(partition_key, out);
+    out.push(END);
+}
+
+/// Encodes the key of one entity into a reused buffer.
+pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut Vec<u8>) {
+    out.clear();
+    out.reserve(TABLE_BYTES + 1 + partition_key.len() + row_key.len());
+    push_partition(table, partition_key, out);
+    order::encode(row_key, out);
+}
+
+/// Returns a function that encodes the keys of entities in one partition. The table's id is added later by [`set_table`].
+pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
+    let mut buffer = Vec::with_capacity(TABLE_BYTES + partition_key.len() + 64);
+    push_partition(0, partition_key, &mut buffer);
+    let prefix = buffer.len();
+    move |row_key| {
+        buffer.truncate(prefix);
+        order::encode(row_key, &mut buffer);
+        Key::from(buffer.as_slice())
+    }
+}
+
+/// Sets the table's id in a key. A shared key is copied.
+pub(crate) fn set_table(key: &mut Key, table: u32) {
+    if let Some(place) = Arc::make_mut(key).get_mut(..TABLE_BYTES) {
+        place.copy_from_slice(&table.to_be_bytes());
+    }
+}
+
+/// Returns the table of a key.
+pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
+}
+
+/// A half-open range of keys: from `start` (included) to `end` (excluded).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: Vec<u8>,
+    pub(crate) end: Vec<u8>,
+}
+
+impl Span {
+    /// Returns the span of all keys of a table.
+    pub(crate) fn table(table: u32) -> Self {
+        // The last id is never used (`Catalog`), so a next id always exists.
+        Self { start: table.to_be_bytes().to_vec(), end: table.saturating_add(1).to_be_bytes().to_vec() }
+    }
+
+    /// Returns the span of a key range. If the range includes several partitions, the span does not bound the rows, which must then be checked for
+    /// each entity.
+    pub(crate) fn of(table: u32, keys: &KeyRange) -> Self {
+        match keys.partition_key.single() {
+            Some(partition_key) => Self::rows(table, partition_key, &keys.row_key),
+            None => Self::partitions(table, &keys.partition_key),
+        }
+    }
+
+    fn rows(table: u32, partition_key: &str, rows: &TextRange) -> Self {
+        let mut prefix = Vec::new();
+        push_partition(table, partition_key, &mut prefix);
+        let bound = |text: &str, tail: &[u8]| {
+            let mut bytes = prefix.clone();
+            order::encode(text, &mut bytes);
+            bytes.extend_from_slice(tail);
+            bytes
+        };
+        // The row is the last part of a key, so its bytes compare like the string for every bound, including one with U+0000.
+        let start = match &rows.lower {
+            Bound::Included(text) => bound(text, &[]),
+            Bound::Excluded(text) => bound(text, &[0]),
+            Bound::Unbounded => prefix.clone(),
+        };
+        let end = match &rows.upper {
+            Bound::Included(text) => bound(text, &[0]),
+            Bound::Excluded(text) => bound(text, &[]),
+            Bound::Unbounded => {
+                let mut bytes = prefix.clone();
+                bytes.pop();
+                bytes.push(ABOVE_END);
+                bytes
+            }
+        };
+        Self { start, end }
+    }
+
+    fn partitions(table: u32, partitions: &TextRange) -> Self {
+        let Self { start, end } = Self::table(table);
+        let bound = |text: &str, tail: &[u8]| {
+            let mut bytes = table.to_be_bytes().to_vec();
+            order::encode(text, &mut bytes);
+            bytes.extend_from_slice(tail);
+            bytes
+        };
+        // A bound may contain characters that no stored key contains. With `t = u ‖ c ‖ …` and c below U+0020, a stored p is below t if and only if p
+        // ≤ u. Therefore, the bound is shortened to u, and placed before or after all keys of the partition u.
+        let start = match &partitions.lower {
+            Bound::Included(text) => match cut(text) {
+                Some(head) => bound(head, &[ABOVE_END]),
+                None => bound(text, &[]),
+            },
+            Bound::Excluded(text) => bound(cut(text).unwrap_or(text), &[ABOVE_END]),
+            Bound::Unbounded => start,
+        };
+        let end = match &partitions.upper {
+            Bound::Included(text) => bound(cut(text).unwrap_or(text), &[ABOVE_END]),
+            Bound::Excluded(text) => match cut(text) {
+                Some(head) => bound(head, &[ABOVE_END]),
+                None => bound(text, &[]),
+            },
+            Bound::Unbounded => end,
+        };
+        Self { start, end }
+    }
+
+    /// Returns the part of the span that starts at a position. A position before the span changes nothing.
+    pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
+        let mut bytes = Vec::new();
+        encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);
+        if bytes > self.start {
+            self.start = bytes;
+        }
+        self
+    }
+
+    /// Returns `true` if the span contains no key.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start >= self.end
+    }
+}
+
+/// Returns the part of a string before the first character that sorts below all valid characters and that stored keys cannot contain.
+fn cut(text: &str) -> Option<&str> {
+    text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
+}
+
+/// Decodes keys into strings. For consecutive keys in one partition, the partition is decoded once.
+#[derive(Debug, Default)]
+pub(crate) struct KeyReader {
+    prefix: Vec<u8>,
+    partition_key: String,
+    row_key: String,
+}
+
+impl KeyReader {
+    /// Returns the `(PartitionKey, RowKey)` of a key.
+    pub(crate) fn read(&mut self, key: &[u8]) -> Result<(&str, &str)> {
+        let (_, row_key) = self.split(key)?;
+        self.row_key.clear();
+        order::decode(row_key, &mut self.row_key)
+            .map_err(|error| error.with_key(self.partition_key.as_str(), String::from_utf8_lossy(row_key)))?;
+        Ok((&self.partition_key, &self.row_key))
+    }
+
+    /// Returns the `PartitionKey` of a key, and the bytes of its `RowKey` in [`order`].
+    pub(crate) fn split<'k>(&mut self, key: &'k [u8]) -> Result<(&str, &'k [u8])> {
+        let corrupted = || Error::of(EngineFault::StoredKey);
+        let known = !self.prefix.is_empty() && key.starts_with(&self.prefix);
+        if !known {
+            let texts = key.get(TABLE_BYTES..).ok_or_else(corrupted)?;
+            let end = texts.iter().position(|byte| *byte == END).ok_or_else(corrupted)?;
+            self.partition_key.clear();
+            order::decode(texts.get(..end).unwrap_or_default(), &mut self.partition_key)?;
+            self.prefix.clear();
+            self.prefix.extend_from_slice(key.get(..=TABLE_BYTES + end).unwrap_or_default());
+        }
+        Ok(self.again(key))
+    }
+
+    /// Splits a key that is known to have the same `PartitionKey` as the previous one.
+    #[inline]
+    pub(crate) fn again<'k>(&self, key: &'k [u8]) -> (&str, &'k [u8]) {
+        (&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default())
+    }
+
+    /// Returns the number of bytes of a key before its `RowKey`.
+    pub(crate) fn prefix(&self) -> usize {
+        self.prefix.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! The embedded engine: tables in a folder or in memory, with the service's semantics.
+//!
+//! Overview:
+//! - The **journal** makes a write durable: frames in append-only files, with one sync for all waiting writers.
+//! - **Recent** contains the rows written since the last checkpoint, in a persistent map, so a clone of it is a snapshot. The **base** contains the
+//!   other rows, in sorted runs on disk; checkpoints add to it, and a background thread merges it in slices.
+//! - One thread, the committer, changes the **state**; readers load it as a whole and never wait.
+//!
+//! `docs/format.md` describes the file formats.
+//!
+//! The engine implements the traits of `table-store` and does not depend on the typed layer. Programs use it as `table_core::embedded`.
+
+mod apply;
+mod backup;
+mod base;
+mod bytes;
+mod catalog;
+mod checkpointer;
+mod committer;
+mod decision;
+#[cfg_attr(
+    not(any(test, feature = "testing")),
+    expect(unreachable_pub, reason = "only tests of the engine reach it, by `testing`")
+)]
+mod disk;
+mod engine;
+#[cfg_attr(
+    not(any(test, feature = "testing")),
+    expect(unreachable_pub, reason = "only tests of the engine reach it, by `testing`")
+)]
+mod failpoint;
+mod fault;
+mod folder;
+mod front;
+mod gaps;
+mod journal;
+mod key;
+mod manifest;
+mod options;
+mod page;
+mod queue;
+mod read_only;
+mod recent;
+mod recover;
+mod request;
+mod reserve;
+mod shared;
+mod snapshot;
+mod state;
+mod statistics;
+mod store;
+mod table_statistics;
+#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
+pub mod testing;
+#[cfg_attr(
+    not(any(test, feature = "testing")),
+    expect(unreachable_pub, reason = "only tests of the engine reach it, by `testing`")
+)]
+mod threads;
+mod timestamps;
+mod waker;
+
+#[cfg(test)]
+mod tests;
+
+/// The program in the README, compiled and run with the examples.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
+pub use backup::{BackupImage, LostRows, PartialBackup, Restoration, RowPlace};
+pub use base::{BackupFile, CopyReport, Verification};
+pub use engine::Engine;
+pub use options::{Durability, EngineOptions, Faults};
+pub use snapshot::Snapshot;
+pub use statistics::Statistics;
+pub use table_statistics::{PartitionStatistics, TableStatistics};
+pub use table_store::clock::Clock;

@@ -1,0 +1,174 @@
+//! Options of an engine: limits, durability, memory, and faults for tests.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use table_store::clock::Clock;
+use table_store::limits::Limits;
+
+use crate::base::Place;
+use crate::disk::{Disk, RealDisk};
+use crate::failpoint::Hook;
+use crate::threads::Threads;
+
+/// The point at which a write is acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The write is on the disk and survives a power loss (CON-1). Writers that wait at the same time share one sync.
+    #[default]
+    Durable,
+    /// The write is in the operating system's cache. It survives the end of the process, and a power loss only after a checkpoint, a close or the
+    /// next journal file has synced it. A power loss can only remove the most recent writes, never an earlier write or part of a write.
+    Relaxed,
+}
+
+/// Injected faults, with which callers can test how they handle them (ENG-14). The default is none.
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use table_core::embedded::{EngineOptions, Faults};
+///
+/// let faults = Faults { empty_page_every: NonZeroU32::new(2), ..Faults::default() };
+/// let engine = EngineOptions::new().faults(faults).in_memory();
+/// # drop(engine);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// Every n-th page is empty and has a token (PAGE-4). 1 is treated as 2, because a query must end eventually.
+    pub empty_page_every: Option<NonZeroU32>,
+    /// Maximum number of entities of a page, regardless of `$top` (PAGE-4).
+    pub page_entities: Option<NonZeroUsize>,
+    /// Pages end at the end of a partition (PAGE-1).
+    pub partition_pages: bool,
+    /// Every n-th call is refused with `ServerBusy` without any effect.
+    pub busy_every: Option<NonZeroU32>,
+    /// Every n-th transaction is applied but answered with `OperationTimedOut` (CON-11).
+    pub lose_answer_every: Option<NonZeroU32>,
+}
+
+/// Options of an [`Engine`](crate::Engine).
+///
+/// ```
+/// use table_core::embedded::{Durability, EngineOptions};
+/// use table_core::limits::Limits;
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = EngineOptions::new()
+///     .limits(Limits::WIDE)
+///     .durability(Durability::Relaxed)
+///     .cache_bytes(64 << 20)
+///     .open(folder.path())?;
+/// # drop(engine);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "options do nothing until an engine is opened with them"]
+pub struct EngineOptions {
+    pub(crate) limits: Limits,
+    pub(crate) durability: Durability,
+    pub(crate) cache_bytes: usize,
+    pub(crate) recent_bytes: usize,
+    pub(crate) checkpoint_bytes: usize,
+    pub(crate) table_delete_delay: Duration,
+    pub(crate) faults: Faults,
+    pub(crate) clock: Clock,
+    pub(crate) hook: Option<Hook>,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) threads: Threads,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::PORTABLE,
+            durability: Durability::default(),
+            cache_bytes: 256 << 20,
+            recent_bytes: 192 << 20,
+            checkpoint_bytes: 48 << 20,
+            table_delete_delay: Duration::ZERO,
+            faults: Faults::default(),
+            clock: Clock::default(),
+            hook: None,
+            disk: Arc::new(RealDisk),
+            threads: Threads::default(),
+        }
+    }
+}
+
+impl EngineOptions {
+    /// Returns the defaults: the portable limits (ENG-1, ENG-16), durable writes, 256 MiB of cache.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the limits that are enforced. [`Limits::UNLIMITED`] stores data that no service may accept, and must be chosen explicitly.
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the point at which a write is acknowledged.
+    pub const fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Sets the size in bytes of the cache for blocks of the base, which all readers and snapshots share.
+    ///
+    /// A point get from a cached block takes a few microseconds; otherwise, it reads 8 KiB from the file, which takes several times as long. In
+    /// addition, the index and the filter of each file that was read are kept in memory: about three bytes per row, or more precisely 1.3 bytes per
+    /// row plus two keys for each block of 8 KiB. The common prefix of a file's keys is stored only once.
+    pub const fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.cache_bytes = bytes;
+        self
+    }
+
+    /// Sets the approximate maximum size in bytes of rows that are not yet in the base. When it is reached, writers wait for a checkpoint.
+    pub const fn recent_bytes(mut self, bytes: usize) -> Self {
+        self.recent_bytes = bytes;
+        self
+    }
+
+    /// Sets the approximate size in bytes of recent rows that starts a checkpoint. A journal of twice this size also starts one.
+    pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
+        self.checkpoint_bytes = bytes;
+        self
+    }
+
+    /// Returns the size in bytes at which a run of the base ends. A checkpoint writes a few runs, and one slice of a merge writes one run.
+    pub(crate) const fn run_bytes(&self) -> u64 {
+        (self.checkpoint_bytes / 3) as u64
+    }
+
+    /// Returns the location of a folder's base on `disk`.
+    pub(crate) fn place(&self, disk: &Arc<dyn Disk>, folder: &Path) -> Place {
+        Place {
+            disk: Arc::clone(disk),
+            folder: folder.into(),
+            cache_bytes: self.cache_bytes,
+            run_bytes: self.run_bytes(),
+            hook: self.hook.clone(),
+        }
+    }
+
+    /// Sets the time during which the name of a deleted table returns `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on the service. Closing
+    /// the engine ends this time.
+    pub const fn table_delete_delay(mut self, delay: Duration) -> Self {
+        self.table_delete_delay = delay;
+        self
+    }
+
+    /// Sets the injected faults (ENG-14).
+    pub const fn faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
+        self
+    }
+
+    /// Sets the clock for Timestamps.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+}

@@ -1,0 +1,251 @@
+//! Reads one page of a query from a state (PAGE rules).
+
+use std::ops::{Bound, ControlFlow};
+
+use table_store::error::{Error, Result};
+use table_store::filter::Matcher;
+use table_store::limits::PAGE_ENTITIES;
+use table_store::name::TableName;
+use table_store::query::{Continuation, EntityRef, Gather, Page, Position, Query, QueryClass, Rows, Select};
+use table_store::row::RowView;
+use table_store::store::StoredRow;
+
+use crate::fault::EngineFault;
+use crate::gaps::FoundGap;
+use crate::key::{self, KeyReader, Span, SplitKey};
+use crate::state::State;
+
+/// The number of rows from which the size of a page is estimated.
+const SAMPLE: usize = 8;
+/// The number of comparisons that take about as long as reaching an entry.
+const COMPARISONS: u64 = 16;
+
+/// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five seconds (PAGE-1, PAGE-11).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageBounds {
+    /// The maximum number of entities returned.
+    pub(crate) entities: usize,
+    /// The maximum number of bytes of entities returned.
+    pub(crate) bytes: usize,
+    /// The maximum number of entries examined, including tombstones. With a filter of many comparisons, each entry counts for more than one.
+    pub(crate) examined: u64,
+    /// The maximum number of bytes of entries examined.
+    pub(crate) examined_bytes: usize,
+    /// `true` if a page ends with its partition.
+    pub(crate) partition: bool,
+}
+
+impl PageBounds {
+    /// About ten milliseconds of work and 4 MiB of results.
+    pub(crate) const DEFAULT: Self = Self {
+        entities: PAGE_ENTITIES,
+        bytes: 4 << 20,
+        examined: 20_000,
+        examined_bytes: 16 << 20,
+        partition: false,
+    };
+}
+
+/// Returns one entity of a table with the requested properties.
+pub(crate) fn get(
+    state: &State,
+    table: u32,
+    partition_key: &str,
+    row_key: &str,
+    select: &Select,
+) -> Result<Option<StoredRow>> {
+    let mut bytes = Vec::new();
+    key::encode(table, partition_key, row_key, &mut bytes);
+    let Some(row) = state.get(&bytes)? else { return Ok(None) };
+    row.view().check_version()?;
+    let etag = row.view().etag();
+    Ok(Some(StoredRow { row: select.project(row)?, etag }))
+}
+
+/// Returns the maximum number of entities on a page of this query.
+///
+/// # Errors
+/// `InvalidInput` above 1,000 (TOP-2).
+pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
+    match top {
+        Some(top) if top > PAGE_ENTITIES => Err(Error::of(EngineFault::Top { top, most: PAGE_ENTITIES })),
+        Some(top) => Ok(top),
+        None => Ok(PAGE_ENTITIES),
+    }
+}
+
+/// Returns one page, and a gap that its scan found.
+pub(crate) fn read(
+    state: &State,
+    table: (u32, &TableName),
+    query: &Query,
+    from: Option<&Continuation>,
+    bounds: PageBounds,
+) -> Result<(Page, Option<FoundGap>)> {
+    let (id, name) = table;
+    query.check(PAGE_ENTITIES)?;
+    let top = query.top.unwrap_or(PAGE_ENTITIES).min(bounds.entities);
+    let position = from.map(|continuation| {
+        continuation.check_incarnation(name, id)?;
+        continuation.position(name, query)
+    });
+    let position = position.transpose()?;
+    let mut span = Span::of(id, &query.keys);
+    if let Some(position) = position {
+        span = span.from(id, position);
+    }
+    if top == 0 {
+        return Ok((Page { rows_read: Some(0), ..Page::default() }, None)); // ENG-5
+    }
+    let mut pager = Pager::new(query, top, bounds);
+    let gap = state.scan(&span, |key, row| pager.visit(key, row))?;
+    let point = query.keys.partition_key.single().is_some() && query.keys.row_key.single().is_some();
+    // A point query never returns a continuation token (PAGE-10).
+    let next = pager.next.filter(|_| !point);
+    let page = Page {
+        rows: pager.rows.finish()?,
+        continuation: next.map(|position| Continuation::new(name, query, position).in_incarnation(id)),
+        rows_read: Some(pager.rows_read),
+    };
+    Ok((page, gap))
+}
+
+/// Returns an empty page with a token for its own start (ENG-14); `None` if the page may not have a token (PAGE-10, ENG-5) or no token can represent
+/// the start.
+pub(crate) fn empty_page(
+    (id, name): (u32, &TableName),
+    query: &Query,
+    from: Option<&Continuation>,
+) -> Option<Page> {
+    if query.keys.class() == QueryClass::Point || query.top == Some(0) {
+        return None;
+    }
+    let beginning = || Position { partition_key: lowest(&query.keys.partition_key.lower), row_key: None };
+    let continuation =
+        from.cloned().unwrap_or_else(|| Continuation::new(name, query, beginning()).in_incarnation(id));
+    continuation.check(name, query).ok()?;
+    Some(Page { rows: Rows::default(), continuation: Some(continuation), rows_read: Some(0) })
+}
+
+fn lowest(bound: &Bound<String>) -> String {
+    match bound {
+        Bound::Included(text) | Bound::Excluded(text) => text.clone(),
+        Bound::Unbounded => String::new(),
+    }
+}
+
+/// A page under construction.
+struct Pager<'q> {
+    query: &'q Query,
+    matcher: Option<Matcher>,
+    /// `true` if the range includes several partitions, so the bounds on rows must be checked for each entity.
+    check_row_key: bool,
+    /// `true` if a condition refers to a key.
+    looks_at_keys: bool,
+    top: usize,
+    bounds: PageBounds,
+    reader: KeyReader,
+    /// A buffer for complete keys.
+    key: Vec<u8>,
+    /// `true` if all entries since the last row of the page have the same prefix and shape, and the prefix of their keys determines the partition.
+    is_alike: bool,
+    partition_key: Option<String>,
+    rows: Gather,
+    bytes: usize,
+    rows_read: u64,
+    /// The weight of an examined entry.
+    weight: u64,
+    examined: u64,
+    examined_bytes: usize,
+    next: Option<Position>,
+}
+
+impl<'q> Pager<'q> {
+    fn new(query: &'q Query, top: usize, bounds: PageBounds) -> Self {
+        let several = query.keys.partition_key.single().is_none();
+        let matcher = query.filter.as_ref().map(Matcher::new);
+        let check_row_key = several && !query.keys.row_key.is_all();
+        Self {
+            query,
+            looks_at_keys: check_row_key || matcher.as_ref().is_some_and(Matcher::looks_at_keys),
+            matcher,
+            check_row_key,
+            top,
+            bounds,
+            reader: KeyReader::default(),
+            key: Vec::new(),
+            is_alike: false,
+            partition_key: None,
+            rows: Gather::default(),
+            bytes: 0,
+            rows_read: 0,
+            // The published 15 comparisons (FIL-7) count as one, so the time of a page is bounded for every filter.
+            weight: query.filter.as_ref().map_or(1, |filter| 1 + filter.comparisons() as u64 / COMPARISONS),
+            examined: 0,
+            examined_bytes: 0,
+            next: None,
+        }
+    }
+
+    #[inline]
+    fn visit(&mut self, key: SplitKey<'_>, row: Option<RowView<'_>>) -> Result<ControlFlow<()>> {
+        self.is_alike &= key.is_alike;
+        let mut stop =
+            self.examined >= self.bounds.examined || self.examined_bytes >= self.bounds.examined_bytes;
+        if self.bounds.partition {
+            let (partition_key, _) = self.reader.split(key.join(&mut self.key))?;
+            stop |= self.partition_key.as_ref().is_some_and(|earlier| earlier != partition_key);
+            self.partition_key.get_or_insert_with(|| partition_key.to_owned());
+        }
+        if !stop {
+            self.examined += self.weight;
+            self.examined_bytes += key.len() + row.map_or(0, |row| row.bytes());
+            let Some(row) = row else { return Ok(ControlFlow::Continue(())) };
+            if !self.wants(key, row)? {
+                self.rows_read += 1;
+                return Ok(ControlFlow::Continue(()));
+            }
+            // A full page continues to the next match, because the last page must not have a token (PAGE-5), and a token is the key of the next
+            // entity (PAGE-6).
+            let bytes = row.bytes();
+            let full = self.rows.len() >= self.top
+                || (self.rows.len() > 0 && self.bytes + bytes > self.bounds.bytes);
+            if !full {
+                self.rows_read += 1;
+                if self.rows.len() == SAMPLE {
+                    // A large buffer that grows in small steps would be copied repeatedly.
+                    let likely = if self.matcher.is_some() { self.top.min(SAMPLE * 8) } else { self.top };
+                    self.rows.reserve(likely.saturating_sub(SAMPLE), self.bounds.bytes);
+                }
+                let (partition_key, row_key) = if self.is_alike {
+                    self.reader.again(key.rejoin(&mut self.key))
+                } else {
+                    self.reader.split(key.join(&mut self.key))?
+                };
+                self.rows.push(partition_key, row_key, row, &self.query.select, self.is_alike)?;
+                self.is_alike = self.reader.prefix() <= key.front();
+                self.bytes += bytes;
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
+        let (partition_key, row_key) = self.reader.read(key.join(&mut self.key))?;
+        self.next =
+            Some(Position { partition_key: partition_key.to_owned(), row_key: Some(row_key.to_owned()) });
+        Ok(ControlFlow::Break(()))
+    }
+
+    /// Returns `true` if an entity satisfies the query. Its key is converted to strings only for a comparison that needs it: most filters do not, and
+    /// the conversion takes a quarter of their time.
+    #[inline]
+    fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {
+        let (partition_key, row_key) =
+            if self.looks_at_keys { self.reader.read(key.join(&mut self.key))? } else { ("", "") };
+        if self.check_row_key && !self.query.keys.row_key.contains(row_key) {
+            return Ok(false);
+        }
+        match &mut self.matcher {
+            Some(matcher) => matcher.matches(EntityRef::new(partition_key, row_key, row)),
+            None => Ok(true),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The engine as a [`QueueStore`]: a queue is an internal table, and each operation is one decision on it.
+//!
+//! - A message has two rows (`docs/format.md`, "Queues"): one with its text, keyed by id, and one with its visibility, keyed by instant. The next
+//!   message to receive is therefore the first row of a range, and receiving does not rewrite the text.
+//! - The committer runs decisions one after another on the latest state, in the same groups as other writes. Receivers never conflict, share syncs,
+//!   and never hold the same message at the same time.
+//! - Instants come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set: leases end on time even
+//!   after that clock has jumped forward and back.
+
+mod decisions;
+mod fault;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use table_store::error::{Error, ErrorCode, Result};
+use table_store::name::TableName;
+use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore, check};
+use table_store::ticks;
+use tracing::Instrument;
+
+use crate::decision::{Decide, Effect, Ground};
+use crate::engine::Engine;
+use crate::front::Front;
+use crate::request::{Request, Write};
+
+use decisions::Rest;
+use fault::StoredQueueFault;
+
+/// Name prefix of a queue's table.
+const QUEUE: &str = "queue-";
+
+/// Returns the table of a queue. No program can use its name.
+fn table_of(queue: &QueueName) -> TableName {
+    TableName::internal(&format!("{QUEUE}{queue}"))
+}
+
+/// Converts an error of the queue's table into an error of the queue.
+fn in_queue(queue: &QueueName, error: Error) -> Error {
+    match error.code() {
+        ErrorCode::TableNotFound | ErrorCode::ResourceNotFound => {
+            Error::of(StoredQueueFault::NotFound(queue.clone()))
+        }
+        ErrorCode::TableBeingDeleted => Error::of(StoredQueueFault::BeingDeleted(queue.clone())),
+        _ => error,
+    }
+}
+
+impl Engine {
+    /// Returns at most `top` names of queues in order, starting at a given name or prefix.
+    ///
+    /// ```
+    /// use table_core::{Engine, QueueName, QueueStore};
+    ///
+    /// # pollster::block_on(async {
+    /// let engine = Engine::in_memory();
+    /// for name in ["work", "archive", "work-poison"] {
+    ///     engine.create_queue(&QueueName::new(name)?).await?;
+    /// }
+    /// assert_eq!(engine.queues_from("work", 5)?, [QueueName::new("work")?, QueueName::new("work-poison")?]);
+    /// assert_eq!(engine.queues_from("", 1)?, [QueueName::new("archive")?]);
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `ServerBusy`, which the options can inject into every call; `Io` if the engine has failed.
+    pub fn queues_from(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
+        self.check_busy()?;
+        let state = self.inner.shared.state()?;
+        let first = TableName::internal(&format!("{QUEUE}{from}"));
+        let names =
+            state.catalog.from(first.folded()).map_while(|name| name.strip_prefix('$')?.strip_prefix(QUEUE));
+        names.take(top).map(QueueName::new).collect()
+    }
+
+    /// Returns the name of a private table for a program that is built on the engine: listings omit it, and [`TableName::new`] refuses it, so users
+    /// cannot name it.
+    ///
+    /// ```
+    /// use table_core::{Engine, TableName, TableStore};
+    ///
+    /// # pollster::block_on(async {
+    /// let (engine, settings) = (Engine::in_memory(), Engine::private_table("settings"));
+    /// engine.create_table(&settings).await?;
+    /// assert!(TableName::new(settings.as_str()).is_err());
+    /// assert!(engine.list_tables("", None, 10).await?.names.is_empty());
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn private_table(name: &str) -> TableName {
+        TableName::internal(&format!("private-{name}"))
+    }
+
+    /// Sends a decision on a queue to the committer and returns its result.
+    async fn decide<T: Send + 'static>(
+        &self,
+        queue: &QueueName,
+        (verb, effect): (&'static str, Effect),
+        take: impl FnOnce(&mut Ground<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.check_busy()?;
+        let span = tracing::debug_span!(target: "table_core::engine", "queue", verb, queue = queue.as_str());
+        let table = table_of(queue);
+        let decided = self.ask(|answer| {
+            Request::Write(Write::Decide { table, decision: Box::new(Decide::new(effect, take, answer)) })
+        });
+        decided.instrument(span).await.map_err(|error| in_queue(queue, error))
+    }
+
+    fn count_now(&self, queue: &QueueName) -> Result<u64> {
+        self.check_busy()?;
+        let state = self.inner.shared.state()?;
+        let table = self.table_id(&state, &table_of(queue))?;
+        let now = self.inner.steady.now();
+        let mut count = 0;
+        let counted = state.scan(&rows::shown_span(table, state.front(table), ticks::MAX), |_, row| {
+            if let Some(row) = row
+                && !rows::Shown::read(row)?.is_expired(now)
+            {
+                count += 1;
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        self.remember(self.inner.shared.after_read(counted)?);
+        Ok(count)
+    }
+
+    /// Finds the first remaining message, skipping tombstones of received messages. The read runs on the caller's thread, so no writer waits.
+    ///
+    /// The result stays valid, because a later decision inserts its messages at its own instant or later, with a later Timestamp, and its instant is
+    /// not before that of the last decision in the state.
+    fn find_front(&self, queue: &QueueName) -> Result<Front> {
+        let state = self.inner.shared.state()?;
+        let table = self.table_id(&state, &table_of(queue))?;
+        let mut front = Front { instant: state.decided, ticks: 0 };
+        let span = rows::shown_span(table, state.front(table), state.decided);
+        let found = state.scan(&span, |key, row| {
+            if row.is_none() {
+                return Ok(ControlFlow::Continue(()));
+            }
+            front = rows::front_of(&key.to_vec())?;
+            Ok(ControlFlow::Break(()))
+        });
+        self.inner.shared.after_read(found).map(|_| front)
+    }
+
+    /// Returns the visible messages, and the number of skipped tombstones.
+    fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
+        self.check_busy()?;
+        let state = self.inner.shared.state()?;
+        let table = self.table_id(&state, &table_of(queue))?;
+        let now = self.inner.steady.now();
+        let (mut messages, mut traces) = (Vec::new(), 0);
+        let read = state.scan(&rows::shown_span(table, state.front(table), now), |_, row| {
+            let Some(row) = row else {
+                traces += 1;
+                return Ok(ControlFlow::Continue(()));
+            };
+            let shown = rows::Shown::read(row)?;
+            if !shown.is_expired(now) {
+                messages.push(rows::message(&state, table, &shown)?);
+            }
+            let enough = messages.len() == count;
+            Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        });
+        self.inner.shared.after_read(read).map(|_| (messages, traces))
+    }
+
+    /// Stores the front, so the next reads of a queue start at the first remaining message.
+    async fn remember_front(&self, queue: &QueueName) -> Result<()> {
+        let front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
+        let pass = move |ground: &mut Ground<'_>| {
+            ground.pass(front);
+            Ok(())
+        };
+        self.decide(queue, ("remember", Effect::Frees), pass).await
+    }
+}
+
+impl QueueStore for Engine {
+    async fn create_queue(&self, queue: &QueueName) -> Result<bool> {
+        self.check_busy()?;
+        let table = table_of(queue);
+        match self.ask(|answer| Request::Write(Write::Create { table, answer })).await {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == ErrorCode::TableAlreadyExists => Ok(false),
+            Err(error) => Err(in_queue(queue, error)),
+        }
+    }
+
+    async fn delete_queue(&self, queue: &QueueName) -> Result<()> {
+        self.check_busy()?;
+        let table = table_of(queue);
+        let deleted = self.ask(|answer| Request::Write(Write::Drop { table, answer })).await;
+        deleted.map_err(|error| in_queue(queue, error))
+    }
+
+    /// Reads the visibility of every message, which takes about 100 ns per message.
+    async fn approximate_count(&self, queue: &QueueName) -> Result<u64> {
+        self.count_now(queue).map_err(|error| in_queue(queue, error))
+    }
+
+    async fn put(&self, queue: &QueueName, message: PutMessage) -> Result<Lease> {
+        check::message(queue, &message)?;
+        self.decide(queue, ("put", Effect::Grows), move |ground| Ok(decisions::put(ground, &message))).await
+    }
+
+    async fn receive(&self, queue: &QueueName, count: usize, hidden: Duration) -> Result<Vec<Lease>> {
+        check::count(queue, count)?;
+        check::hidden(queue, hidden, Duration::from_secs(1))?;
+        let mut front = Front::default();
+        loop {
+            let receive = move |ground: &mut Ground<'_>| {
+                ground.pass(front);
+                decisions::receive(ground, count, hidden)
+            };
+            let (leases, rest) = self.decide(queue, ("receive", Effect::Frees), receive).await?;
+            // An empty result is correct only if no message is visible.
+            if !leases.is_empty() || rest == Rest::Nothing {
+                return Ok(leases);
+            }
+            if rest == Rest::Traces {
+                front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
+            }
+        }
+    }
+
+    async fn peek(&self, queue: &QueueName, count: usize) -> Result<Vec<Message>> {
+        check::count(queue, count)?;
+        let (messages, traces) = self.peek_now(queue, count).map_err(|error| in_queue(queue, error))?;
+        if traces > decisions::TRACES && !self.inner.shared.is_read_only() {
+            self.remember_front(queue).await?;
+        }
+        Ok(messages)
+    }
+
+    async fn update(
+        &self,
+        queue: &QueueName,
+        lease: &Lease,
+        hidden: Duration,
+        text: Option<String>,
+    ) -> Result<Lease> {
+        check::hidden(queue, hidden, Duration::ZERO)?;
+        if let Some(text) = &text {
+            check::text(queue, text)?;
+        }
+        let lease = lease.clone();
+        let update =
+            move |ground: &mut Ground<'_>| decisions::update(ground, &lease, hidden, text.as_deref());
+        self.decide(queue, ("update", Effect::Grows), update).await
+    }
+
+    async fn delete(&self, queue: &QueueName, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
+        let (id, receipt) = (id.clone(), receipt.clone());
+        self.decide(queue, ("delete", Effect::Frees), move |ground| decisions::delete(ground, &id, &receipt))
+            .await
+    }
+
+    async fn clear(&self, queue: &QueueName) -> Result<()> {
+        self.check_busy()?;
+        let table = table_of(queue);
+        let cleared = self.ask(|answer| Request::Write(Write::Renew { table, answer })).await;
+        cleared.map_err(|error| in_queue(queue, error))
+    }
+}

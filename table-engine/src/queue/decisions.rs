@@ -1,0 +1,172 @@
+//! The decision of each queue operation (QUE-10 to QUE-13).
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use table_store::error::{Error, Result};
+use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, TimeToLive};
+use table_store::ticks;
+
+use crate::decision::Ground;
+use crate::front::Front;
+use crate::key::Key;
+use crate::queue::fault::StoredQueueFault;
+use crate::queue::rows::{self, Shown};
+
+/// Maximum number of expired messages that one decision removes.
+pub(super) const EXPIRED: usize = 256;
+/// Maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
+pub(super) const TRACES: usize = 256;
+
+/// Returns the instant after a duration, in ticks.
+fn after(now: u64, time: Duration) -> u64 {
+    let more = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
+    now.saturating_add(more).min(ticks::MAX)
+}
+
+/// Adds a message.
+pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
+    let id = rows::new_id(ground.ticks);
+    let expires = match message.time_to_live {
+        TimeToLive::For(time) => Some(after(ground.now, time)),
+        TimeToLive::Never => None,
+    };
+    let shown = Shown { id: id.clone(), expires, dequeue_count: 0 };
+    if let Some(key) = rows::message_key(ground.table, &id) {
+        ground.put(key, rows::Body::write(&message.text, ground.now, expires));
+    }
+    let (receipt, visible) = show(ground, &shown, message.hidden, 0);
+    let (inserted, expires) = (rows::datetime(ground.now), expires.map(rows::datetime));
+    let message = Message::new(id, message.text.clone(), inserted, expires, 0);
+    Lease::new(message, receipt, rows::datetime(visible))
+}
+
+/// Sets the time at which a message becomes visible. Returns the new receipt and the instant.
+fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) -> (PopReceipt, u64) {
+    let visible = after(ground.now, hidden);
+    let (key, receipt) = rows::shown_key(ground.table, visible, ground.ticks, place);
+    ground.put(key, shown.write());
+    (receipt, visible)
+}
+
+/// Visible messages, ordered by the time at which they became visible.
+struct Visible {
+    found: Vec<(Key, Shown)>,
+    expired: Vec<(Key, Shown)>,
+    rest: Rest,
+    /// A position before which no message remains once the found and the expired messages have been removed.
+    front: Front,
+}
+
+/// The part of a queue that a decision did not examine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// No visible message remains.
+    Nothing,
+    /// More messages, visible or expired.
+    Messages,
+    /// Tombstones of received messages, possibly followed by messages.
+    Traces,
+}
+
+fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
+    let front = Front { instant: ground.now, ticks: 0 };
+    let mut visible = Visible { found: Vec::new(), expired: Vec::new(), rest: Rest::Nothing, front };
+    let mut traces = 0;
+    ground.state.scan(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
+        let Some(row) = row else {
+            traces += 1;
+            if traces < TRACES {
+                return Ok(ControlFlow::Continue(()));
+            }
+            visible.front = rows::front_of(&key.to_vec())?;
+            visible.rest = Rest::Traces;
+            return Ok(ControlFlow::Break(()));
+        };
+        if visible.found.len() == count || visible.expired.len() == EXPIRED {
+            visible.front = rows::front_of(&key.to_vec())?;
+            visible.rest = Rest::Messages;
+            return Ok(ControlFlow::Break(()));
+        }
+        let shown = Shown::read(row)?;
+        let list = if shown.is_expired(ground.now) { &mut visible.expired } else { &mut visible.found };
+        list.push((Arc::from(key.to_vec()), shown));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(visible)
+}
+
+/// Hides up to `count` visible messages for the time `hidden`. Returns their leases, and the state of the rest of the queue.
+pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
+    let Visible { found, expired, rest, front } = visible(ground, count)?;
+    let mut leases = Vec::with_capacity(found.len());
+    for (place, (key, mut shown)) in found.into_iter().enumerate() {
+        shown.dequeue_count = shown.dequeue_count.saturating_add(1);
+        let message = rows::message(ground.state, ground.table, &shown)?;
+        ground.delete(key);
+        let (receipt, visible) = show(ground, &shown, hidden, place);
+        leases.push(Lease::new(message, receipt, rows::datetime(visible)));
+    }
+    for (key, shown) in expired {
+        remove(ground, key, &shown.id);
+    }
+    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or after, and `now` never decreases: so the message is after the
+    // front. Without the front, each receive would skip the tombstones of all received messages.
+    ground.pass(front);
+    Ok((leases, rest))
+}
+
+fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
+    ground.delete(key);
+    if let Some(key) = rows::message_key(ground.table, id) {
+        ground.delete(key);
+    }
+}
+
+/// Returns the message that a receipt refers to.
+fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Key, Shown)> {
+    if let Some(key) = rows::key_of_receipt(ground.table, receipt)
+        && let Some(row) = ground.state.get(&key)?
+    {
+        let shown = Shown::read(row.view())?;
+        if shown.id == *id && !shown.is_expired(ground.now) {
+            return Ok((key, shown));
+        }
+    }
+    let row = rows::message_key(ground.table, id).map(|key| ground.state.get(&key)).transpose()?.flatten();
+    if let Some(row) = row
+        && !rows::Body::read(row.view())?.is_expired(ground.now)
+    {
+        return Err(Error::of(StoredQueueFault::Taken(id.clone())));
+    }
+    Err(Error::of(StoredQueueFault::Gone(id.clone())))
+}
+
+/// Hides a message for another period, and replaces its text.
+pub(super) fn update(
+    ground: &mut Ground<'_>,
+    lease: &Lease,
+    hidden: Duration,
+    text: Option<&str>,
+) -> Result<Lease> {
+    let (key, shown) = held(ground, &lease.message.id, &lease.receipt)?;
+    let mut message = rows::message(ground.state, ground.table, &shown)?;
+    ground.delete(key);
+    let (receipt, visible) = show(ground, &shown, hidden, 0);
+    if let Some(text) = text
+        && let Some(key) = rows::message_key(ground.table, &shown.id)
+    {
+        let inserted = ticks::from_datetime(message.inserted).unwrap_or_default();
+        ground.put(key, rows::Body::write(text, inserted, shown.expires));
+        text.clone_into(&mut message.text);
+    }
+    Ok(Lease::new(message, receipt, rows::datetime(visible)))
+}
+
+/// Deletes a message.
+pub(super) fn delete(ground: &mut Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
+    let (key, shown) = held(ground, id, receipt)?;
+    remove(ground, key, &shown.id);
+    Ok(())
+}

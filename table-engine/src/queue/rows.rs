@@ -1,0 +1,171 @@
+//! Rows of a queue (`docs/format.md`, "Queues"): two for each message, one by id, one by the time it becomes visible.
+
+use chrono::{DateTime, Utc};
+use table_store::error::{Error, Result};
+use table_store::query::{KeyRange, TextRange};
+use table_store::queue::{Message, MessageId, PopReceipt};
+use table_store::row::{Row, RowView, RowWriter};
+use table_store::ticks;
+use table_store::value::ValueRef;
+use uuid::Uuid;
+
+use crate::front::Front;
+use crate::key::{self, Key, Span};
+use crate::queue::fault::StoredQueueFault;
+use crate::state::State;
+
+/// All rows of a queue are in one partition, because one transaction changes both rows of a message.
+pub(crate) const PARTITION: &str = "";
+/// The number of digits of a tick count.
+const TICKS: usize = 19;
+/// The number of digits of an index within a transaction.
+const PLACE: usize = 2;
+
+/// Returns the key of a message by its visibility, transaction and index in the transaction. The digits of the key are the pop receipt.
+pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
+    let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
+    (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
+}
+
+/// Returns the key that a receipt refers to; `None` if the string is not a receipt.
+pub(crate) fn key_of_receipt(table: u32, receipt: &PopReceipt) -> Option<Key> {
+    let digits = receipt.as_str();
+    let legal = digits.len() == 2 * TICKS + PLACE && digits.bytes().all(|byte| byte.is_ascii_digit());
+    legal.then(|| key_of(table, &format!("v{digits}")))
+}
+
+/// Returns the key of a message by its id; `None` if the string is not an id.
+pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
+    let id = Uuid::parse_str(id.as_str()).ok()?;
+    Some(key_of(table, &format!("m{}", id.simple())))
+}
+
+/// Returns the id of a new message: a GUID that sorts by the time of the put.
+pub(crate) fn new_id(ticks: u64) -> MessageId {
+    MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
+}
+
+fn key_of(table: u32, row_key: &str) -> Key {
+    let mut bytes = Vec::new();
+    key::encode(table, PARTITION, row_key, &mut bytes);
+    bytes.into()
+}
+
+/// Returns the span of the messages from a position to an instant (included) in the order of visibility.
+pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
+    let Front { instant, ticks } = from;
+    let lower = std::ops::Bound::Included(format!("v{instant:0TICKS$}{ticks:0TICKS$}"));
+    let upper = std::ops::Bound::Excluded(format!("v{:0TICKS$}", to.saturating_add(1)));
+    Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
+}
+
+/// Returns the position of a key in the order of visibility.
+pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
+    let mut reader = key::KeyReader::default();
+    let (_, row_key) = reader.read(key)?;
+    let number = |from: usize| row_key.get(from..from + TICKS).and_then(|digits| digits.parse().ok());
+    let front = number(1).zip(number(1 + TICKS)).map(|(instant, ticks)| Front { instant, ticks });
+    front.ok_or_else(|| corrupted("key"))
+}
+
+fn corrupted(part: &'static str) -> Error {
+    Error::of(StoredQueueFault::Broken(part))
+}
+
+/// The row that stores the visibility of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) id: MessageId,
+    pub(crate) expires: Option<u64>,
+    pub(crate) dequeue_count: i32,
+}
+
+impl Shown {
+    pub(crate) fn read(row: RowView<'_>) -> Result<Self> {
+        let hint = &mut 0;
+        let Some(ValueRef::Guid(id)) = row.find("Id", hint)? else { return Err(corrupted("id")) };
+        let Some(ValueRef::Int32(dequeue_count)) = row.find("DequeueCount", hint)? else {
+            return Err(corrupted("count"));
+        };
+        let id = MessageId::new(id.hyphenated().to_string());
+        Ok(Self { id, dequeue_count, expires: instant(row, "Expires", hint)? })
+    }
+
+    pub(crate) fn write(&self) -> Row {
+        let mut writer = RowWriter::with_capacity(3);
+        writer.property("Id", ValueRef::Guid(Uuid::parse_str(self.id.as_str()).unwrap_or_default()));
+        writer.property("DequeueCount", ValueRef::Int32(self.dequeue_count));
+        if let Some(ticks) = self.expires {
+            writer.property("Expires", ValueRef::DateTime(ticks));
+        }
+        writer.finish()
+    }
+
+    /// Returns `true` if the time to live has expired.
+    pub(crate) fn is_expired(&self, now: u64) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+}
+
+fn instant(row: RowView<'_>, name: &str, hint: &mut usize) -> Result<Option<u64>> {
+    match row.find(name, hint)? {
+        None => Ok(None),
+        Some(ValueRef::DateTime(ticks)) => Ok(Some(ticks)),
+        Some(_) => Err(corrupted("instant")),
+    }
+}
+
+/// The part of a message that does not change when it is received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Body<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) inserted: u64,
+    expires: Option<u64>,
+}
+
+impl<'a> Body<'a> {
+    pub(crate) fn write(text: &str, inserted: u64, expires: Option<u64>) -> Row {
+        let mut writer = RowWriter::with_capacity(3);
+        writer.property("Inserted", ValueRef::DateTime(inserted));
+        if let Some(ticks) = expires {
+            writer.property("Expires", ValueRef::DateTime(ticks));
+        }
+        // Binary instead of a string: 64 KiB of UTF-8 (QUE-6) may exceed a string's 32,768 code units.
+        writer.property("Text", ValueRef::Binary(text.as_bytes()));
+        writer.finish()
+    }
+
+    pub(crate) fn read(row: RowView<'a>) -> Result<Self> {
+        let hint = &mut 0;
+        let inserted = instant(row, "Inserted", hint)?.ok_or_else(|| corrupted("instant"))?;
+        let expires = instant(row, "Expires", hint)?;
+        let Some(ValueRef::Binary(text)) = row.find("Text", hint)? else { return Err(corrupted("text")) };
+        let text = std::str::from_utf8(text).map_err(|_| corrupted("text"))?;
+        Ok(Self { text, inserted, expires })
+    }
+
+    /// Returns `true` if the time to live has expired.
+    pub(crate) fn is_expired(&self, now: u64) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+}
+
+/// Combines the two rows of a message.
+pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Message> {
+    let key = message_key(table, &shown.id).ok_or_else(|| corrupted("id"))?;
+    let row = state.get(&key)?.ok_or_else(|| corrupted("text"))?;
+    let Body { text, inserted, .. } = Body::read(row.view())?;
+    let count = u32::try_from(shown.dequeue_count).unwrap_or_default();
+    Ok(Message::new(
+        shown.id.clone(),
+        text.to_owned(),
+        datetime(inserted),
+        shown.expires.map(datetime),
+        count,
+    ))
+}
+
+/// Converts an instant of the engine's clock to a `DateTime` for callers.
+pub(crate) fn datetime(instant: u64) -> DateTime<Utc> {
+    ticks::to_datetime(instant).unwrap_or(DateTime::<Utc>::MAX_UTC)
+}

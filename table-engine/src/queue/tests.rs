@@ -1,0 +1,363 @@
+//! Tests of guarantees that only the engine's queues give: they survive a stop, agree with a simple model, and never deliver a message to two
+//! receivers at once.
+
+mod stops;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_store::error::ErrorCode;
+use table_store::query::{KeyRange, Query};
+use table_store::queue::{Lease, PutMessage, QueueName, QueueStore, TimeToLive};
+use table_store::store::TableStore;
+
+use crate::{Clock, Engine, EngineOptions};
+
+const SECOND: u64 = 10_000_000;
+const BEGIN: u64 = 639_307_584_000_000_000;
+
+fn work() -> QueueName {
+    QueueName::new("work").unwrap()
+}
+
+/// Returns options with a test clock, and the clock.
+fn clocked() -> (EngineOptions, Arc<AtomicU64>) {
+    let time = Arc::new(AtomicU64::new(BEGIN));
+    let clock = Arc::clone(&time);
+    (EngineOptions::new().clock(Clock::new(move || clock.load(Ordering::SeqCst))), time)
+}
+
+fn pass(time: &AtomicU64, seconds: u64) {
+    time.fetch_add(seconds * SECOND, Ordering::SeqCst);
+}
+
+fn texts(leases: &[Lease]) -> Vec<&str> {
+    leases.iter().map(|lease| lease.message.text.as_str()).collect()
+}
+
+#[test]
+fn que_10_and_11_messages_their_times_and_receipts_survive_a_reopen() {
+    let folder = tempfile::tempdir().unwrap();
+    let (options, time) = clocked();
+    let engine = options.clone().open(folder.path()).unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    for text in ["a", "b", "c"] {
+        block_on(engine.put(&work(), PutMessage::new(text))).unwrap();
+    }
+    let taken = block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
+    block_on(engine.checkpoint()).unwrap();
+    let b = block_on(engine.receive(&work(), 1, Duration::from_secs(60))).unwrap();
+    block_on(engine.delete(&work(), &b[0].message.id, &b[0].receipt)).unwrap();
+    drop(engine);
+
+    let engine = options.open(folder.path()).unwrap();
+    let rest = block_on(engine.receive(&work(), 32, Duration::from_secs(60))).unwrap();
+    assert_eq!(texts(&rest), ["c"]);
+    pass(&time, 30);
+    let again = block_on(engine.receive(&work(), 32, Duration::from_secs(60))).unwrap();
+    assert_eq!((texts(&again), again[0].message.dequeue_count), (vec!["a"], 2));
+    let error = block_on(engine.delete(&work(), &taken[0].message.id, &taken[0].receipt)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::PopReceiptMismatch);
+    block_on(engine.delete(&work(), &again[0].message.id, &again[0].receipt)).unwrap();
+    assert_eq!(block_on(engine.approximate_count(&work())).unwrap(), 1);
+}
+
+#[test]
+fn que_3_a_cleared_queue_is_empty_after_a_reopen_and_its_rows_are_reclaimed() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Engine::open(folder.path()).unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    block_on(engine.put(&work(), PutMessage::new("in the base"))).unwrap();
+    block_on(engine.checkpoint()).unwrap();
+    block_on(engine.put(&work(), PutMessage::new("in the journal"))).unwrap();
+    block_on(engine.clear(&work())).unwrap();
+    block_on(engine.put(&work(), PutMessage::new("later"))).unwrap();
+    drop(engine);
+    for _ in 0..2 {
+        let engine = Engine::open(folder.path()).unwrap();
+        assert_eq!(block_on(engine.peek(&work(), 32)).unwrap().len(), 1);
+        block_on(engine.checkpoint()).unwrap();
+        block_on(engine.close()).unwrap();
+    }
+}
+
+#[test]
+fn que_3_queues_are_not_tables_and_tables_are_not_queues() {
+    let engine = Engine::in_memory();
+    block_on(engine.create_queue(&work())).unwrap();
+    assert!(block_on(engine.list_tables("", None, 10)).unwrap().names.is_empty());
+    let table = table_store::TableName::new("work").unwrap();
+    let error = block_on(TableStore::query(&engine, &table, &Query::new(KeyRange::ALL), None)).unwrap_err();
+    assert!(error.is_table_not_found());
+    block_on(engine.create_table(&table)).unwrap();
+    let other = QueueName::new("other").unwrap();
+    let error = block_on(engine.put(&other, PutMessage::new("x"))).unwrap_err();
+    assert_eq!((error.code(), error.table()), (ErrorCode::QueueNotFound, None));
+}
+
+#[test]
+fn que_15_the_name_of_a_deleted_queue_waits_like_a_tables() {
+    let (options, time) = clocked();
+    let engine = options.table_delete_delay(Duration::from_secs(30)).in_memory();
+    block_on(engine.create_queue(&work())).unwrap();
+    block_on(engine.delete_queue(&work())).unwrap();
+    let error = block_on(engine.create_queue(&work())).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::QueueBeingDeleted, Some("QUE-15")));
+    pass(&time, 31);
+    assert!(block_on(engine.create_queue(&work())).unwrap());
+}
+
+#[test]
+fn a_clock_that_goes_back_hides_no_visible_message() {
+    let (options, time) = clocked();
+    let engine = options.in_memory();
+    block_on(engine.create_queue(&work())).unwrap();
+    block_on(engine.put(&work(), PutMessage::new("a"))).unwrap();
+    time.fetch_sub(3_600 * SECOND, Ordering::SeqCst);
+    block_on(engine.put(&work(), PutMessage::new("b"))).unwrap();
+    let taken = block_on(engine.receive(&work(), 32, Duration::from_secs(30))).unwrap();
+    assert_eq!(texts(&taken), ["a", "b"]);
+}
+
+#[test]
+fn que_7_expired_messages_hide_no_others_and_are_removed() {
+    let (options, time) = clocked();
+    let engine = options.in_memory();
+    block_on(engine.create_queue(&work())).unwrap();
+    for _ in 0..=2 * super::decisions::EXPIRED {
+        let short = PutMessage::new("short").time_to_live(TimeToLive::For(Duration::from_secs(1)));
+        block_on(engine.put(&work(), short)).unwrap();
+    }
+    pass(&time, 2);
+    block_on(engine.put(&work(), PutMessage::new("long"))).unwrap();
+    assert_eq!(block_on(engine.peek(&work(), 32)).unwrap().len(), 1);
+    let taken = block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
+    assert_eq!(texts(&taken), ["long"]);
+    let state = engine.inner.shared.state().unwrap();
+    assert_eq!(state.recent.len(), 2, "rows are left of messages whose time is over");
+}
+
+#[test]
+fn que_10_concurrent_receivers_never_hold_the_same_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let (options, _) = clocked();
+    let engine = options.open(folder.path()).unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    for n in 0..200 {
+        block_on(engine.put(&work(), PutMessage::new(n.to_string()))).unwrap();
+    }
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let receivers: Vec<_> = (0..8)
+        .map(|n| {
+            let (engine, seen) = (engine.clone(), Arc::clone(&seen));
+            thread::spawn(move || {
+                loop {
+                    let hidden = Duration::from_secs(30);
+                    let leases = block_on(engine.receive(&work(), 1 + n % 5, hidden)).unwrap();
+                    if leases.is_empty() {
+                        return;
+                    }
+                    for lease in leases {
+                        seen.lock().unwrap().push(lease.message.text.clone());
+                        block_on(engine.delete(&work(), &lease.message.id, &lease.receipt)).unwrap();
+                    }
+                }
+            })
+        })
+        .collect();
+    for receiver in receivers {
+        receiver.join().unwrap();
+    }
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen.len(), seen.iter().collect::<HashSet<_>>().len()), (200, 200));
+    assert_eq!(block_on(engine.approximate_count(&work())).unwrap(), 0);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put { hidden: u8, lives: u8 },
+    Receive { count: u8, hidden: u8 },
+    Update { which: u8, hidden: u8, text: bool },
+    Delete { which: u8 },
+    Clear,
+    Pass(u8),
+    Checkpoint,
+    Reopen,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0..4_u8, 0..40_u8).prop_map(|(hidden, lives)| Step::Put { hidden, lives }),
+        6 => (1..4_u8, 1..9_u8).prop_map(|(count, hidden)| Step::Receive { count, hidden }),
+        3 => (any::<u8>(), 0..9_u8, any::<bool>())
+            .prop_map(|(which, hidden, text)| Step::Update { which, hidden, text }),
+        3 => any::<u8>().prop_map(|which| Step::Delete { which }),
+        1 => Just(Step::Clear),
+        4 => (1..6_u8).prop_map(Step::Pass),
+        1 => Just(Step::Checkpoint),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+/// A message of the model: its text, time of visibility, expiry, dequeue count and receipt number.
+#[derive(Clone, Debug)]
+struct Held {
+    text: String,
+    visible: u64,
+    expires: Option<u64>,
+    count: u32,
+    receipt: usize,
+}
+
+fn later(now: u64, seconds: u8) -> u64 {
+    now + u64::from(seconds) * SECOND
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn que_7_to_13_a_queue_agrees_with_a_plain_model(steps in prop::collection::vec(step(), 1..60)) {
+        let folder = tempfile::tempdir().unwrap();
+        let (options, time) = clocked();
+        let mut engine = options.clone().open(folder.path()).unwrap();
+        block_on(engine.create_queue(&work())).unwrap();
+        let mut model: BTreeMap<String, Held> = BTreeMap::new();
+        // Every lease ever issued; the model knows the last one of each message.
+        let mut leases: Vec<Lease> = Vec::new();
+        for (n, step) in steps.into_iter().enumerate() {
+            let now = time.load(Ordering::SeqCst);
+            model.retain(|_, held| held.expires.is_none_or(|expires| expires > now));
+            match step {
+                Step::Put { hidden, lives } => {
+                    let mut message = PutMessage::new(n.to_string()).hidden(Duration::from_secs(hidden.into()));
+                    message.time_to_live = if lives > hidden {
+                        TimeToLive::For(Duration::from_secs(lives.into()))
+                    } else {
+                        TimeToLive::Never
+                    };
+                    let lease = block_on(engine.put(&work(), message)).unwrap();
+                    model.insert(lease.message.id.to_string(), Held {
+                        text: n.to_string(),
+                        visible: later(now, hidden),
+                        expires: (lives > hidden).then(|| later(now, lives)),
+                        count: 0,
+                        receipt: leases.len(),
+                    });
+                    leases.push(lease);
+                }
+                Step::Receive { count, hidden } => {
+                    let taken = block_on(engine.receive(
+                        &work(), count.into(), Duration::from_secs(hidden.into()),
+                    )).unwrap();
+                    let showing = model.values().filter(|held| held.visible <= now).count();
+                    prop_assert_eq!(taken.len(), showing.min(count.into()));
+                    for lease in taken {
+                        let held = model.get_mut(lease.message.id.as_str()).unwrap();
+                        prop_assert!(held.visible <= now, "it was hidden");
+                        held.count += 1;
+                        held.visible = later(now, hidden);
+                        held.receipt = leases.len();
+                        prop_assert_eq!(&lease.message.text, &held.text);
+                        prop_assert_eq!(lease.message.dequeue_count, held.count);
+                        leases.push(lease);
+                    }
+                }
+                Step::Update { which, hidden, text } if !leases.is_empty() => {
+                    let at = usize::from(which) % leases.len();
+                    let lease = leases[at].clone();
+                    let text = text.then(|| format!("updated {n}"));
+                    let hidden_for = Duration::from_secs(hidden.into());
+                    let outcome = block_on(engine.update(&work(), &lease, hidden_for, text.clone()));
+                    match model.get_mut(lease.message.id.as_str()) {
+                        None => prop_assert_eq!(outcome.unwrap_err().code(), ErrorCode::MessageNotFound),
+                        Some(held) if held.receipt != at => {
+                            prop_assert_eq!(outcome.unwrap_err().code(), ErrorCode::PopReceiptMismatch);
+                        }
+                        Some(held) => {
+                            held.visible = later(now, hidden);
+                            held.text = text.unwrap_or_else(|| held.text.clone());
+                            held.receipt = leases.len();
+                            leases.push(outcome.unwrap());
+                        }
+                    }
+                }
+                Step::Delete { which } if !leases.is_empty() => {
+                    let at = usize::from(which) % leases.len();
+                    let lease = &leases[at];
+                    let id = &lease.message.id;
+                    let outcome = block_on(engine.delete(&work(), id, &lease.receipt));
+                    match model.get(id.as_str()) {
+                        None => prop_assert_eq!(outcome.unwrap_err().code(), ErrorCode::MessageNotFound),
+                        Some(held) if held.receipt != at => {
+                            prop_assert_eq!(outcome.unwrap_err().code(), ErrorCode::PopReceiptMismatch);
+                        }
+                        Some(_) => {
+                            outcome.unwrap();
+                            model.remove(id.as_str());
+                        }
+                    }
+                }
+                Step::Update { .. } | Step::Delete { .. } => {}
+                Step::Clear => {
+                    block_on(engine.clear(&work())).unwrap();
+                    model.clear();
+                }
+                Step::Pass(seconds) => pass(&time, seconds.into()),
+                Step::Checkpoint => block_on(engine.checkpoint()).unwrap(),
+                Step::Reopen => {
+                    drop(engine);
+                    engine = options.clone().open(folder.path()).unwrap();
+                }
+            }
+            let now = time.load(Ordering::SeqCst);
+            model.retain(|_, held| held.expires.is_none_or(|expires| expires > now));
+            let count = block_on(engine.approximate_count(&work())).unwrap();
+            prop_assert_eq!(count, model.len() as u64);
+            let peeked = block_on(engine.peek(&work(), 32)).unwrap();
+            let showing = model.values().filter(|held| held.visible <= now).count();
+            prop_assert_eq!(peeked.len(), showing.min(32));
+        }
+    }
+}
+
+#[test]
+fn que_11_a_lease_expires_on_time_after_clock_jumps_and_a_reopen() {
+    let folder = tempfile::tempdir().unwrap();
+    let (options, time) = clocked();
+    let engine = options.clone().open(folder.path()).unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    pass(&time, 86_400);
+    block_on(engine.put(&work(), PutMessage::new("a"))).unwrap();
+    time.store(BEGIN, Ordering::SeqCst);
+    block_on(engine.put(&work(), PutMessage::new("b"))).unwrap();
+    let leased =
+        |engine: &Engine| block_on(engine.receive(&work(), 32, Duration::from_secs(30))).unwrap().len();
+    assert_eq!([leased(&engine), leased(&engine)], [2, 0]);
+    pass(&time, 60);
+    assert_eq!(leased(&engine), 2);
+    drop(engine);
+    let engine = options.open(folder.path()).unwrap();
+    assert_eq!(leased(&engine), 0);
+    pass(&time, 60);
+    assert_eq!(leased(&engine), 2);
+}
+
+#[test]
+fn eng_9_a_name_is_free_on_time_after_clock_jumps() {
+    let (options, time) = clocked();
+    let engine = options.table_delete_delay(Duration::from_secs(40)).in_memory();
+    let name = table_store::name::TableName::new("Employee").unwrap();
+    block_on(engine.create_table(&name)).unwrap();
+    pass(&time, 86_400);
+    block_on(engine.delete_table(&name)).unwrap();
+    time.store(BEGIN, Ordering::SeqCst);
+    assert_eq!(block_on(engine.create_table(&name)).unwrap_err().code(), ErrorCode::TableBeingDeleted);
+    pass(&time, 80);
+    block_on(engine.create_table(&name)).unwrap();
+}

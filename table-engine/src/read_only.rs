@@ -1,0 +1,147 @@
+//! Opening a folder for reading only, even while a writer of another process has it open.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use table_store::error::{Error, Result};
+
+use crate::base::{BASE, BaseView, Meta};
+use crate::disk::fault::Task;
+use crate::disk::{Disk, DiskFile};
+use crate::engine::Engine;
+use crate::folder::{self, fault::FolderFault};
+use crate::journal::fault::JournalFault;
+use crate::journal::file;
+use crate::manifest::{self, Folder};
+use crate::options::EngineOptions;
+use crate::recover::{self, Replay};
+use crate::state::State;
+
+/// Maximum number of attempts to read a folder while its journal files stay the same. An attempt can fail because a writer cuts the end of the
+/// journal during the read.
+const ATTEMPTS: usize = 3;
+
+impl Engine {
+    /// Opens a folder for reading only, with the default options. The folder may contain an engine, even one that is open in this or another process,
+    /// or a backup.
+    ///
+    /// The engine shows the state of the folder at the time of the call: every transaction acknowledged before, in the writer's order, and possibly
+    /// the first of the transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if it is
+    /// then refused because the disk is full, or undone by a power loss.
+    ///
+    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped.
+    /// All files of the base are kept open, about one per 16 MiB, and systems limit the number of open files of a process. The folder must be on a
+    /// file system of this computer: a network file system may return outdated bytes, in which case opening fails with `Corrupted`.
+    ///
+    /// ```
+    /// use table_core::embedded::Engine;
+    /// use table_core::{ErrorCode, TableName, TableStore};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let employees = TableName::new("Employee")?;
+    /// let writer = Engine::open(folder.path())?;
+    /// pollster::block_on(writer.create_table(&employees))?;
+    ///
+    /// let reader = Engine::open_read_only(folder.path())?; // perhaps in another process
+    /// assert_eq!(pollster::block_on(reader.list_tables("", None, 10))?.names, [employees.clone()]);
+    /// let refused = pollster::block_on(reader.delete_table(&employees)).unwrap_err();
+    /// assert_eq!(refused.code(), ErrorCode::ReadOnly);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Any error of [`EngineOptions::open_read_only`].
+    pub fn open_read_only(folder: impl AsRef<Path>) -> Result<Self> {
+        EngineOptions::new().open_read_only(folder)
+    }
+}
+
+impl EngineOptions {
+    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options for reading are used: limits, cache,
+    /// clock, faults.
+    ///
+    /// # Errors
+    /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup; `FormatTooNew`,
+    /// `FormatTooOld`, `Corrupted`; `Io`, including too many open files.
+    pub fn open_read_only(self, folder: impl AsRef<Path>) -> Result<Engine> {
+        let folder = &*folder::absolute(folder.as_ref())?;
+        let disk = folder::hold_existing(&self.disk, folder)?;
+        let (mut attempt, mut files) = (1, Vec::new());
+        let replay = loop {
+            match read(&self, &disk, folder) {
+                Ok(replay) => break replay,
+                Err(error) => {
+                    let now = journal(&*disk, folder).map_err(|_| error.clone())?;
+                    // If the set of files has changed, the writer may have overwritten a file during the read.
+                    attempt = if now == files { attempt + 1 } else { 1 };
+                    if attempt > ATTEMPTS {
+                        return Err(error);
+                    }
+                    files = now;
+                }
+            }
+        };
+        Ok(Engine::start_read_only(self, folder, replay.state, replay.timestamp))
+    }
+}
+
+/// Returns the numbers of the journal files.
+fn journal(disk: &dyn Disk, path: &Path) -> Result<Vec<u64>> {
+    let mut numbers: Vec<u64> = list(disk, path)?.iter().filter_map(|name| file::number(name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Replay> {
+    let disk = &**held;
+    let folder = manifest::check(disk, path)?;
+    if folder == Folder::Empty {
+        return Err(Error::of(FolderFault::NoEngine(path.into())));
+    }
+    let is_backup = matches!(folder, Folder::Backup(_));
+    let names = list(disk, path)?;
+    if !names.iter().any(|name| name == BASE) && !names.iter().any(|name| file::number(name).is_some()) {
+        if is_backup {
+            return Err(Error::of(FolderFault::NothingToRead(path.into())));
+        }
+        // An engine is creating the folder, or was interrupted while it did.
+        return Ok(Replay::of(State::default()));
+    }
+    let place = options.place(held, path);
+    let (base, files) = if is_backup {
+        (BaseView::open_alone(&place)?, Vec::new())
+    } else {
+        BaseView::open_beside_writers(&place, |meta| open_journal(disk, path, meta))?
+    };
+    let meta = base.meta().clone();
+    let mut replay = Replay::new(base);
+    if !is_backup {
+        recover::replay_all(path, &files, &meta, &mut replay)?;
+    }
+    Ok(replay)
+}
+
+fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
+    disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
+}
+
+/// Opens the journal files that are not covered by a version of the base.
+fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
+    let mut files = Vec::new();
+    for number in meta.journal.. {
+        let path = file::path(path, number);
+        match disk.open_to_read(&path) {
+            Ok(file) => files.push((number, file)),
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            Err(error) => return Err(Task::ReadJournal(path).refused(error)),
+        }
+    }
+    // A new folder has no journal yet. If files with greater numbers exist, the base has been replaced.
+    let may_be_empty = recover::is_fresh(meta)
+        && (!files.is_empty() || list(disk, path)?.iter().all(|name| file::number(name).is_none()));
+    if files.is_empty() && !may_be_empty {
+        return Err(Error::of(JournalFault::Missing(file::path(path, meta.journal))));
+    }
+    Ok(files)
+}

@@ -1,0 +1,283 @@
+//! Opens a folder: checks the manifest, takes the lock, opens the base, and replays the journal.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use table_store::error::{Error, Result};
+
+use crate::base::fault::BaseFault;
+use crate::base::{self, Base, BaseView, Meta, Place};
+use crate::catalog::Catalog;
+use crate::disk::fault::Task;
+use crate::disk::{Disk, DiskFile, DiskLock};
+use crate::folder::{self, fault::FolderFault};
+use crate::journal::fault::JournalFault;
+use crate::journal::file::{self, FileHeader};
+use crate::journal::frame::{Change, Record};
+use crate::journal::{Journal, Tail, reader};
+use crate::manifest::{self, FORMAT, FORMAT_NEW, Folder, Version};
+use crate::options::EngineOptions;
+use crate::reserve::Reserve;
+use crate::state::State;
+
+/// The recovered content of a folder, and the handles with which the engine continues.
+pub(crate) struct Recovered {
+    pub(crate) state: State,
+    /// The largest Timestamp issued so far.
+    pub(crate) timestamp: u64,
+    /// Tables dropped since the last checkpoint.
+    pub(crate) dropped: Vec<u32>,
+    /// The disk that holds the folder.
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) reserve: Arc<Reserve>,
+    pub(crate) journal: Journal,
+    pub(crate) base: Base,
+    pub(crate) lock: Lock,
+}
+
+/// The locks that prevent other engines from opening a folder.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    manifests: Vec<Box<dyn DiskLock>>,
+    _first: Box<dyn DiskLock>,
+}
+
+/// Opens a folder, given by its absolute path.
+pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
+    let io = |error| Task::OpenFolder(path.into()).refused(error);
+    // The folder is checked before the lock file is created, because the folder of another program must not be changed.
+    if check(&*options.disk, path)?.is_none() {
+        folder::make(&*options.disk, path)?;
+    }
+    // IMPORTANT: from this point on the handle identifies the folder, even if its path changes.
+    let held_disk = folder::hold(&options.disk, path)?;
+    let disk = &*held_disk;
+    let lock = |name| {
+        disk.lock(&path.join(name)).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => Error::of(FolderFault::Open(path.into())),
+            _ => io(error),
+        })
+    };
+    let first = lock(manifest::LOCK)?;
+    let version = check(disk, path)?;
+    if version.is_none() {
+        manifest::write(disk, path, FORMAT)?;
+    }
+    // The manifest is locked as well: a clean-up of the folder may remove a lock file, but without a manifest a folder cannot be opened.
+    let mut held = Lock { manifests: vec![lock(FORMAT)?], _first: first };
+    // IMPORTANT: from this point on, the engine relies on changes to the folder that an earlier engine may not have made durable.
+    disk.sync_dir(path).map_err(io)?;
+    let names = disk.list(path).map_err(io)?;
+    let base = open_base(&options.place(&held_disk, path), &names)?;
+    let meta = base.meta().clone();
+    let mut replay = Replay::new(base.view());
+    let numbers = names.iter().filter_map(|name| file::number(name)).filter(|number| *number >= meta.journal);
+    let open = |number| disk.open(&file::path(path, number), false).map(|file| (number, file));
+    let mut files: Vec<_> = numbers.map(open).collect::<std::io::Result<_>>().map_err(io)?;
+    files.sort_unstable_by_key(|(number, _)| *number);
+    let end = match replay_all(path, &files, &meta, &mut replay)? {
+        Some(end) => end,
+        None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
+    };
+    // Nothing has been changed so far, and the folder is known to be sound.
+    if version.is_some_and(|version| !version.is_current()) {
+        // IMPORTANT: this precedes every write in the new format, because engines that do not know the format must not open the folder.
+        held.manifests.push(lock(FORMAT_NEW)?);
+        manifest::write(disk, path, FORMAT)?;
+    }
+    let left_over = base.left_over();
+    folder::delete(disk, path, |name| {
+        left_over(name)
+            || file::number(name).is_some_and(|number| number < meta.journal || number > end.tail.number)
+    })?;
+    let tail = mend(end).map_err(|error| Task::MendJournal.failed(error))?;
+    let folder = PathBuf::from(path);
+    let reserve = Reserve::open(disk, path, options.checkpoint_bytes);
+    let place = (Arc::clone(&held_disk), folder);
+    let journal = Journal::new(place, options.hook.clone(), Arc::clone(&reserve), tail);
+    let Replay { state, timestamp, dropped } = replay;
+    Ok(Recovered { state, timestamp, dropped, disk: held_disk, reserve, journal, base, lock: held })
+}
+
+/// Returns the version of an engine's folder; `None` for an empty folder.
+fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
+    match manifest::check(disk, path)? {
+        Folder::Empty => Ok(None),
+        Folder::Engine(version) => Ok(Some(version)),
+        Folder::Backup(_) => Err(Error::of(FolderFault::Backup(path.into()))),
+    }
+}
+
+fn open_base(place: &Place, names: &[String]) -> Result<Base> {
+    if names.iter().any(|name| name == base::BASE) {
+        return Base::open(place);
+    }
+    if names.iter().any(|name| file::number(name).is_some()) {
+        return Err(Error::of(BaseFault::Missing(place.folder.join(base::BASE))));
+    }
+    // IMPORTANT: the base is created before the first journal file: a folder with a journal but without a base has lost its base.
+    let fresh =
+        Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: Vec::new() };
+    Base::create(place, fresh)
+}
+
+/// A replay of the journal on the content of a base.
+pub(crate) struct Replay {
+    pub(crate) state: State,
+    pub(crate) timestamp: u64,
+    dropped: Vec<u32>,
+}
+
+impl Replay {
+    /// Creates a replay that starts from a base.
+    pub(crate) fn new(base: BaseView) -> Self {
+        let (catalog, timestamp) = (base.meta().catalog.clone(), base.meta().timestamp);
+        Self { timestamp, ..Self::of(State { catalog, base: Some(base), ..State::default() }) }
+    }
+
+    /// Creates a replay that starts from a given state.
+    pub(crate) fn of(state: State) -> Self {
+        Self { state, timestamp: 0, dropped: Vec::new() }
+    }
+
+    fn apply(&mut self, record: Record) {
+        self.timestamp = self.timestamp.max(record.ticks());
+        match record {
+            Record::Write { changes, .. } => {
+                for Change { key, row } in changes {
+                    self.state.recent.set(key, row);
+                }
+            }
+            Record::Create { entry } => self.dropped.extend(self.state.catalog.add(entry)),
+            Record::Drop { id, .. } => {
+                self.state.catalog.remove(id);
+                self.dropped.push(id);
+            }
+        }
+    }
+}
+
+/// The end of a journal file.
+pub(crate) struct End {
+    tail: Tail,
+    /// `true` if anything except zeros follows.
+    torn: bool,
+    /// The first offset not covered by a sync that is known to have succeeded.
+    unsynced: u64,
+}
+
+/// Returns `true` if the base belongs to a new folder, whose journal may be missing or incomplete.
+pub(crate) fn is_fresh(meta: &Meta) -> bool {
+    meta.journal == 1 && meta.sequence == 1
+}
+
+/// Replays the journal files that the base does not cover, in order; `None` if the folder is new and has no journal file yet.
+pub(crate) fn replay_all(
+    path: &Path,
+    files: &[(u64, Arc<dyn DiskFile>)],
+    meta: &Meta,
+    replay: &mut Replay,
+) -> Result<Option<End>> {
+    let fresh = is_fresh(meta);
+    let mut sequence = meta.sequence;
+    let mut last: Option<End> = None;
+    for (at, (expected, (number, file))) in (meta.journal..).zip(files).enumerate() {
+        let number = *number;
+        if number != expected {
+            return Err(missing(path, expected));
+        }
+        let is_last = at + 1 == files.len();
+        match (read_file(path, number, file, sequence, replay)?, &last) {
+            // The file was written after the sync of its predecessor, so the predecessor is damaged, not torn.
+            (Found::Later, Some(before)) => {
+                return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
+            }
+            // IMPORTANT: this file was created before its first frame, so its predecessor is the end of the journal, and may be
+            // torn.
+            (Found::Whole(end), Some(_)) if end.tail.end == file::HEADER && is_last => {}
+            (Found::Whole(end), _) => {
+                sequence = end.tail.sequence;
+                last = Some(end);
+            }
+            // A crash or a full disk interrupted the creation of the file, so its predecessor is the end of the journal.
+            (Found::Nothing, _) if is_last && (number > meta.journal || fresh) => {}
+            (Found::Nothing | Found::Later, _) => {
+                return Err(reader::corrupted(&file::path(path, number), 0));
+            }
+        }
+    }
+    match last {
+        None if !fresh => Err(missing(path, meta.journal)),
+        last => Ok(last),
+    }
+}
+
+/// Returns the error of a missing journal file.
+fn missing(path: &Path, number: u64) -> Error {
+    Error::of(JournalFault::Missing(file::path(path, number)))
+}
+
+/// The result of reading a journal file.
+enum Found {
+    Whole(End),
+    /// The file was created but never written: the creation was interrupted by a crash or a full disk.
+    Nothing,
+    /// Frames before the start of the file are missing.
+    Later,
+}
+
+/// Replays one journal file.
+fn read_file(
+    folder: &Path,
+    number: u64,
+    file: &Arc<dyn DiskFile>,
+    sequence: u64,
+    replay: &mut Replay,
+) -> Result<Found> {
+    let path = file::path(folder, number);
+    let io = |error| Task::ReadJournal(path.clone()).failed(error);
+    let filled = file.len().map_err(io)?;
+    let header = || {
+        let mut bytes = vec![0; usize::try_from(filled.min(file::HEADER)).unwrap_or_default()];
+        file.read_at(0, &mut bytes).map_err(io)?;
+        Ok::<_, Error>(FileHeader::read(&bytes).filter(|header| header.number == number))
+    };
+    let Some(found) = header()? else {
+        // A header is durable before anything is written after it, so the header of a longer file must have been complete.
+        return if filled > file::HEADER { Err(reader::corrupted(&path, 0)) } else { Ok(Found::Nothing) };
+    };
+    let salt = found.salt;
+    match reader::first(&path, &**file, salt, filled)? {
+        Some(first) if first < sequence => return Err(reader::corrupted(&path, file::HEADER)),
+        first if first.unwrap_or(found.sequence) > sequence => return Ok(Found::Later),
+        _ => {}
+    }
+    let end = reader::read(&path, file, salt, sequence, |record| {
+        replay.apply(record);
+        Ok(())
+    })?;
+    // IMPORTANT: a concurrent writer may have reused the file while it was read, in which case it seems to end too early.
+    if header()? != Some(found) {
+        return Err(reader::corrupted(&path, 0));
+    }
+    let (file, sequence, is_closed) = (Arc::clone(file), end.sequence, end.is_closed);
+    let tail = Tail { number, file, salt, end: end.offset, filled, sequence, is_closed };
+    Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
+}
+
+/// Removes a torn tail, and makes the replayed frames durable.
+fn mend(end: End) -> std::io::Result<Tail> {
+    let End { mut tail, torn, unsynced } = end;
+    if torn {
+        tail.file.set_len(tail.end)?;
+        tail.filled = tail.end;
+    }
+    // IMPORTANT: the replayed frames, which are about to become visible, may exist only in the operating system's cache. If an
+    // earlier sync failed, the system may consider them written; rewriting them makes this sync effective.
+    let mut bytes = vec![0; usize::try_from(tail.end.saturating_sub(unsynced)).unwrap_or_default()];
+    tail.file.read_at(unsynced, &mut bytes)?;
+    tail.file.write_at(unsynced, &bytes)?;
+    tail.file.sync_data()?;
+    Ok(tail)
+}

@@ -1,0 +1,92 @@
+//! Requests to the committer and their responses.
+
+use futures_channel::oneshot::Sender;
+use table_store::error::{Error, Result};
+use table_store::name::TableName;
+use table_store::operation::OperationKind;
+use table_store::store::Committed;
+
+use crate::apply::Writes;
+use crate::decision::Decision;
+
+/// One request.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// A change to the tables.
+    Write(Write),
+    /// Write the recent rows into the base, and compact it if `compact`.
+    Checkpoint { compact: bool, answer: Sender<Result<()>> },
+    /// Make everything durable and stop.
+    Close { answer: Sender<Result<()>> },
+    /// The checkpoint thread has finished a job, or a gap was reported.
+    Wake,
+}
+
+/// A change that becomes durable together with its group.
+#[derive(Debug)]
+pub(crate) enum Write {
+    /// Apply a transaction.
+    Submit { table: TableName, writes: Writes, answer: Sender<Result<Committed>> },
+    /// Run a decision on the latest state.
+    Decide { table: TableName, decision: Box<dyn Decision> },
+    /// Empty a table.
+    Renew { table: TableName, answer: Sender<Result<()>> },
+    /// Create a table.
+    Create { table: TableName, answer: Sender<Result<()>> },
+    /// Drop a table.
+    Drop { table: TableName, answer: Sender<Result<()>> },
+}
+
+impl Write {
+    /// Returns `true` if the write only deletes, and therefore frees space eventually.
+    pub(crate) fn frees(&self) -> bool {
+        match self {
+            Self::Submit { writes, .. } => writes
+                .operations
+                .iter()
+                .all(|(_, operation)| matches!(operation.kind, OperationKind::Delete(_))),
+            Self::Decide { decision, .. } => decision.frees(),
+            Self::Renew { .. } | Self::Drop { .. } => true,
+            Self::Create { .. } => false,
+        }
+    }
+
+    /// Returns the response to a refused write.
+    pub(crate) fn refuse(self, error: Error) -> Answer {
+        match self {
+            Self::Submit { table, answer, .. } => {
+                Answer::Committed(answer, Err(error.with_table(table.as_str())))
+            }
+            Self::Decide { mut decision, .. } => {
+                decision.refuse(error);
+                Answer::Decided(decision)
+            }
+            Self::Renew { answer, .. } | Self::Create { answer, .. } | Self::Drop { answer, .. } => {
+                Answer::Done(answer, Err(error))
+            }
+        }
+    }
+}
+
+/// A response that is sent once its group is durable. Refusals also wait, because they may depend on other writes in the group.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Committed(Sender<Result<Committed>>, Result<Committed>),
+    Done(Sender<Result<()>>, Result<()>),
+    Decided(Box<dyn Decision>),
+}
+
+impl Answer {
+    /// Sends the response, or the failure of the whole group. A caller that no longer waits is not an error.
+    pub(crate) fn send(self, failure: Option<&Error>) {
+        match self {
+            Self::Committed(to, outcome) => {
+                let _ = to.send(failure.map_or(outcome, |error| Err(error.clone())));
+            }
+            Self::Decided(decision) => decision.answer(failure),
+            Self::Done(to, outcome) => {
+                let _ = to.send(failure.map_or(outcome, |error| Err(error.clone())));
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! State shared by the handles, snapshots and threads of an engine.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use arc_swap::{ArcSwap, Guard};
+use table_store::error::{Error, Result};
+
+use crate::fault::EngineFault;
+use crate::gaps::FoundGap;
+use crate::state::State;
+use crate::statistics::Groups;
+
+/// The published state of an engine, and the reason why writing has stopped.
+pub(crate) struct Shared {
+    /// IMPORTANT: the end of an engine is published as a state, not as a flag. A single load returns the state and whether the engine is open, so no
+    /// reader mistakes the empty state of a closed engine for its content.
+    state: ArcSwap<State>,
+    failure: OnceLock<Error>,
+    read_only: bool,
+    /// The last gap that a scan found and that the committer has not taken yet.
+    gap: Mutex<Option<FoundGap>>,
+    /// Counters of the commit groups.
+    pub(crate) groups: Groups,
+}
+
+impl Shared {
+    pub(crate) fn new(state: State) -> Self {
+        Self {
+            state: ArcSwap::from_pointee(state),
+            failure: OnceLock::new(),
+            read_only: false,
+            gap: Mutex::new(None),
+            groups: Groups::default(),
+        }
+    }
+
+    /// Creates the state of an engine that refuses writes.
+    pub(crate) fn read_only(state: State) -> Self {
+        Self { read_only: true, ..Self::new(state) }
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Returns the published state for one read.
+    ///
+    /// # Errors
+    /// `EngineClosed`.
+    pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
+        let state = self.state.load();
+        if state.is_closed { Err(closed()) } else { Ok(state) }
+    }
+
+    /// Returns the published state for several reads.
+    ///
+    /// # Errors
+    /// `EngineClosed`.
+    pub(crate) fn state_to_keep(&self) -> Result<Arc<State>> {
+        let state = self.state.load_full();
+        if state.is_closed { Err(closed()) } else { Ok(state) }
+    }
+
+    /// Publishes a state to readers. Called only by the committer.
+    pub(crate) fn publish(&self, state: State) {
+        self.state.store(Arc::new(state));
+    }
+
+    /// Leaves a gap for the committer. Returns `true` if the committer has not yet taken an earlier gap.
+    pub(crate) fn leave_gap(&self, found: FoundGap) -> bool {
+        self.gap.lock().unwrap_or_else(PoisonError::into_inner).replace(found).is_some()
+    }
+
+    /// Takes the gap that was left for the committer.
+    pub(crate) fn take_gap(&self) -> Option<FoundGap> {
+        self.gap.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Returns an error if the engine is closed.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        self.state().map(drop)
+    }
+
+    /// Returns the outcome of a read that began before the engine was closed. If the read failed and the engine has been closed, the error is
+    /// `EngineClosed`, because the next engine on the folder may have removed the files.
+    pub(crate) fn after_read<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.or_else(|error| self.check_open().and(Err(error)))
+    }
+
+    /// Ends reads and writes, and releases the base.
+    pub(crate) fn close(&self) {
+        self.publish(State::closed());
+    }
+
+    /// Ends writes, with this cause. Reads continue, because all published writes are durable.
+    pub(crate) fn poison(&self, cause: &Error) {
+        let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
+        tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
+    }
+
+    /// Returns an error if writes are no longer accepted.
+    ///
+    /// # Errors
+    /// `EnginePoisoned`, `EngineClosed`, `ReadOnly`.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.read_only {
+            self.check_open()?;
+            return Err(Error::of(EngineFault::ReadOnly));
+        }
+        if let Some(error) = self.failure.get() {
+            return Err(error.clone());
+        }
+        self.check_open()
+    }
+
+    /// Returns the error for a request to which the committer did not respond.
+    pub(crate) fn gone(&self) -> Error {
+        self.check_writable().err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))
+    }
+}
+
+fn closed() -> Error {
+    Error::of(EngineFault::Closed)
+}

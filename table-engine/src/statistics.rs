@@ -1,0 +1,124 @@
+//! Statistics of a running engine.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Statistics of an [`Engine`](crate::Engine): the size of its content, and counters since it was opened.
+///
+/// Collecting the statistics reads no file and does not wait. Sizes in bytes include encoded rows and their overhead.
+///
+/// ```
+/// use table_core::embedded::Engine;
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(folder.path())?;
+/// let before = engine.statistics()?;
+/// pollster::block_on(engine.checkpoint())?;
+/// let after = engine.statistics()?;
+/// assert_eq!((before.flushes, after.flushes, after.recent_rows), (0, 1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Number of tables.
+    pub tables: usize,
+    /// Number of rows and deletions that are not yet in the base.
+    pub recent_rows: usize,
+    /// Approximate memory use of the rows and deletions that are not yet in the base.
+    pub recent_bytes: usize,
+    /// Time since the last checkpoint; `None` before the first one since the engine was opened.
+    pub checkpoint_age: Option<Duration>,
+    /// Number of files of the base.
+    pub runs: usize,
+    /// Total size in bytes of the base's files, without merged files that are still being read.
+    pub base_bytes: u64,
+    /// Number of key ranges by which the base is merged.
+    pub segments: usize,
+    /// Largest number of layers in a key range: the maximum that a lookup has to search.
+    pub layers: usize,
+    /// Total size in bytes above the oldest layer of each key range: rows that will be merged with older ones.
+    pub unmerged_bytes: u64,
+    /// Number of deletions in the base. Each one hides a row until both are merged.
+    pub deletions: u64,
+    /// Number of checkpoints.
+    pub flushes: u64,
+    /// Number of bytes written by checkpoints.
+    pub flushed_bytes: u64,
+    /// Number of slices of merges.
+    pub merges: u64,
+    /// Number of bytes written by merges.
+    pub merged_bytes: u64,
+    /// Number of groups of writes that became durable together.
+    pub groups: u64,
+    /// Number of writes in these groups.
+    pub grouped_writes: u64,
+    /// Number of writes in the largest group.
+    pub largest_group: u64,
+    /// Number of blocks of the base that readers found in the cache.
+    pub cache_hits: u64,
+    /// Number of blocks of the base that readers read from a file.
+    pub cache_misses: u64,
+}
+
+/// Counters of groups of writes.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    made: AtomicU64,
+    writes: AtomicU64,
+    largest: AtomicU64,
+}
+
+impl Groups {
+    /// Adds a group with the given number of writes.
+    pub(crate) fn add(&self, writes: usize) {
+        self.made.fetch_add(1, Ordering::Relaxed);
+        self.writes.fetch_add(writes as u64, Ordering::Relaxed);
+        self.largest.fetch_max(writes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn describe(&self, statistics: &mut Statistics) {
+        statistics.groups = self.made.load(Ordering::Relaxed);
+        statistics.grouped_writes = self.writes.load(Ordering::Relaxed);
+        statistics.largest_group = self.largest.load(Ordering::Relaxed);
+    }
+}
+
+/// Counters of a base.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    flushes: AtomicU64,
+    flushed_bytes: AtomicU64,
+    merges: AtomicU64,
+    merged_bytes: AtomicU64,
+    /// The time of the last flush.
+    flushed: Mutex<Option<Instant>>,
+}
+
+impl Counters {
+    pub(crate) fn flush(&self, bytes: u64) {
+        self.flushes.fetch_add(1, Ordering::Relaxed);
+        self.flushed_bytes.fetch_add(bytes, Ordering::Relaxed);
+        *self.flushed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    #[cfg(test)]
+    pub(crate) fn merged_bytes(&self) -> u64 {
+        self.merged_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn merge(&self, bytes: u64) {
+        self.merges.fetch_add(1, Ordering::Relaxed);
+        self.merged_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn describe(&self, statistics: &mut Statistics) {
+        statistics.flushes = self.flushes.load(Ordering::Relaxed);
+        statistics.flushed_bytes = self.flushed_bytes.load(Ordering::Relaxed);
+        statistics.merges = self.merges.load(Ordering::Relaxed);
+        statistics.merged_bytes = self.merged_bytes.load(Ordering::Relaxed);
+        let flushed = *self.flushed.lock().unwrap_or_else(PoisonError::into_inner);
+        statistics.checkpoint_age = flushed.map(|flushed| flushed.elapsed());
+    }
+}

@@ -1,0 +1,152 @@
+//! Tests of a reader next to a writer. It sees a real state with all previously acknowledged writes, writes nothing, and delays no writer.
+
+use table_store::query::KeyRange;
+
+use super::images::ImagingDisk;
+use super::sim::SimDisk;
+use super::*;
+use crate::disk::Disk;
+
+fn options_on(disk: &Arc<dyn Disk>) -> EngineOptions {
+    EngineOptions::new().disk(disk.clone()).checkpoint_bytes(6_000)
+}
+
+fn reader(disk: &Arc<dyn Disk>, folder: &str) -> Engine {
+    options_on(disk).open_read_only(folder).unwrap()
+}
+
+fn pad(n: i32) -> OperationKind {
+    let row = properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 600]))]);
+    OperationKind::InsertOrReplace(row)
+}
+
+fn numbers(engine: &Engine) -> Vec<i32> {
+    all(engine).into_iter().map(|(_, _, n)| n).collect()
+}
+
+#[test]
+fn a_reader_writes_nothing_and_refuses_every_write() {
+    let sim = Arc::new(SimDisk::default());
+    let imaging = Arc::new(ImagingDisk::new(sim.clone()));
+    let disk: Arc<dyn Disk> = imaging.clone();
+    let writer = with_table(options_on(&disk).open("/engine").unwrap());
+    for n in 0..30 {
+        write(&writer, &format!("{n:02}"), pad(n)).unwrap();
+    }
+    wait(writer.backup("/backup")).unwrap();
+    write(&writer, "30", pad(30)).unwrap();
+    let check = |held: &str| {
+        imaging.take();
+        for (folder, rows) in [("/engine", 31), ("/backup", 30)] {
+            let reader = reader(&disk, folder);
+            assert_eq!(numbers(&reader), (0..rows).collect::<Vec<_>>(), "{held}");
+            assert!(reader.verify().unwrap().is_whole());
+            assert!(reader.statistics().unwrap().runs > 0);
+            assert_eq!(numbers(&reader), (0..rows).collect::<Vec<_>>());
+            for refused in [
+                write(&reader, "31", insert(31)).map(drop),
+                wait(reader.create_table(&name("Other"))),
+                wait(reader.delete_table(&employees())),
+                wait(reader.checkpoint()),
+                wait(reader.compact()),
+                wait(reader.backup("/other")).map(drop),
+            ] {
+                assert_eq!(refused.unwrap_err().code(), ErrorCode::ReadOnly);
+            }
+            let snapshot = reader.snapshot().unwrap();
+            wait(reader.clone().close()).unwrap();
+            assert_eq!(wait(reader.close()).unwrap_err().code(), ErrorCode::EngineClosed);
+            let closed = snapshot.query(&employees(), &Query::new(KeyRange::ALL), None);
+            assert_eq!(closed.unwrap_err().code(), ErrorCode::EngineClosed);
+        }
+        assert_eq!(imaging.take().len(), 0, "{held}: calls that change something");
+    };
+    check("by a writer");
+    drop(writer);
+    check("by no one");
+    // A reader does not block a writer either.
+    let held = reader(&disk, "/engine");
+    let writer = options_on(&disk).open("/engine").unwrap();
+    write(&writer, "31", pad(31)).unwrap();
+    assert_eq!(numbers(&held).len(), 31);
+}
+
+#[test]
+fn rows_of_a_reader_stay_while_the_writer_merges_and_removes_its_files() {
+    let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
+    let writer = with_table(options_on(&disk).open("/engine").unwrap());
+    for n in 0..60 {
+        write(&writer, &format!("{n:02}"), pad(n)).unwrap();
+    }
+    wait(writer.checkpoint()).unwrap();
+    write(&writer, "99", pad(99)).unwrap();
+    let before = reader(&disk, "/engine");
+    let shown = numbers(&before);
+    assert_eq!(shown.len(), 61);
+    for n in 0..60 {
+        write(&writer, &format!("{n:02}"), pad(n + 1_000)).unwrap();
+    }
+    write(&writer, "99", delete()).unwrap();
+    wait(writer.compact()).unwrap();
+    let names = || disk.list(Path::new("/engine")).unwrap();
+    eventually("old runs are removed", || !names().contains(&"0000000001.rows".to_owned()));
+    assert_eq!(numbers(&before), shown);
+    assert_eq!(numbers(&reader(&disk, "/engine")), (1_000..1_060).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_concurrent_open_shows_a_prefix_with_all_acknowledged_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(GatedDisk::default());
+    let writer = with_table(options_on(&disk).open(folder.path()).unwrap());
+    let acknowledged = std::sync::atomic::AtomicI32::new(-1);
+    let order = std::sync::atomic::Ordering::SeqCst;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..1_500 {
+                submit(
+                    &writer,
+                    "Sales",
+                    vec![("a", pad(n)), (&format!("{:03}", n % 50), pad(n)), ("z", pad(n))],
+                )
+                .unwrap();
+                acknowledged.store(n, order);
+            }
+        });
+        let mut opened = 0;
+        while acknowledged.load(order) < 1_499 || opened < 20 {
+            let known = acknowledged.load(order);
+            let reader = options_on(&disk).open_read_only(folder.path()).unwrap();
+            let last = number(&reader, "a").unwrap_or(-1);
+            assert!(last >= known, "{last} is shown, {known} was acknowledged");
+            assert_eq!(number(&reader, "z").unwrap_or(-1), last, "half of a transaction");
+            let mut shown: Vec<i32> = numbers(&reader);
+            shown.sort_unstable();
+            shown.dedup();
+            let first = (last - 49).max(0);
+            assert_eq!(shown, (first..=last).collect::<Vec<_>>());
+            opened += 1;
+        }
+    });
+}
+
+#[test]
+fn a_folder_without_an_engine_is_refused_and_not_created() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing");
+    let refused = |path: &Path| Engine::open_read_only(path).unwrap_err().code();
+    assert_eq!((refused(&missing), missing.exists()), (ErrorCode::FolderNotOurs, false));
+    assert_eq!(refused(folder.path()), ErrorCode::FolderNotOurs);
+    let engine = on_disk(folder.path());
+    write(&engine, "1", insert(1)).unwrap();
+    wait(engine.checkpoint()).unwrap();
+    drop(engine);
+    let run = folder.path().join("0000000001.rows");
+    let bytes = std::fs::read(&run).unwrap();
+    std::fs::remove_file(&run).unwrap();
+    assert_eq!(refused(folder.path()), ErrorCode::Corrupted);
+    std::fs::write(&run, &bytes).unwrap();
+    assert_eq!(number(&Engine::open_read_only(folder.path()).unwrap(), "1"), Some(1));
+    std::fs::remove_file(folder.path().join("0000000002.journal")).unwrap();
+    assert_eq!(refused(folder.path()), ErrorCode::Corrupted);
+}

@@ -1,0 +1,387 @@
+//! A disk in memory, with the state that programs see and the state after a power loss. No byte of a file is durable before its sync. A new, renamed
+//! or removed entry of a folder is not durable before the sync of the folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::gate::Gate;
+use crate::disk::{Disk, DiskFile, DiskLock};
+
+/// The unit that a disk writes atomically.
+const SECTOR: usize = 512;
+/// The unit that the operating system marks as dirty.
+pub(super) const PAGE: usize = 4096;
+
+/// The target of a path.
+#[derive(Clone, Debug)]
+enum Entry {
+    Folder,
+    File(Arc<SimFile>),
+}
+
+/// Folder entries by path, in groups that change together, such as in a rename.
+type Changes = Vec<(PathBuf, Option<Entry>)>;
+
+#[derive(Clone, Debug, Default)]
+struct Names {
+    seen: BTreeMap<PathBuf, Entry>,
+    durable: BTreeMap<PathBuf, Entry>,
+    /// Later changes, in order.
+    pending: Vec<Changes>,
+}
+
+fn apply(entries: &mut BTreeMap<PathBuf, Entry>, changes: &Changes) {
+    for (path, entry) in changes {
+        match entry {
+            Some(entry) => drop(entries.insert(path.clone(), entry.clone())),
+            None => drop(entries.remove(path)),
+        }
+    }
+}
+
+impl Names {
+    fn change(&mut self, changes: Changes) {
+        apply(&mut self.seen, &changes);
+        self.pending.push(changes);
+    }
+
+    fn sync(&mut self, folder: &Path) {
+        let inside = |changes: &Changes| changes.iter().all(|(path, _)| path.parent() == Some(folder));
+        for changes in self.pending.extract_if(.., |changes| inside(changes)) {
+            apply(&mut self.durable, &changes);
+        }
+    }
+
+    /// Keeps the first changes until the coin returns `false`. Then each other folder decides separately.
+    fn lose_power(&mut self, mut coin: impl FnMut() -> bool) {
+        let mut cut = BTreeSet::new();
+        for changes in std::mem::take(&mut self.pending) {
+            let folder = changes.first().and_then(|(path, _)| path.parent().map(Path::to_owned));
+            if !cut.contains(&folder) && coin() {
+                apply(&mut self.durable, &changes);
+            } else {
+                cut.insert(folder);
+            }
+        }
+        // The content of a folder is lost with it.
+        let durable = self.durable.clone();
+        let is_reached = |path: &Path| {
+            path.ancestors().skip(1).all(|above| above == Path::new("/") || durable.contains_key(above))
+        };
+        self.durable.retain(|path, _| is_reached(path));
+        self.seen = self.durable.clone();
+    }
+}
+
+/// State shared by the disk and its files.
+#[derive(Clone, Debug)]
+struct State {
+    /// The number of syncs until one fails.
+    syncs: Arc<AtomicI64>,
+    /// The number of bytes by which files can still grow.
+    room: Arc<AtomicI64>,
+    gate: Gate,
+    /// `true` if the reserve of a folder cannot be opened.
+    has_no_reserve: bool,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let without_end = || Arc::new(AtomicI64::new(i64::MAX));
+        Self { syncs: without_end(), room: without_end(), gate: Gate::default(), has_no_reserve: false }
+    }
+}
+
+impl State {
+    fn sync(&self) -> io::Result<()> {
+        let fails = self.syncs.fetch_sub(1, Ordering::SeqCst) == 0;
+        if fails { Err(io::Error::other("the sync failed")) } else { Ok(()) }
+    }
+
+    /// Frees `bytes` bytes.
+    fn give(&self, bytes: usize) {
+        let bytes = i64::try_from(bytes).unwrap();
+        let _ = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| room.checked_add(bytes));
+    }
+
+    /// Reserves space for bytes. Returns the number that fit.
+    fn take(&self, bytes: usize) -> usize {
+        let wanted = i64::try_from(bytes).unwrap();
+        let take = |left: i64| Some(left - left.clamp(0, wanted));
+        let left = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).unwrap();
+        usize::try_from(left.clamp(0, wanted)).unwrap()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct SimDisk {
+    names: Mutex<Names>,
+    locked: Arc<Mutex<BTreeSet<PathBuf>>>,
+    state: State,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct SimFile {
+    bytes: Mutex<Contents>,
+    state: State,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Contents {
+    seen: Vec<u8>,
+    durable: Vec<u8>,
+    dirty: BTreeSet<usize>,
+    resized: bool,
+}
+
+impl Contents {
+    fn touch(&mut self, from: usize, to: usize) {
+        self.dirty.extend(from / PAGE..to.div_ceil(PAGE));
+    }
+
+    fn resize(&mut self, length: usize) {
+        let old = self.seen.len();
+        self.touch(old.min(length), old.max(length));
+        self.seen.resize(length, 0);
+        self.resized = true;
+    }
+
+    /// Writes dirty data to the disk: each sector, and the length, if the coin returns `true`.
+    fn write_back(&mut self, mut coin: impl FnMut() -> bool) {
+        if self.resized && coin() {
+            self.durable.resize(self.seen.len(), 0);
+        }
+        for at in self.dirty.iter().flat_map(|page| (page * PAGE..(page + 1) * PAGE).step_by(SECTOR)) {
+            let end = (at + SECTOR).min(self.seen.len()).min(self.durable.len());
+            if at < end && coin() {
+                self.durable[at..end].copy_from_slice(&self.seen[at..end]);
+            }
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.dirty.clear();
+        self.resized = false;
+    }
+}
+
+impl SimDisk {
+    /// Creates a disk on which engines have no reserve.
+    pub(crate) fn without_reserve() -> Self {
+        let state = State { has_no_reserve: true, ..State::default() };
+        Self { state, ..Self::default() }
+    }
+
+    /// Simulates a power loss: for every unsynced sector and entry, the coin decides which version remains.
+    pub(super) fn lose_power(&self, mut coin: impl FnMut() -> bool) {
+        let mut names = self.names.lock().unwrap();
+        let all = names
+            .seen
+            .values()
+            .chain(names.durable.values())
+            .chain(names.pending.iter().flatten().filter_map(|(_, entry)| entry.as_ref()));
+        for entry in all {
+            if let Entry::File(file) = entry {
+                let mut contents = file.bytes.lock().unwrap();
+                contents.write_back(&mut coin);
+                contents.seen = contents.durable.clone();
+            }
+        }
+        names.lose_power(coin);
+        self.mend();
+    }
+
+    /// Returns the disk in its current state, independent of later changes. Waits for calls in progress.
+    pub(super) fn image(&self) -> Arc<Self> {
+        let _shut = self.state.gate.write().unwrap();
+        let mut copies: Vec<(Arc<SimFile>, Arc<SimFile>)> = Vec::new();
+        let image = Self::default();
+        let mut copy = |entry: &Entry| {
+            let Entry::File(file) = entry else { return Entry::Folder };
+            let known = copies.iter().find(|(original, _)| Arc::ptr_eq(original, file));
+            let clone = known.map_or_else(
+                || {
+                    let bytes = Mutex::new(file.bytes.lock().unwrap().clone());
+                    Arc::new(SimFile { bytes, state: image.state.clone() })
+                },
+                |(_, copy)| copy.clone(),
+            );
+            copies.push((file.clone(), clone.clone()));
+            Entry::File(clone)
+        };
+        let mut names = self.names.lock().unwrap().clone();
+        names.seen.values_mut().for_each(|entry| *entry = copy(entry));
+        names.durable.values_mut().for_each(|entry| *entry = copy(entry));
+        for (_, entry) in names.pending.iter_mut().flatten() {
+            *entry = entry.as_ref().map(&mut copy);
+        }
+        *image.names.lock().unwrap() = names;
+        Arc::new(image)
+    }
+
+    /// Makes the n-th sync from now fail, counted from 0.
+    pub(super) fn fail_sync(&self, n: i64) {
+        self.state.syncs.store(n, Ordering::SeqCst);
+    }
+
+    /// Returns `true` if that sync has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.state.syncs.load(Ordering::SeqCst) < 0
+    }
+
+    /// Sets the number of bytes by which files can grow.
+    pub(crate) fn set_room(&self, bytes: i64) {
+        self.state.room.store(bytes, Ordering::SeqCst);
+    }
+
+    /// Removes the injected sync failure, and frees space.
+    pub(crate) fn mend(&self) {
+        self.fail_sync(i64::MAX);
+        self.set_room(i64::MAX);
+    }
+
+    fn file(&self, path: &Path) -> io::Result<Arc<SimFile>> {
+        match self.names.lock().unwrap().seen.get(path) {
+            Some(Entry::File(file)) => Ok(file.clone()),
+            _ => Err(ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+impl Disk for SimDisk {
+    fn create_dir(&self, folder: &Path) -> io::Result<()> {
+        let mut names = self.names.lock().unwrap();
+        if folder != Path::new("/") && !names.seen.contains_key(folder) {
+            names.change(vec![(folder.to_owned(), Some(Entry::Folder))]);
+        }
+        Ok(())
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let names = self.names.lock().unwrap();
+        if !names.seen.contains_key(folder) {
+            return Err(ErrorKind::NotFound.into());
+        }
+        let inside = names.seen.keys().filter(|path| path.parent() == Some(folder));
+        Ok(inside.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect())
+    }
+
+    fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
+        let _open = self.state.gate.read().unwrap();
+        if self.state.has_no_reserve && path.ends_with("RESERVE") {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
+        if create {
+            let file = SimFile { state: self.state.clone(), ..SimFile::default() };
+            let entry = Some(Entry::File(Arc::new(file)));
+            self.names.lock().unwrap().change(vec![(path.to_owned(), entry)]);
+        }
+        Ok(self.file(path)?)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let _open = self.state.gate.read().unwrap();
+        let entry = Some(Entry::File(self.file(from)?));
+        self.names.lock().unwrap().change(vec![(from.to_owned(), None), (to.to_owned(), entry)]);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let _open = self.state.gate.read().unwrap();
+        self.state.give(self.file(path)?.bytes.lock().unwrap().seen.len());
+        self.names.lock().unwrap().change(vec![(path.to_owned(), None)]);
+        Ok(())
+    }
+
+    fn sync_dir(&self, folder: &Path) -> io::Result<()> {
+        let _open = self.state.gate.read().unwrap();
+        self.state.sync()?;
+        self.names.lock().unwrap().sync(folder);
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
+        if !self.locked.lock().unwrap().insert(path.to_owned()) {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        Ok(Box::new(SimLock { path: path.to_owned(), locked: self.locked.clone() }))
+    }
+}
+
+#[derive(Debug)]
+struct SimLock {
+    path: PathBuf,
+    locked: Arc<Mutex<BTreeSet<PathBuf>>>,
+}
+
+impl DiskLock for SimLock {}
+
+impl Drop for SimLock {
+    fn drop(&mut self) {
+        self.locked.lock().unwrap().remove(&self.path);
+    }
+}
+
+impl DiskFile for SimFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes.lock().unwrap().seen.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let contents = self.bytes.lock().unwrap();
+        let start = usize::try_from(offset).unwrap();
+        let bytes = contents.seen.get(start..start + buffer.len()).ok_or(ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// On a full disk, only a part of the bytes is written.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let _open = self.state.gate.read().unwrap();
+        let mut contents = self.bytes.lock().unwrap();
+        let start = usize::try_from(offset).unwrap();
+        let growth = (start + bytes.len()).saturating_sub(contents.seen.len());
+        let missing = growth - self.state.take(growth);
+        let bytes = &bytes[..bytes.len().saturating_sub(missing)];
+        if bytes.is_empty() && missing > 0 {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        let end = start + bytes.len();
+        if contents.seen.len() < end {
+            contents.resize(end);
+        }
+        contents.seen[start..end].copy_from_slice(bytes);
+        contents.touch(start, end);
+        if missing == 0 { Ok(()) } else { Err(ErrorKind::StorageFull.into()) }
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let _open = self.state.gate.read().unwrap();
+        let mut contents = self.bytes.lock().unwrap();
+        let length = usize::try_from(bytes).unwrap();
+        let growth = length.saturating_sub(contents.seen.len());
+        if self.state.take(growth) < growth {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        let freed = contents.seen.len().saturating_sub(length);
+        self.state.give(freed);
+        contents.resize(length);
+        Ok(())
+    }
+
+    /// A failed sync leaves the file in the state in which Linux leaves it: the written data is visible and considered clean, but is not on the disk.
+    fn sync_data(&self) -> io::Result<()> {
+        let _open = self.state.gate.read().unwrap();
+        let mut contents = self.bytes.lock().unwrap();
+        if let Err(error) = self.state.sync() {
+            contents.dirty.clear();
+            return Err(error);
+        }
+        contents.write_back(|| true);
+        Ok(())
+    }
+}

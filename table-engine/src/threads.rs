@@ -1,0 +1,150 @@
+//! The engine's threads, and all points at which they wait. Tests can replace the scheduler to decide which thread runs when.
+
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvError, RecvTimeoutError, TryRecvError};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::{Duration, Instant};
+
+use table_store::error::{Error, Result};
+
+use crate::fault::EngineFault;
+
+/// Starts the threads of an engine and decides which of them runs. A scheduler that runs a single thread at a time, chosen by a seed, makes the
+/// history of the engine reproducible.
+pub trait Scheduler: Debug + Send + Sync + 'static {
+    /// Returns the current instant. It never decreases.
+    fn now(&self) -> Instant;
+
+    /// Starts a thread.
+    ///
+    /// # Errors
+    /// The error of the system if the thread cannot be started.
+    fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>;
+
+    /// Lets other threads run first.
+    fn pass(&self);
+
+    /// Sleeps for `time`.
+    fn sleep(&self, time: Duration);
+
+    /// Waits until `ready` returns `true`, or at most for the given time. The condition is changed by other threads of the engine or by its callers.
+    fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
+}
+
+/// The threads of the system, or those of a test's scheduler.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
+
+/// A thread of the engine.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    handle: JoinHandle<()>,
+    ended: Arc<AtomicBool>,
+}
+
+impl Thread {
+    pub(crate) fn id(&self) -> ThreadId {
+        self.handle.thread().id()
+    }
+}
+
+/// A guard that marks the end of a thread, including by a panic.
+struct Ends(Arc<AtomicBool>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Threads {
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn scheduled(scheduler: Arc<dyn Scheduler>) -> Self {
+        Self(Some(scheduler))
+    }
+
+    /// Returns `true` if a test's scheduler decides which thread runs.
+    pub(crate) const fn are_scheduled(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Starts a thread.
+    pub(crate) fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<Thread> {
+        let ended = Arc::new(AtomicBool::new(false));
+        let ends = Ends(Arc::clone(&ended));
+        let work = move || {
+            let _ends = ends;
+            work();
+        };
+        let spawned = match &self.0 {
+            None => thread::Builder::new().name(name.to_owned()).spawn(work),
+            Some(scheduler) => scheduler.spawn(name, Box::new(work)),
+        };
+        let handle = spawned
+            .map_err(|error| Error::of(EngineFault::Thread { name: name.to_owned(), source: error }))?;
+        Ok(Thread { handle, ended })
+    }
+
+    /// Waits for the end of a thread.
+    pub(crate) fn join(&self, thread: Thread) {
+        if let Some(scheduler) = &self.0 {
+            scheduler.wait(None, &mut || thread.ended.load(Ordering::Acquire));
+        }
+        let _ = thread.handle.join();
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.0.as_ref().map_or_else(Instant::now, |scheduler| scheduler.now())
+    }
+
+    pub(crate) fn yield_now(&self) {
+        self.0.as_ref().map_or_else(thread::yield_now, |scheduler| scheduler.pass());
+    }
+
+    pub(crate) fn sleep(&self, time: Duration) {
+        self.0.as_ref().map_or_else(|| thread::sleep(time), |scheduler| scheduler.sleep(time));
+    }
+
+    /// Waits for a message.
+    pub(crate) fn receive<T>(&self, queue: &mpsc::Receiver<T>) -> Result<T, RecvError> {
+        let Some(scheduler) = &self.0 else { return queue.recv() };
+        let mut received = Err(TryRecvError::Empty);
+        scheduler.wait(None, &mut || {
+            received = queue.try_recv();
+            !matches!(received, Err(TryRecvError::Empty))
+        });
+        received.map_err(|_| RecvError)
+    }
+
+    /// Waits at most for the given time for a message.
+    pub(crate) fn receive_within<T>(
+        &self,
+        queue: &mpsc::Receiver<T>,
+        at_most: Duration,
+    ) -> Result<T, RecvTimeoutError> {
+        let Some(scheduler) = &self.0 else { return queue.recv_timeout(at_most) };
+        let mut received = Err(TryRecvError::Empty);
+        scheduler.wait(Some(at_most), &mut || {
+            received = queue.try_recv();
+            !matches!(received, Err(TryRecvError::Empty))
+        });
+        received.map_err(|error| match error {
+            TryRecvError::Empty => RecvTimeoutError::Timeout,
+            TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+        })
+    }
+
+    /// Waits for a message from a caller; `None` if all callers are gone.
+    pub(crate) fn receive_from_callers<T>(&self, queue: &async_channel::Receiver<T>) -> Option<T> {
+        let Some(scheduler) = &self.0 else { return queue.recv_blocking().ok() };
+        let mut received = Err(async_channel::TryRecvError::Empty);
+        scheduler.wait(None, &mut || {
+            received = queue.try_recv();
+            !matches!(received, Err(async_channel::TryRecvError::Empty))
+        });
+        received.ok()
+    }
+}

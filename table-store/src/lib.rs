@@ -1,0 +1,66 @@
+//! The contract between table stores and the programs that use them: the vocabulary of table storage, and the traits of backends.
+//!
+//! A backend implements [`TableStore`], and [`QueueStore`] if it has queues. `table-core` builds its typed tables on these traits and re-exports every
+//! module of this package. Depend on `table-core` to use a store. Depend on this package to implement one without compiling the typed layer.
+//!
+//! ```
+//! use table_store::row::RowWriter;
+//! use table_store::{Operation, OperationKind, RowKey, ValueRef};
+//!
+//! let mut writer = RowWriter::new();
+//! writer.property("Age", ValueRef::Int32(34));
+//! let insert = Operation { row_key: RowKey::new("000223")?, kind: OperationKind::Insert(writer.finish()) };
+//! assert_eq!(insert.kind.name(), "insert");
+//! # Ok::<(), table_store::Error>(())
+//! ```
+//!
+//! # Modules
+//!
+//! | for | modules |
+//! | --- | --- |
+//! | backends | [`store`] and [`queue`] (the traits) |
+//! | names, keys and versions | [`name`], [`key`], [`etag`] |
+//! | entities | [`value`], [`row`] (the encoded properties), [`odata`] (the JSON of the protocol) |
+//! | reading | [`query`] (key ranges, class, plan, pages, continuation), [`filter`] |
+//! | writing | [`operation`], [`transaction`] |
+//! | time | [`ticks`], [`clock`] |
+//! | errors and limits | [`error`], [`limits`] |
+//!
+//! Items that are hidden from this documentation are shared with `table-core` and `table-engine` only. They are not part of the API and may change in
+//! any release.
+
+// `#[derive(Fault)]` refers to the crate by this name, also in this crate.
+extern crate self as table_store;
+
+pub mod clock;
+pub mod error;
+pub mod etag;
+pub mod filter;
+#[doc(hidden)]
+pub mod fnv;
+pub mod key;
+pub mod limits;
+pub mod name;
+pub mod odata;
+pub mod operation;
+pub mod query;
+pub mod queue;
+pub mod row;
+pub mod store;
+pub mod ticks;
+pub mod transaction;
+pub mod value;
+
+pub use clock::Clock;
+pub use error::{Error, ErrorCode, Result};
+pub use etag::{ETag, IfMatch};
+pub use filter::Filter;
+pub use key::{EntityKey, PartitionKey, RowKey};
+pub use name::TableName;
+pub use operation::{Operation, OperationKind};
+pub use query::{Continuation, Page, Query};
+pub use queue::{DynQueueStore, QueueName, QueueStore};
+pub use row::Row;
+pub use store::{DynTableStore, TableStore};
+pub use transaction::Transaction;
+pub use value::{EdmType, Value, ValueRef};

@@ -1,0 +1,27 @@
+//! Entities as the service's JSON (OData): written at three metadata levels, read leniently (JSON, TYPE, PROP rules).
+//!
+//! The writer reads encoded rows and the reader produces them, without an intermediate map of properties.
+
+mod fault;
+mod level;
+mod link;
+mod members;
+mod object;
+mod page;
+mod property;
+mod quick;
+mod reader;
+mod size;
+mod token;
+mod writer;
+
+pub use level::MetadataLevel;
+pub use link::entity_link;
+#[doc(hidden)]
+pub use object::{deserialize_entity, serialize_entity};
+pub use page::{read_page, read_rows};
+pub use reader::{EntityBody, Sender, read_entity};
+pub use writer::{Context, write_body, write_entity, write_page};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! Queries: key ranges, filter, projection and limit, with their class, plan, pages and continuation.
+
+mod bounds;
+mod check;
+mod class;
+mod continuation;
+mod fault;
+mod page;
+mod plan;
+mod range;
+mod rows;
+mod select;
+mod text;
+
+pub use crate::row::EntityRef;
+pub use class::QueryClass;
+pub use continuation::{Continuation, Position};
+pub use page::Page;
+pub use plan::{Lookup, Plan, Requests, Warning};
+pub use range::{KeyRange, TextRange};
+#[doc(hidden)]
+pub use rows::Gather;
+pub use rows::Rows;
+pub use select::Select;
+
+use crate::filter::Filter;
+
+/// A query: the keys to read, the filter, the requested properties, and the page size (QRY-1).
+///
+/// ```
+/// use table_core::query::{KeyRange, Query, QueryClass, TextRange};
+///
+/// let query = Query::new(KeyRange::rows("Sales", TextRange::prefix("empid_")));
+/// assert_eq!(query.keys.class(), QueryClass::Range);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// The keys to read. The result is everything in this range that the filter accepts.
+    pub keys: KeyRange,
+    /// The condition in addition to the key range.
+    pub filter: Option<Filter>,
+    /// The requested properties.
+    pub select: Select,
+    /// Maximum number of entities in one page (TOP-1); `None` means the service's default of 1,000.
+    pub top: Option<usize>,
+}
+
+impl Query {
+    /// Creates a query of everything in a key range.
+    #[must_use]
+    pub const fn new(keys: KeyRange) -> Self {
+        Self { keys, filter: None, select: Select::All, top: None }
+    }
+}

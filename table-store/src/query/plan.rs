@@ -1,0 +1,144 @@
+//! Query plans: requests and cost, computed without I/O (design promise 2).
+
+mod advice;
+mod show;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::limits::PAGE_ENTITIES;
+use crate::name::TableName;
+use crate::query::{KeyRange, Query, QueryClass, Select};
+
+/// The requests and the cost of a query, computed without I/O. The fields are meant for programs, and `Display` for human readers.
+///
+/// ```
+/// use table_core::TableName;
+/// use table_core::query::{KeyRange, Query, QueryClass, Requests};
+///
+/// let plan = Query::new(KeyRange::point("Sales", "2")).plan(&TableName::new("Employee")?);
+/// assert_eq!((plan.class, plan.requests), (QueryClass::Point, Requests::AtMost(1)));
+/// assert!(plan.to_string().contains("PartitionKey eq 'Sales' and RowKey eq '2'"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The cost class.
+    pub class: QueryClass,
+    /// The table.
+    pub table: String,
+    /// The lookups, in key order. Only a fan-out has more than one.
+    pub lookups: Vec<Lookup>,
+    /// The requested properties.
+    pub select: Select,
+    /// Maximum number of entities in a page, if the query limits it.
+    pub top: Option<usize>,
+    /// The index that is read in place of the primary key.
+    pub index: Option<String>,
+    /// The reason for a table scan, as given by the caller.
+    pub reason: Option<String>,
+    /// The number of requests in the worst case.
+    pub requests: Requests,
+    /// Warnings for the author of the query.
+    pub warnings: Vec<Warning>,
+}
+
+/// A range of keys to query.
+///
+/// ```
+/// use table_core::query::Lookup;
+///
+/// /// Returns `true` if the store returns all entities that it reads.
+/// fn is_exact(lookup: &Lookup) -> bool {
+///     lookup.filter.is_none()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lookup {
+    /// The range.
+    pub keys: KeyRange,
+    /// The `$filter` to send; `None` selects everything.
+    pub filter: Option<String>,
+}
+
+/// The number of requests in the worst case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requests {
+    /// At most the given number of requests.
+    AtMost(usize),
+    /// One request for each page. The number of pages is unbounded, because it depends on the data and on the store, which may return short or empty
+    /// pages (PAGE-1, PAGE-4).
+    OnePerPage {
+        /// Maximum number of entities in a page.
+        entities: usize,
+        /// Minimum number of requests: one for each range.
+        at_least: usize,
+    },
+}
+
+impl Requests {
+    fn of(class: QueryClass, queries: &[Query], top: Option<usize>) -> Self {
+        // A point query returns no token (PAGE-10), and neither does an empty range (ENG-5).
+        let bounded = |query: &Query| query.keys.class() == QueryClass::Point || query.keys.is_empty();
+        if class == QueryClass::Point || top == Some(0) || queries.iter().all(bounded) {
+            return Self::AtMost(queries.len());
+        }
+        Self::OnePerPage { entities: top.unwrap_or(PAGE_ENTITIES), at_least: queries.len() }
+    }
+}
+
+/// Advice about a query, with the rule behind it.
+///
+/// ```
+/// use table_core::query::Warning;
+///
+/// /// Formats warnings for a log.
+/// fn lines(warnings: &[Warning]) -> Vec<String> {
+///     warnings.iter().map(|warning| format!("{}: {}", warning.rule, warning.message)).collect()
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The rule.
+    pub rule: &'static str,
+    /// The meaning of the warning, and the remedy.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.rule)
+    }
+}
+
+impl Plan {
+    /// Creates the plan of queries that are sent together: one, or the ranges of a fan-out, which differ only in their keys.
+    #[must_use]
+    pub fn new(table: &TableName, class: QueryClass, queries: &[Query]) -> Self {
+        let first = queries.first();
+        let top = first.and_then(|query| query.top);
+        Self {
+            class,
+            table: table.as_str().to_owned(),
+            lookups: queries
+                .iter()
+                .map(|query| Lookup { keys: query.keys.clone(), filter: query.filter_text() })
+                .collect(),
+            select: first.map_or(Select::All, |query| query.select.clone()),
+            top,
+            index: None,
+            reason: None,
+            requests: Requests::of(class, queries, top),
+            warnings: first.map_or_else(Vec::new, |query| advice::warnings(class, query)),
+        }
+    }
+}
+
+impl Query {
+    /// Returns the plan of the query on a table.
+    #[must_use]
+    pub fn plan(&self, table: &TableName) -> Plan {
+        Plan::new(table, self.keys.class(), std::slice::from_ref(self))
+    }
+}

@@ -1,0 +1,120 @@
+//! Encoded rows: one entity's Timestamp and properties in one sequence of bytes (`docs/format.md`, "Row").
+//!
+//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Filters, projections and single
+//! properties are read through directories without decoding the rest. Names and types are stored separately from the values, so rows of one program
+//! can share them.
+
+mod check;
+mod duplicate;
+mod entity;
+pub(crate) mod fault;
+mod merge;
+mod reader;
+mod rewrite;
+mod view;
+mod writer;
+
+use std::sync::Arc;
+
+pub(crate) use check::duplicate_property;
+pub use check::entity_bytes;
+pub(crate) use duplicate::Names;
+pub use entity::EntityRef;
+pub use merge::merge;
+pub use reader::Reader;
+pub use rewrite::{removes, rewrite};
+pub use view::{Property, RowView};
+pub use writer::RowWriter;
+
+/// The version of the row format that is written.
+pub const VERSION: u8 = 1;
+/// The version of a row with more than 65,535 properties. Every store refuses this version and the next two.
+pub(crate) const TOO_MANY: u8 = 0xFD;
+/// The version of a row with more than 16 MiB of names.
+pub(crate) const NAME_TOO_LONG: u8 = 0xFE;
+/// The version of a row with more than 4 GiB.
+pub(crate) const TOO_LARGE: u8 = 0xFF;
+/// The size of a shape before its directory: version, zero byte, number of properties.
+pub(crate) const SHAPE_HEADER: usize = 4;
+/// The size of a body before its directory: the Timestamp.
+pub(crate) const BODY_HEADER: usize = 8;
+/// The size of an entry in either directory.
+pub(crate) const ENTRY: usize = 4;
+/// Maximum total size of a row's names, which is the largest number in the 24 bits of an entry.
+pub(crate) const NAMES: u32 = (1 << 24) - 1;
+
+/// An encoded row that owns its bytes. Clones share them.
+///
+/// ```
+/// use table_core::row::RowWriter;
+/// use table_core::ValueRef;
+///
+/// let mut writer = RowWriter::new();
+/// writer.property("FirstName", ValueRef::String("Ada"));
+/// writer.property("Age", ValueRef::Int32(34));
+/// let row = writer.finish();
+/// let age = row.view().find("Age", &mut 0)?;
+/// assert_eq!(age, Some(ValueRef::Int32(34)));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Row(Arc<[u8]>);
+
+impl Row {
+    /// Wraps bytes that were read from a store. They are checked on access, not here.
+    #[must_use]
+    pub fn from_bytes(bytes: Arc<[u8]>) -> Self {
+        Self(bytes)
+    }
+
+    /// Creates a row from a separate shape and body.
+    fn of(shape: &[u8], body: &[u8]) -> Self {
+        // Allocated once. A `Vec` would require two allocations and copy the bytes twice.
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, shape.len() + body.len()).collect();
+        if let Some((front, back)) =
+            Arc::get_mut(&mut bytes).and_then(|all| all.split_at_mut_checked(shape.len()))
+        {
+            front.copy_from_slice(shape);
+            back.copy_from_slice(body);
+        }
+        Self(bytes)
+    }
+
+    /// Returns a view of the row.
+    #[must_use]
+    pub fn view(&self) -> RowView<'_> {
+        RowView::new(&self.0)
+    }
+
+    /// Returns the bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Returns the shared bytes.
+    #[must_use]
+    pub fn into_bytes(self) -> Arc<[u8]> {
+        self.0
+    }
+
+    /// Returns the row with another Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are left unchanged.
+    #[must_use]
+    pub fn with_timestamp(self, ticks: u64) -> Self {
+        let at = self.view().parts().0.len();
+        let mut bytes = self.0;
+        if let Some(place) = Arc::make_mut(&mut bytes).get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+            *place = ticks.to_le_bytes();
+        }
+        Self(bytes)
+    }
+}
+
+impl std::fmt::Debug for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.view().fmt(f)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,211 @@
+//! The trait of table stores.
+
+mod ambiguous;
+mod dynamic;
+
+use std::any::Any;
+use std::fmt::{Debug, Display};
+
+pub use ambiguous::AmbiguousWrite;
+pub use dynamic::DynTableStore;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::etag::ETag;
+use crate::key::EntityKey;
+use crate::limits::Limits;
+use crate::name::TableName;
+use crate::query::{Continuation, Page, Query, Select};
+use crate::row::Row;
+use crate::transaction::Transaction;
+
+/// The capabilities and limits of a backend, checked before a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// The limits that the backend enforces.
+    pub limits: Limits,
+    /// `true` if results are in key order (ORD-1). `false` for Cosmos DB (COS-1).
+    pub ordered: bool,
+    /// The maximum `$top` (TOP-2).
+    pub top: usize,
+    /// `true` if a started request makes progress without being polled, like a network request. Page streams then request the next page before they
+    /// yield the current one.
+    pub looks_ahead: bool,
+    /// The smallest difference between two Timestamps, in [ticks](crate::ticks): 1, or more for coarser Timestamps, such as the whole seconds of
+    /// Cosmos DB for NoSQL. On stores with coarser Timestamps, patterns that order by Timestamp are refused or use another order.
+    pub timestamp_step: u64,
+}
+
+impl Capabilities {
+    /// Returns the capabilities of the real service, with these limits.
+    #[must_use]
+    pub const fn service(limits: Limits) -> Self {
+        Self {
+            limits,
+            ordered: true,
+            top: crate::limits::PAGE_ENTITIES,
+            looks_ahead: false,
+            timestamp_step: 1,
+        }
+    }
+}
+
+/// An encoded row with the `ETag` it was read at.
+///
+/// ```
+/// use table_core::store::StoredRow;
+/// use table_core::{IfMatch, OperationKind, Row};
+///
+/// /// Returns the operation that replaces a row unless another writer changed it.
+/// fn replaced(read: StoredRow, new: Row) -> OperationKind {
+///     OperationKind::Replace(new, IfMatch::ETag(read.etag))
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRow {
+    /// Timestamp and properties.
+    pub row: Row,
+    /// The version.
+    pub etag: ETag,
+}
+
+/// The `ETag`s that a transaction assigned, in the order of its operations; `None` for a delete (ETAG-3, DEL-2).
+///
+/// ```
+/// use table_core::ETag;
+/// use table_core::store::Committed;
+///
+/// /// Returns the version after the first operation.
+/// fn first(committed: Committed) -> Option<ETag> {
+///     committed.into_iter().next().flatten()
+/// }
+/// assert_eq!(first(vec![None]), None); // a delete
+/// ```
+pub type Committed = Vec<Option<ETag>>;
+
+/// Returns the version after an acknowledged write of one entity (ETAG-3).
+///
+/// # Errors
+/// `InternalError` if the `ETag` is missing: the write succeeded, but its version is unknown.
+///
+/// ```
+/// use table_core::store::written;
+/// use table_core::{ETag, TableName};
+///
+/// let table = TableName::new("Employee")?;
+/// assert_eq!(written(&table, Some(ETag::from_ticks(7)))?, ETag::from_ticks(7));
+/// assert_eq!(written(&table, None).unwrap_err().rule(), Some("ETAG-3"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
+    etag.ok_or_else(|| {
+        let message = "the store acknowledged the write without an ETag; read the entity";
+        Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3").with_table(table.as_str())
+    })
+}
+
+/// One page of table names.
+///
+/// ```
+/// use table_core::store::TablePage;
+///
+/// /// Returns `true` if all names have been listed.
+/// fn is_last(page: &TablePage) -> bool {
+///     page.next.is_none()
+/// }
+/// assert!(is_last(&TablePage::default()));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TablePage {
+    /// Names in their original case, sorted (OPT-5).
+    pub names: Vec<TableName>,
+    /// The first name of the next page; `None` at the end (PAGE-12).
+    pub next: Option<String>,
+}
+
+/// A backend: tables of entities with one clustered index, and transactions within a partition.
+///
+/// # Contract
+/// - A read sees every write that was acknowledged before it started (CON-2), and a page is a snapshot of its partition (CON-8).
+/// - A transaction is applied completely or not at all, and is durable once acknowledged (EGT-9, CON-1).
+/// - Errors have the service's codes (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
+/// - Operations that exceed the [`Capabilities`] are refused before anything is written.
+///
+/// Higher-level functions are implemented for all backends in `Table` of `table-core`.
+///
+/// ```
+/// use table_core::{BlockOn, TableName, TableStore, embedded::Engine};
+///
+/// # async {
+/// let store = Engine::in_memory();
+/// let company = TableName::new("Company")?;
+/// store.create_table(&company).await?;
+/// assert_eq!(store.create_table(&company).await.unwrap_err().rule(), Some("OPT-2"));
+/// assert!(store.capabilities().ordered);
+/// # Ok::<(), table_core::Error>(())
+/// # }.block_on().unwrap();
+/// ```
+pub trait TableStore: Debug + Display + Send + Sync {
+    /// Returns the capabilities of this backend.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Extensions that a layer above has attached to this store, such as the participants of the patterns crate. A store that wraps another one must
+    /// forward the call; otherwise, its handles would lack the extensions.
+    fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
+
+    /// Creates a table.
+    ///
+    /// # Errors
+    /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
+    fn create_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
+
+    /// Deletes a table with all its entities.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if the table does not exist (OPT-3).
+    fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
+
+    /// Returns one page of at most `top` table names that start with `prefix`, beginning at a given name (OPT-5).
+    fn list_tables(
+        &self,
+        prefix: &str,
+        from: Option<&str>,
+        top: usize,
+    ) -> impl Future<Output = Result<TablePage>> + Send;
+
+    /// Returns one entity, or `None` if it does not exist.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6).
+    fn get(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        select: &Select,
+    ) -> impl Future<Output = Result<Option<StoredRow>>> + Send;
+
+    /// Returns one page of a query, from the start or from the end of an earlier page.
+    ///
+    /// # Errors
+    /// `TableNotFound` (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another query (PAGE-9).
+    fn query(
+        &self,
+        table: &TableName,
+        query: &Query,
+        from: Option<&Continuation>,
+    ) -> impl Future<Output = Result<Page>> + Send;
+
+    /// Applies a transaction. A single write is a transaction with one operation.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound`, `UpdateConditionNotSatisfied`, each with the position of the operation (EGT-34);
+    /// `EntityTooLarge`, `TooManyProperties` for the result of a merge (SIZE-6). After an error that [is ambiguous](Error::is_ambiguous), the
+    /// transaction may have been applied; after any other error, it was not and never will be (CON-11).
+    fn submit(
+        &self,
+        table: &TableName,
+        transaction: Transaction,
+    ) -> impl Future<Output = Result<Committed>> + Send;
+}

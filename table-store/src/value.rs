@@ -1,0 +1,274 @@
+//! Property values: the service's eight Edm types (TYPE-1), owned and borrowed.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::ticks;
+
+/// The type of a property value (TYPE-1). The discriminant is the type tag in an encoded row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum EdmType {
+    /// UTF-16 text of at most 32,768 code units.
+    String = 1,
+    /// A 32-bit signed integer.
+    Int32 = 2,
+    /// A 64-bit signed integer.
+    Int64 = 3,
+    /// An IEEE 754 double.
+    Double = 4,
+    /// `true` or `false`.
+    Boolean = 5,
+    /// An instant from the year 1601 to 9999, in 100 ns.
+    DateTime = 6,
+    /// A 128-bit identifier.
+    Guid = 7,
+    /// A byte sequence of at most 65,536 bytes.
+    Binary = 8,
+}
+
+impl EdmType {
+    /// All eight types, in tag order.
+    pub const ALL: [Self; 8] = [
+        Self::String,
+        Self::Int32,
+        Self::Int64,
+        Self::Double,
+        Self::Boolean,
+        Self::DateTime,
+        Self::Guid,
+        Self::Binary,
+    ];
+
+    /// Returns the name on the wire, such as `Edm.Int64`.
+    ///
+    /// ```
+    /// assert_eq!(table_core::EdmType::Int64.name(), "Edm.Int64");
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::String => "Edm.String",
+            Self::Int32 => "Edm.Int32",
+            Self::Int64 => "Edm.Int64",
+            Self::Double => "Edm.Double",
+            Self::Boolean => "Edm.Boolean",
+            Self::DateTime => "Edm.DateTime",
+            Self::Guid => "Edm.Guid",
+            Self::Binary => "Edm.Binary",
+        }
+    }
+
+    /// Returns the type that a name denotes on the wire, or `None` (ENG-10).
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "Edm.String" => Self::String,
+            "Edm.Int32" => Self::Int32,
+            "Edm.Int64" => Self::Int64,
+            "Edm.Double" => Self::Double,
+            "Edm.Boolean" => Self::Boolean,
+            "Edm.DateTime" => Self::DateTime,
+            "Edm.Guid" => Self::Guid,
+            "Edm.Binary" => Self::Binary,
+            _ => return None,
+        })
+    }
+
+    pub(crate) const fn from_tag(tag: u8) -> Option<Self> {
+        Some(match tag {
+            1 => Self::String,
+            2 => Self::Int32,
+            3 => Self::Int64,
+            4 => Self::Double,
+            5 => Self::Boolean,
+            6 => Self::DateTime,
+            7 => Self::Guid,
+            8 => Self::Binary,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for EdmType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A property value that owns its data.
+///
+/// ```
+/// use table_core::{EdmType, Value};
+///
+/// assert_eq!(Value::from("Ada").edm_type(), EdmType::String);
+/// assert_eq!(Value::from(34).edm_type(), EdmType::Int32);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// `Edm.String`
+    String(String),
+    /// `Edm.Int32`
+    Int32(i32),
+    /// `Edm.Int64`
+    Int64(i64),
+    /// `Edm.Double`
+    Double(f64),
+    /// `Edm.Boolean`
+    Boolean(bool),
+    /// `Edm.DateTime`
+    DateTime(DateTime<Utc>),
+    /// `Edm.Guid`
+    Guid(Uuid),
+    /// `Edm.Binary`
+    Binary(Vec<u8>),
+}
+
+/// A property value that borrows from an encoded row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ValueRef<'a> {
+    /// `Edm.String`
+    String(&'a str),
+    /// `Edm.Int32`
+    Int32(i32),
+    /// `Edm.Int64`
+    Int64(i64),
+    /// `Edm.Double`
+    Double(f64),
+    /// `Edm.Boolean`
+    Boolean(bool),
+    /// `Edm.DateTime`, in [ticks].
+    DateTime(u64),
+    /// `Edm.Guid`
+    Guid(Uuid),
+    /// `Edm.Binary`
+    Binary(&'a [u8]),
+}
+
+/// Implements the type of a value, owned or borrowed. Variants have the same names as the types.
+macro_rules! edm_type {
+    ($value:expr) => {
+        match $value {
+            Self::String(_) => EdmType::String,
+            Self::Int32(_) => EdmType::Int32,
+            Self::Int64(_) => EdmType::Int64,
+            Self::Double(_) => EdmType::Double,
+            Self::Boolean(_) => EdmType::Boolean,
+            Self::DateTime(_) => EdmType::DateTime,
+            Self::Guid(_) => EdmType::Guid,
+            Self::Binary(_) => EdmType::Binary,
+        }
+    };
+}
+
+impl ValueRef<'_> {
+    /// Returns the type of the value.
+    #[must_use]
+    pub const fn edm_type(&self) -> EdmType {
+        edm_type!(self)
+    }
+
+    /// Returns an owned value. Ticks after the year 9999, which no store accepts (TYPE-6), become the last instant of chrono, which no store accepts
+    /// either.
+    ///
+    /// ```
+    /// use table_core::{Value, ValueRef};
+    ///
+    /// assert_eq!(ValueRef::String("Ada").to_owned(), Value::from("Ada"));
+    /// ```
+    #[must_use]
+    pub fn to_owned(&self) -> Value {
+        match *self {
+            Self::String(text) => Value::String(text.to_owned()),
+            Self::Int32(number) => Value::Int32(number),
+            Self::Int64(number) => Value::Int64(number),
+            Self::Double(number) => Value::Double(number),
+            Self::Boolean(flag) => Value::Boolean(flag),
+            Self::DateTime(count) => {
+                Value::DateTime(ticks::to_datetime(count).unwrap_or(DateTime::<Utc>::MAX_UTC))
+            }
+            Self::Guid(guid) => Value::Guid(guid),
+            Self::Binary(bytes) => Value::Binary(bytes.to_vec()),
+        }
+    }
+}
+
+impl Value {
+    /// Returns the type of the value.
+    #[must_use]
+    pub const fn edm_type(&self) -> EdmType {
+        edm_type!(self)
+    }
+
+    /// Returns the borrowed value. An instant is truncated to its tick (TICK-6). An instant outside the range of ticks, which no store accepts
+    /// (TYPE-6), becomes a number of ticks that is refused when it is written.
+    ///
+    /// ```
+    /// use table_core::{Value, ValueRef};
+    ///
+    /// assert_eq!(Value::from(34).as_ref(), ValueRef::Int32(34));
+    /// ```
+    #[must_use]
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Self::String(text) => ValueRef::String(text),
+            Self::Int32(number) => ValueRef::Int32(*number),
+            Self::Int64(number) => ValueRef::Int64(*number),
+            Self::Double(number) => ValueRef::Double(*number),
+            Self::Boolean(flag) => ValueRef::Boolean(*flag),
+            Self::DateTime(instant) => ValueRef::DateTime(datetime_ticks(*instant)),
+            Self::Guid(guid) => ValueRef::Guid(*guid),
+            Self::Binary(bytes) => ValueRef::Binary(bytes),
+        }
+    }
+}
+
+/// Returns the ticks of `instant` for an encoded row. Outside the range it returns `u64::MAX` or 0, which the check of the row refuses.
+pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
+    ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
+}
+
+/// Returns the ticks of `instant` if it is an `Edm.DateTime`. The error names the property (TYPE-6).
+#[doc(hidden)]
+pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
+    let found = ticks::from_datetime(instant).filter(|ticks| *ticks >= ticks::EDM_MIN);
+    found.ok_or_else(|| out_of_range(name, &instant))
+}
+
+/// Creates the error for an instant that is not an `Edm.DateTime` (TYPE-6).
+pub(crate) fn out_of_range(name: &str, found: &dyn fmt::Display) -> Error {
+    let message = format!("property `{name}`: {found} is outside the years 1601 to 9999 of an Edm.DateTime");
+    Error::new(ErrorCode::OutOfRangeInput, message).with_rule("TYPE-6")
+}
+
+macro_rules! from {
+    ($($source:ty => $variant:ident $(, $convert:ident)?;)*) => {$(
+        impl From<$source> for Value {
+            fn from(value: $source) -> Self {
+                Self::$variant(value$(.$convert())?)
+            }
+        }
+    )*};
+}
+
+from! {
+    &str => String, to_owned;
+    String => String;
+    i32 => Int32;
+    i64 => Int64;
+    f64 => Double;
+    bool => Boolean;
+    DateTime<Utc> => DateTime;
+    Uuid => Guid;
+    Vec<u8> => Binary;
+    &[u8] => Binary, to_vec;
+}
+
+impl From<ValueRef<'_>> for Value {
+    fn from(value: ValueRef<'_>) -> Self {
+        value.to_owned()
+    }
+}
