@@ -68,7 +68,7 @@ impl Reserve {
         self.restore()
     }
 
-    /// Frees the part of the reserve that a checkpoint of a journal of this many bytes does not need.
+    /// Frees the part of the reserve that a checkpoint of `journal` bytes does not need.
     ///
     /// # Errors
     /// Any error of the file.
@@ -83,7 +83,7 @@ impl Reserve {
         Ok(())
     }
 
-    /// Returns the size that a checkpoint of a journal of this many bytes needs.
+    /// Returns the size that a checkpoint of `journal` bytes needs.
     fn size_for(&self, journal: u64) -> u64 {
         journal.saturating_add(LEAST).min(self.most)
     }

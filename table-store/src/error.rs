@@ -12,6 +12,17 @@ pub use fault::Fault;
 pub use table_derive::Fault;
 
 /// A `Result` with this crate's [`Error`].
+///
+/// ```
+/// use table_core::{Result, RowKey};
+///
+/// fn comment(ticket: u32, number: u32) -> Result<RowKey> {
+///     RowKey::new(format!("ticket_{ticket:06}_{number:04}"))
+/// }
+///
+/// assert_eq!(comment(5, 2)?.as_str(), "ticket_000005_0002");
+/// # Result::<()>::Ok(())
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reason why an operation failed: an [`ErrorCode`], the broken rule, and the table, key and operation.

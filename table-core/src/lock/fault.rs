@@ -7,7 +7,7 @@ use crate::error::Fault;
 use crate::schema::Verdict;
 
 /// The request to read the differences, at the top of each file and in the error for a difference.
-pub(super) const HEAD: &str = "read what changed before you commit it";
+pub(super) const HEAD: &str = "review the changes before you commit them";
 
 /// A layout file that cannot be read or written, or that differs from the program.
 #[derive(Debug, thiserror::Error, Fault)]

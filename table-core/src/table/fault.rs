@@ -53,8 +53,8 @@ pub(crate) enum TableFault {
         evolution: Evolution,
     },
     #[error(
-        "a program with a newer schema of `{entity}`, generation {generation}, has opened the table, and this program would not maintain what it \
-         declares; run the newer program, or return to this schema with `accept_layout`"
+        "a program with a newer schema of `{entity}`, generation {generation}, has opened the table, whose declarations this program would not \
+         maintain; run the newer program, or return to this schema with `accept_layout`"
     )]
     OlderLayout {
         entity: String,

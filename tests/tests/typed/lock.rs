@@ -49,7 +49,7 @@ mod v3 {
 }
 
 /// The expected layout file for `Employee`, compared byte for byte.
-const GOLDEN: &str = r#"# The layout of stored entities, checked by `assert_layout!`: read what changed before you commit it.
+const GOLDEN: &str = r#"# The layout of stored entities, checked by `assert_layout!`: review the changes before you commit them.
 
 layout Employee 2f0c8ced834ea206
 schema 1

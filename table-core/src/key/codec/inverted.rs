@@ -20,7 +20,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "[T031] `inverted` cannot count down what `{Self}` writes",
+    message = "[T031] `inverted` cannot count down the output of `{Self}`",
     label = "expected a number or an instant",
     note = "unsigned integers, `digits(6, id)`, ticks, `unix(millis, at)` and `pattern(\"yyyyMMdd\", day)` can be inverted; for other parts of \
             fixed width use `desc`"
