@@ -1,4 +1,4 @@
-//! Tests of the lock file: its content, the changes that fail, and when it is written again.
+//! Tests of the layout file: its content, the changes that fail, and when it is written again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ mod v3 {
     }
 }
 
-/// The text of a lock file of one employee, byte by byte.
+/// The text of a layout file of one employee, byte by byte.
 const GOLDEN: &str = r#"# The layout of stored entities, checked by `assert_layout!`: read what changed before you commit it.
 
 layout Employee 2f0c8ced834ea206
