@@ -16,11 +16,11 @@ use crate::runtime::{Backoff, Runtime};
 ///
 /// # pollster::block_on(async {
 /// let retry = Retry::new(3, Duration::from_millis(1), Duration::from_millis(4));
-/// let mut race = retry.start("the entity");
+/// let mut attempts = retry.start("the entity");
 /// let given_up = loop {
 ///     let conflict = Error::new(ErrorCode::UpdateConditionNotSatisfied, "another version is there");
 ///     assert!(conflict.is_conflict());
-///     if let Err(error) = race.retry(conflict).await {
+///     if let Err(error) = attempts.retry(conflict).await {
 ///         break error;
 ///     }
 /// };
@@ -86,10 +86,10 @@ impl Default for Retry {
 /// use table_core::{Error, Result, retry::RetryLoop};
 ///
 /// /// Retries an operation until it succeeds without a conflict, or the attempts are used up.
-/// async fn won(mut race: RetryLoop<'_>, attempt: impl AsyncFn() -> Result<()>) -> Result<()> {
+/// async fn won(mut attempts: RetryLoop<'_>, attempt: impl AsyncFn() -> Result<()>) -> Result<()> {
 ///     loop {
 ///         match attempt().await {
-///             Err(error) if error.is_conflict() => race.retry(error).await?,
+///             Err(error) if error.is_conflict() => attempts.retry(error).await?,
 ///             other => return other,
 ///         }
 ///     }
@@ -103,7 +103,7 @@ pub struct RetryLoop<'a> {
 }
 
 impl RetryLoop<'_> {
-    /// Records a conflict, and waits before the next attempt.
+    /// Waits before the next attempt. `conflict` is the error of the last one, if it had an error.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt, with its table, key and error as the source.
@@ -151,12 +151,12 @@ mod tests {
             Box::pin(async {})
         });
         let retry = Retry::new(6, Duration::from_millis(1), Duration::from_millis(5)).with_runtime(pace);
-        let mut race = retry.start("it");
+        let mut attempts = retry.start("it");
         let lost = || {
             Error::new(ErrorCode::EntityAlreadyExists, "another writer committed first").with_table("Company")
         };
         let given_up = loop {
-            if let Err(error) = pollster::block_on(race.retry(lost())) {
+            if let Err(error) = pollster::block_on(attempts.retry(lost())) {
                 break error;
             }
         };

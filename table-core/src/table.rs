@@ -26,7 +26,10 @@ use std::sync::Arc;
 
 pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, WrittenPositions};
 pub use ext::TableStoreExt;
-pub use layout::{Admission, LAYOUTS, LEASE, SchemaRecord, Sightings};
+// Hidden: `table-patterns` calls these, and the hidden methods of `Table` that return them. Programs do not need them.
+#[doc(hidden)]
+pub use layout::{Admission, Sightings};
+pub use layout::{LAYOUTS, LEASE, SchemaRecord};
 pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;

@@ -141,17 +141,17 @@ impl Options {
         Self { fan_out: partitions.max(1), ..self }
     }
 
-    /// Enables or disables exact writes. They are enabled by default.
+    /// Enables or disables writes that take effect at most once, even if the network delivers a request twice. They are enabled by default.
     ///
-    /// An exact write takes effect at most once, even if the network delivers it twice. An unconditional replace, delete or insert-or-replace reads
+    /// An unconditional replace, delete or insert-or-replace reads
     /// the entity first and is conditional on its ETag. This costs a point read for a single operation, or one query for all operations of a
-    /// transaction. If exact writes are disabled, these operations are sent without a condition. After a lost response, the error is ambiguous more
+    /// transaction. If disabled, these operations are sent without a condition. After a lost response, the error is ambiguous more
     /// often, and a duplicate delivery can undo a later change of another writer.
     ///
-    /// Merges, and writes with a given ETag, are always exact.
+    /// Merges, and writes with a given ETag, always take effect at most once.
     #[must_use]
-    pub fn at_most_once_writes(self, exact: bool) -> Self {
-        Self { exact, ..self }
+    pub fn at_most_once_writes(self, enabled: bool) -> Self {
+        Self { exact: enabled, ..self }
     }
 
     /// Sets the retries for operations whose entity was changed by another writer between the read and the write.

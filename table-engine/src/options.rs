@@ -125,7 +125,7 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the approximate maximum size in bytes of rows that are not yet in the base. When it is reached, writers wait for a checkpoint.
+    /// Sets the approximate maximum size in bytes of the memtable: the rows that are not yet in the base. When it is reached, writers wait for a checkpoint.
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
         self.memtable_bytes = bytes;
         self

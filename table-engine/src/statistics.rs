@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 pub struct Statistics {
     /// Number of tables.
     pub tables: usize,
-    /// Number of rows and deletions that are not yet in the base.
+    /// Number of rows and deletions in the memtable, which are not yet in the base.
     pub memtable_rows: usize,
-    /// Approximate memory use of the rows and deletions that are not yet in the base.
+    /// Approximate memory use of the memtable.
     pub memtable_bytes: usize,
     /// Time since the last checkpoint; `None` before the first one since the engine was opened.
     pub checkpoint_age: Option<Duration>,

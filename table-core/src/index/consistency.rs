@@ -1,6 +1,7 @@
 //! Consistency of an index, as a type: transactional or eventual.
 
-/// The consistency of a source, as a type. Sealed: [`StronglyConsistent`] if the source changes in the same transaction as its entities, otherwise [`EventuallyConsistent`].
+/// The consistency of a source, as a type. Sealed: [`StronglyConsistent`] if the source changes in the same transaction as its entities, otherwise
+/// [`EventuallyConsistent`].
 ///
 /// ```
 /// # use table_core::Entity;
@@ -17,7 +18,7 @@
 /// #     email: String,
 /// #     age: i32,
 /// # }
-/// use table_core::index::{EventuallyConsistent, Consistency, StronglyConsistent, Index};
+/// use table_core::index::{Consistency, EventuallyConsistent, Index, StronglyConsistent};
 ///
 /// /// Returns the hint that a page shows for results of an index.
 /// fn hint<C: Consistency>() -> &'static str
@@ -57,7 +58,7 @@ pub trait Consistency: sealed::Sealed + 'static {}
 /// #     email: String,
 /// #     age: i32,
 /// # }
-/// use table_core::index::{StronglyConsistent, Index};
+/// use table_core::index::{Index, StronglyConsistent};
 ///
 /// /// Accepts indexes whose rows are never stale.
 /// fn answers_at_once<I: Index<Consistency = StronglyConsistent>>() {}

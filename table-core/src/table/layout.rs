@@ -150,6 +150,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `TableNotFound` if no schema was ever stored; the errors of the store.
+    #[doc(hidden)]
     pub async fn sightings(&self) -> Result<Sightings> {
         sighting::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
@@ -171,6 +172,7 @@ impl<E, S: TableStore> Table<E, S> {
 
     /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own.
     /// The check queries the stored schema if this handle was opened.
+    #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
     where
@@ -186,6 +188,7 @@ impl<E, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `SchemaMismatch` (EVO-3).
+    #[doc(hidden)]
     pub fn admit_whole(&self) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit_whole(self.name()?),
@@ -197,6 +200,7 @@ impl<E, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `SchemaMismatch` if this program cannot write at the same time as programs with the stored schema; any error of the store.
+    #[doc(hidden)]
     pub async fn is_current(&self) -> Result<Option<bool>> {
         match &self.standing {
             Some(standing) => standing.ask(&self.store, self.name()?).await.map(Some),
@@ -216,6 +220,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts.
+    #[doc(hidden)]
     pub async fn update_schema_record(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let table = self.name()?;
         let key = record::key(table, E::SCHEMA.entity)?;

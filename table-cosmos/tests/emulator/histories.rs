@@ -74,7 +74,7 @@ fn con_11_all_responses_over_a_lossy_network_are_consistent() {
     assert!(total.ambiguous > 0, "{total:?}");
 }
 
-/// Without exact writes, more results are ambiguous, but none is wrong: each request is sent once.
+/// Without at-most-once writes, more results are ambiguous, but none is wrong: each request is sent once.
 #[test]
 fn con_11_all_responses_without_exact_writes_are_consistent() {
     for seed in 0..histories() / 3 {

@@ -119,7 +119,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// ready still use it until they are opened again or call [`states`](Self::states).
     ///
     /// # Errors
-    /// Any error of [`Table::update_schema_record`](table_core::Table::update_schema_record).
+    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any error
+    /// of the store.
     pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         self.note(|layout| {
@@ -132,7 +133,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Enables an index again: it is *building* until a [`backfill`](Self::backfill) completes.
     ///
     /// # Errors
-    /// Any error of [`Table::update_schema_record`](table_core::Table::update_schema_record).
+    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any error
+    /// of the store.
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         let start = words(Phase::Rows, &Place::default());

@@ -92,11 +92,11 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
     /// Returns the next events after the position, the oldest first, at most `most`. Returns none if no newer event has settled.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, their time span is halved until the oldest part fits.
-    /// Intermediate ranges are remembered. A follower that is behind therefore needs a few requests per poll, and about twenty more for the very
-    /// first poll, which begins in the year 1.
+    /// Intermediate ranges are remembered. A follower that is behind therefore needs a few requests per call, and about twenty more for the very
+    /// first call, which begins in the year 1.
     ///
     /// # Errors
-    /// Any error of [`LogTail::newest`]. Events that were not returned will be returned by a later poll.
+    /// Any error of [`LogTail::newest`]. Events that were not returned will be returned by a later call.
     pub async fn next_batch(&mut self, most: usize) -> Result<Vec<Versioned<E>>> {
         let most = most.max(1);
         let horizon = self.horizon();

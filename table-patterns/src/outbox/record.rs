@@ -251,8 +251,8 @@ impl<S, Q> Outbox<S, Q> {
 /// use table_patterns::outbox::BacklogCounts;
 ///
 /// /// Returns `true` if workers fall behind, or work was set aside.
-/// fn is_alarming(depth: BacklogCounts) -> bool {
-///     depth.waiting > 10_000 || depth.poison > 0
+/// fn is_alarming(backlog: BacklogCounts) -> bool {
+///     backlog.waiting > 10_000 || backlog.poison > 0
 /// }
 /// assert!(is_alarming(BacklogCounts { waiting: 0, poison: 1 }));
 /// ```

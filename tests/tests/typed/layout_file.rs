@@ -1,4 +1,4 @@
-//! Tests of the lock file: its content, the changes that fail, and when it is written again.
+//! Tests of the layout file: its content, the changes that fail, and when it is written again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -8,7 +8,7 @@ use crate::store::TableStore;
 use crate::table::layout::Standing;
 
 /// A check against the stored schema of a table's entities, repeated like the check of their own handle. Created by
-/// [`Table::admission`](crate::Table::admission).
+/// `Table::admission`.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};

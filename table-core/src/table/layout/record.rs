@@ -28,7 +28,7 @@ const PIECE: usize = 32_000;
 /// Maximum number of remembered fingerprints of superseded schemas.
 const REMEMBERED: usize = 64;
 
-/// The schema with which a table was last opened, for one entity type.
+/// The stored record of a table's schema for one entity type: the schema with which the table was last opened, and the state of its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaRecord {
