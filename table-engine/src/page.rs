@@ -209,7 +209,7 @@ impl<'q> Pager<'q> {
             // entity (PAGE-6).
             let bytes = row.bytes();
             let full = self.rows.len() >= self.top
-                || (self.rows.len() > 0 && self.bytes + bytes > self.bounds.bytes);
+                || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);
             if !full {
                 self.rows_read += 1;
                 if self.rows.len() == SAMPLE {

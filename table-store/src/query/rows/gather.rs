@@ -16,8 +16,15 @@ pub struct Gather {
 
 impl Gather {
     /// Returns the number of rows.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Returns `true` if no row was appended.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// Reserves capacity for more rows of the current average size, up to a number of bytes.
