@@ -31,5 +31,6 @@ pub mod select;
 pub mod tables;
 pub mod top;
 pub mod transactions;
+pub mod units;
 pub mod update;
 pub mod upsert;

@@ -229,7 +229,7 @@ impl Engine {
             inner: Arc::new(Inner {
                 shared,
                 requests,
-                capabilities: Capabilities::service(options.limits),
+                capabilities: Capabilities { checks: true, ..Capabilities::service(options.limits) },
                 options,
                 steady,
                 calls: Calls::default(),

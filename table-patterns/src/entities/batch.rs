@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use table_core::error::{Error, Result};
-use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::operation::{Operation, OperationKind};
@@ -12,7 +11,8 @@ use table_core::row::entity_bytes;
 
 use crate::entities::fault::EntityFault;
 use crate::entities::plan::{
-    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite, is_condition,
+    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite, both,
+    is_condition,
 };
 use crate::outbox::{Intent, Step};
 
@@ -369,11 +369,13 @@ impl Batch {
         }
         if let Some(known) = self.rows.get(&row_key) {
             return match &known.write {
-                // Two holders of the same source add the same condition for it.
+                // Two holders of the same source add conditions on it.
                 ContributedWrite::Fixed(other) if is_condition(other) && is_condition(&kind) => {
-                    let is_same = *other == kind;
                     let moved = || here(Error::of(EntityFault::Changed), &self.partition_key, &row_key);
-                    if is_same { Ok(()) } else { Err(moved()) }
+                    let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(moved)?);
+                    let row = ContributedRow { by: known.by, write };
+                    done.extend(self.rows.insert(row_key.clone(), row).map(|row| Done::RemovedRow(row_key, row)));
+                    Ok(())
                 }
                 _ => {
                     let (first, second) = (known.by.name().to_owned(), by.name().to_owned());
@@ -466,18 +468,6 @@ impl Batch {
             }
             Done::Records(length) => self.records.truncate(length),
         }
-    }
-}
-
-/// Merges two conditions on one entity, if both can hold.
-fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
-    if !is_condition(one) || !is_condition(other) {
-        return None;
-    }
-    match (one, other) {
-        (OperationKind::Merge(_, IfMatch::Any), stricter)
-        | (stricter, OperationKind::Merge(_, IfMatch::Any)) => Some(stricter.clone()),
-        (one, other) => (one == other).then(|| one.clone()),
     }
 }
 

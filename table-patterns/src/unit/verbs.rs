@@ -3,7 +3,7 @@
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
-use table_core::operation::OperationKind;
+use table_core::operation::{OperationKind, RowState};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
@@ -124,20 +124,35 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.write("delete", &old.key_of()?, kind, Some(old.value()), None)
     }
 
-    /// Adds the condition that an entity exists. The condition changes the version of the entity.
+    /// Adds the condition that an entity exists. On a store without [checks](table_core::store::Capabilities::checks), the condition changes the version of the
+    /// entity.
     ///
     /// # Errors
     /// Any error of [`insert`](Self::insert).
     pub fn require<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
-        self.condition::<E>(key.into_key()?, IfMatch::Any)
+        self.condition::<E>(key.into_key()?, RowState::Present(IfMatch::Any))
     }
 
-    /// Adds the condition that an entity is unchanged since it was read. The condition changes the version of the entity.
+    /// Adds the condition that an entity is unchanged since it was read. On a store without [checks](table_core::store::Capabilities::checks), the condition
+    /// changes the version of the entity.
     ///
     /// # Errors
     /// Any error of [`insert`](Self::insert).
     pub fn unchanged<E: Entity>(&mut self, read: &Versioned<E>) -> Result<&mut Self> {
-        self.condition::<E>(read.key_of()?, IfMatch::ETag(read.etag().clone()))
+        self.condition::<E>(read.key_of()?, RowState::Present(IfMatch::ETag(read.etag().clone())))
+    }
+
+    /// Adds the condition that an entity does not exist, without inserting it. The commit fails with `EntityAlreadyExists` if it does.
+    ///
+    /// # Errors
+    /// `Unsupported` on a store without [checks](table_core::store::Capabilities::checks), such as the Table service (ENG-21); any error of
+    /// [`insert`](Self::insert).
+    pub fn require_absent<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
+        let key = key.into_key()?;
+        if !self.store.capabilities().checks {
+            return Err(self.here(RowState::Absent.unsupported(), &key));
+        }
+        self.condition::<E>(key, RowState::Absent)
     }
 
     /// Adds a step in another partition, table or store, on behalf of an entity. A worker performs it after the unit is committed

@@ -12,11 +12,11 @@ use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::row::{self, Row};
 use table_core::store::{Committed, StoredRow};
 
-use crate::entities::plan::{ChangeRecord, RecordChanges, is_condition};
+use crate::entities::plan::{ChangeRecord, RecordChanges, both, is_condition};
 use crate::entities::turns::Turn;
 
 /// Commits the operations of a group with its records.
@@ -133,7 +133,9 @@ impl Group {
             fresh += usize::from(known.is_none());
             bytes += state.limits.operation_bytes(state.partition_key.as_str(), row_key.as_str(), kind);
             let seen = seen_after(known.map(|known| &known.seen), state.read.get(row_key), kind)?;
-            rows.push((row_key.clone(), GroupRow { kind: composed, seen, writer: next_number() }));
+            // A condition keeps the version of an earlier write.
+            let writer = known.filter(|_| is_condition(kind)).map_or_else(next_number, |known| known.writer);
+            rows.push((row_key.clone(), GroupRow { kind: composed, seen, writer }));
         }
         let before = state.records.len();
         if let Some((records, recorder)) = records {
@@ -227,7 +229,7 @@ fn seen_after(before: Option<&Seen>, read: Option<&Option<StoredRow>>, kind: &Op
         OperationKind::Insert(row) | OperationKind::Replace(row, _) | OperationKind::InsertOrReplace(row) => {
             known(row.clone())
         }
-        OperationKind::Delete(_) => Some(Seen::Known(None)),
+        OperationKind::Delete(_) | OperationKind::Check(_) => Some(Seen::Known(None)),
         OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row) => match base {
             Some(Some(stored)) => known(row::merge(stored.row.view(), row.view()).ok()?),
             Some(None) => known(row.clone()),
@@ -238,7 +240,7 @@ fn seen_after(before: Option<&Seen>, read: Option<&Option<StoredRow>>, kind: &Op
 
 /// Combines the write of a row with the earlier writes of the group; `None` if one operation cannot express both.
 fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
-    use OperationKind::{Delete, Insert, InsertOrMerge, InsertOrReplace, Merge, Replace};
+    use OperationKind::{Check, Delete, Insert, InsertOrMerge, InsertOrReplace, Merge, Replace};
     if is_condition(&known.kind) {
         return after_condition(&known.kind, kind);
     }
@@ -250,6 +252,8 @@ fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
     };
     match kind {
         Replace(_, if_match) | Merge(_, if_match) | Delete(if_match) if !holds(if_match) => return None,
+        Check(RowState::Present(if_match)) => return holds(if_match).then(|| known.kind.clone()),
+        Check(RowState::Absent) => return matches!(known.seen, Seen::Known(None)).then(|| known.kind.clone()),
         _ => {}
     }
     let merged = |row: &Row, more: &Row| row::merge(row.view(), more.view()).ok();
@@ -276,8 +280,18 @@ fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
 
 /// Combines a write with an earlier condition on the same row.
 fn after_condition(condition: &OperationKind, kind: &OperationKind) -> Option<OperationKind> {
-    use OperationKind::{Delete, InsertOrMerge, InsertOrReplace, Merge, Replace};
-    let Merge(_, first) = condition else { return None };
+    use OperationKind::{Check, Delete, Insert, InsertOrMerge, InsertOrReplace, Merge, Replace};
+    if is_condition(kind) {
+        return both(condition, kind);
+    }
+    let first = match condition {
+        Check(RowState::Present(first)) | Merge(_, first) => first,
+        // An insert checks the absence of its row itself.
+        _ => match kind {
+            Insert(row) | InsertOrReplace(row) | InsertOrMerge(row) => return Some(Insert(row.clone())),
+            _ => return None,
+        },
+    };
     let both = |then: &IfMatch| match (first, then) {
         (IfMatch::Any, then) => Some(then.clone()),
         (first, IfMatch::Any) => Some(first.clone()),
@@ -289,6 +303,6 @@ fn after_condition(condition: &OperationKind, kind: &OperationKind) -> Option<Op
         Delete(then) => Delete(both(then)?),
         InsertOrReplace(row) => Replace(row.clone(), first.clone()),
         InsertOrMerge(row) => Merge(row.clone(), first.clone()),
-        OperationKind::Insert(_) => return None,
+        Insert(_) | Check(_) => return None,
     })
 }

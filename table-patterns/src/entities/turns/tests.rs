@@ -9,13 +9,14 @@ use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{KeyRange, Query, Select};
 use table_core::row::{Row, RowWriter};
 use table_core::store::{StoredRow, TableStore};
 use table_core::value::ValueRef;
 
 use super::group::{Group, GroupRead};
+use crate::entities::plan::touch;
 use crate::outbox::rows::together;
 
 /// The write of one row by a unit, chosen by the row that it reads.
@@ -26,10 +27,12 @@ enum Write {
     Delete,
     Put,
     PutMerged,
-    /// A condition on the version that was read.
-    Require,
-    /// A condition that the row exists.
-    RequireAny,
+    /// A check of the version that was read, or that the row is absent.
+    Check,
+    /// A check that the row exists.
+    CheckAny,
+    /// A touch of the version that was read.
+    Touch,
     /// A merge without a read.
     MergeBlindly,
 }
@@ -37,15 +40,17 @@ enum Write {
 type Unit = BTreeMap<u8, (Write, u8, i64)>;
 
 fn units() -> impl Strategy<Value = Vec<Unit>> {
-    use Write::{Delete, Merge, MergeBlindly, Put, PutMerged, Replace, Require, RequireAny};
+    use Write::{Check, CheckAny, Delete, Merge, MergeBlindly, Put, PutMerged, Replace, Touch};
     let write = prop::sample::select(vec![
         Replace,
         Merge,
         Delete,
         Put,
         PutMerged,
-        Require,
-        RequireAny,
+        Check,
+        Check,
+        CheckAny,
+        Touch,
         MergeBlindly,
         Merge,
         Replace,
@@ -79,8 +84,10 @@ fn operation(
         (Write::Merge, Some(version)) => OperationKind::Merge(new, version),
         (Write::MergeBlindly, Some(_)) => OperationKind::Merge(new, IfMatch::Any),
         (Write::Delete, Some(version)) => OperationKind::Delete(version),
-        (Write::Require, Some(version)) => OperationKind::Merge(RowWriter::new().finish(), version),
-        (Write::RequireAny, Some(_)) => OperationKind::Merge(RowWriter::new().finish(), IfMatch::Any),
+        (Write::Check, Some(version)) => OperationKind::Check(RowState::Present(version)),
+        (Write::Check, None) => OperationKind::Check(RowState::Absent),
+        (Write::CheckAny, Some(_)) => OperationKind::Check(RowState::Present(IfMatch::Any)),
+        (Write::Touch, Some(version)) => touch(version),
         (Write::Replace | Write::Merge, None) => OperationKind::Insert(new),
         _ => return None,
     };
