@@ -81,6 +81,7 @@ pub mod migrate;
 mod order;
 pub mod outbox;
 pub mod participant;
+mod paging;
 mod patience;
 pub mod periods;
 pub mod relation;

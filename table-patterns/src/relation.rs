@@ -78,6 +78,7 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
 use crate::entities::{Batch, Contribution, Entities, Outcome, StepRecorder};
+use crate::paging::each_row;
 use crate::relation::fault::RelationFault;
 
 impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> Entities<P, S, O> {
@@ -159,20 +160,14 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         let (store, table) = (self.table().store(), self.table().name()?);
         let select = Select::names(["PartitionKey", "RowKey"]);
         let query = Query { select, ..Query::new(range(owner)) };
-        let (mut deletes, mut from) = (Vec::new(), None);
-        let mut has_owner = false;
-        loop {
-            let page = store.query(table, &query, from.as_ref()).await?;
-            for entity in page.rows.iter() {
-                has_owner |= entity.row_key == owner.row_key.as_str();
-                let delete = OperationKind::Delete(IfMatch::ETag(entity.etag()));
-                deletes.push((RowKey::new(entity.row_key)?, delete));
-            }
-            from = page.continuation;
-            if from.is_none() {
-                break;
-            }
-        }
+        let (mut deletes, mut has_owner) = (Vec::new(), false);
+        each_row(store, table, &query, |entity| {
+            has_owner |= entity.row_key == owner.row_key.as_str();
+            let delete = OperationKind::Delete(IfMatch::ETag(entity.etag()));
+            deletes.push((RowKey::new(entity.row_key)?, delete));
+            Ok(())
+        })
+        .await?;
         let (most, count) = (store.capabilities().limits.operations, deletes.len());
         let fault = if !has_owner {
             RelationFault::NoOwner

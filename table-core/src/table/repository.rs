@@ -99,39 +99,62 @@ pub trait Repository<E: Entity + Send + Sync>: PatchTarget<Entity = E> + BulkTar
     }
 }
 
-impl<E: PlainEntity + Send + Sync, S: TableStore + Clone> Repository<E> for Table<E, S> {
-    type Store = S;
+/// Implements the verbs of [`Repository`] by the functions of a handle.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __repository_verbs {
+    ($E:ident, $S:ident) => {
+        type Store = $S;
 
+        fn insert(&self, entity: &$E) -> impl Future<Output = $crate::Result<$crate::ETag>> + Send {
+            Self::insert(self, entity)
+        }
+
+        fn replace(
+            &self,
+            entity: &$E,
+            if_match: $crate::IfMatch,
+        ) -> impl Future<Output = $crate::Result<$crate::ETag>> + Send {
+            Self::replace(self, entity, if_match)
+        }
+
+        fn insert_or_replace(
+            &self,
+            entity: &$E,
+        ) -> impl Future<Output = $crate::Result<$crate::ETag>> + Send {
+            Self::insert_or_replace(self, entity)
+        }
+
+        fn update(
+            &self,
+            from: impl Into<$crate::table::UpdateFrom<$E>>,
+            change: impl FnMut(&mut $E) + Send,
+        ) -> impl Future<Output = $crate::Result<$crate::Versioned<$E>>> + Send {
+            let from = from.into();
+            async move { Self::update(self, from, change).await }
+        }
+
+        fn delete(
+            &self,
+            key: $crate::Selection<$E, $crate::selection::Point>,
+            if_match: $crate::IfMatch,
+        ) -> impl Future<Output = $crate::Result<()>> + Send {
+            Self::delete(self, key, if_match)
+        }
+
+        fn query<C: $crate::selection::Paged>(
+            &self,
+            selection: impl $crate::selection::IntoSelection<$E, C, $crate::selection::Primary>,
+        ) -> $crate::table::EntityQuery<$E, $S> {
+            Self::query(self, selection)
+        }
+    };
+}
+
+impl<E: PlainEntity + Send + Sync, S: TableStore + Clone> Repository<E> for Table<E, S> {
     fn as_table(&self) -> &Self {
         self
     }
 
-    fn insert(&self, entity: &E) -> impl Future<Output = Result<ETag>> + Send {
-        Self::insert(self, entity)
-    }
-
-    fn replace(&self, entity: &E, if_match: IfMatch) -> impl Future<Output = Result<ETag>> + Send {
-        Self::replace(self, entity, if_match)
-    }
-
-    fn insert_or_replace(&self, entity: &E) -> impl Future<Output = Result<ETag>> + Send {
-        Self::insert_or_replace(self, entity)
-    }
-
-    fn update(
-        &self,
-        from: impl Into<UpdateFrom<E>>,
-        change: impl FnMut(&mut E) + Send,
-    ) -> impl Future<Output = Result<Versioned<E>>> + Send {
-        let from = from.into();
-        async move { Self::update(self, from, change).await }
-    }
-
-    fn delete(&self, key: Selection<E, Point>, if_match: IfMatch) -> impl Future<Output = Result<()>> + Send {
-        Self::delete(self, key, if_match)
-    }
-
-    fn query<C: Paged>(&self, selection: impl IntoSelection<E, C, Primary>) -> EntityQuery<E, S> {
-        Self::query(self, selection)
-    }
+    __repository_verbs!(E, S);
 }

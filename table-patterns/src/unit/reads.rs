@@ -56,7 +56,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     ///
     /// An entity that is read and not written costs one operation, a check that it is unchanged, or still absent. The protocol of the Table service
     /// has no checks: on such a [store](table_core::store::Capabilities::checks) the operation is an empty merge, which changes the `ETag`, and the commit fails with
-    /// `Unsupported` if the unit does not insert an entity that was absent. [`peek`](Self::peek) reads without a condition.
+    /// `Unsupported` if the unit does not insert an entity that was absent. A read without a condition is a `get` of the handle.
     ///
     /// # Errors
     /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
@@ -80,36 +80,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     ) -> Result<Option<Versioned<P>>> {
         let key = key.into_point().into_key()?;
         self.check_place::<E>(&key)?;
-        let found = self.read_row(&key.row_key).await?;
-        self.decoded::<P, E>(&key, found)
-    }
-
-    /// Reads an entity of the partition without a condition: it may change before the commit.
-    ///
-    /// # Errors
-    /// Any error of [`get`](Self::get).
-    pub async fn peek<E: Entity>(
-        &mut self,
-        key: impl PointKey<E, From = Primary>,
-    ) -> Result<Option<Versioned<E>>> {
-        let key = key.into_point().into_key()?;
-        self.check_place::<E>(&key)?;
-        let is_condition = self.reads.rows.contains_key(&key.row_key);
-        let found = self.read_row(&key.row_key).await?;
-        if !is_condition {
-            self.reads.rows.remove(&key.row_key);
-        }
-        self.decoded::<E, E>(&key, found)
-    }
-
-    fn decoded<P: ProjectionOf<E>, E: Entity>(
-        &self,
-        key: &EntityKey,
-        found: Option<StoredRow>,
-    ) -> Result<Option<Versioned<P>>> {
-        let Some(StoredRow { row, etag }) = found else { return Ok(None) };
+        let Some(StoredRow { row, etag }) = self.read_row(&key.row_key).await? else { return Ok(None) };
         let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
-        let read = P::from_entity(entity.with_etag(&etag)).map_err(|error| self.here(error, key))?;
+        let read = P::from_entity(entity.with_etag(&etag)).map_err(|error| self.here(error, &key))?;
         Ok(Some(Versioned::new(read, etag, row.view().timestamp())))
     }
 
@@ -173,7 +146,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
                 Some(version) => RowState::Present(IfMatch::ETag(version)),
                 None if self.store.capabilities().checks => RowState::Absent,
                 None => {
-                    let error = RowState::Absent.unsupported().with_context("a `get` that found nothing; use `peek`");
+                    let error = RowState::Absent.unsupported().with_context("a `get` of the unit that found nothing");
                     return Err(self.at_row(error.with_table(self.table.as_str()), &row_key));
                 }
             };

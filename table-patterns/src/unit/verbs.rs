@@ -71,32 +71,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
 
     /// Adds an insert or a replace of an entity with all its slots. Empty slots are removed.
     ///
-    /// ```
-    /// # use table_patterns::EntityStore;
-    /// # use table_patterns::series::{self, Series, SeriesRow, SeriesTable};
-    /// # use table_patterns::{Engine, Entity};
-    /// # #[derive(Entity, Clone, Debug, PartialEq)]
-    /// # #[entity(table = "Counts", feed)]
-    /// # #[partition_key(employee)]
-    /// # #[row_key(day)]
-    /// # struct Counts { employee: u32, #[digits(8)] day: u32 }
-    /// # impl Series for Counts {
-    /// #     type Value = i32;
-    /// #     const SLOTS: &'static [&'static str] = series::HOURS;
-    /// # }
-    /// # pollster::block_on(async {
-    /// let counts = Engine::in_memory().entities::<Counts>().create_if_missing().await?;
-    /// let mut row = SeriesRow::new(Counts { employee: 123, day: 20140423 });
-    /// *row.slot_mut(9)? = Some(42);
-    /// let mut unit = counts.unit(Counts::partition(123))?;
-    /// unit.put_series(None, &row)?; // with whatever else is of this partition
-    /// unit.commit().await?;
-    /// let read = SeriesTable::new(counts).get(Counts::key(123, 20140423)).await?;
-    /// assert_eq!(read.as_deref(), Some(&row));
-    /// # Ok::<(), table_patterns::Error>(())
-    /// # }).unwrap();
-    /// ```
-    ///
     /// # Errors
     /// Any error of [`replace`](Self::replace).
     pub fn put_series<E: Send + Sync + Series>(

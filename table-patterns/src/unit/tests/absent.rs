@@ -87,14 +87,14 @@ fn eng_21_a_store_without_checks_refuses_a_unit_that_depends_on_nothing() {
     block_on(async {
         let error = take_over(&store, 1, async || Ok(())).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::Unsupported, Some("ENG-21")), "{error}");
-        assert!(error.to_string().contains("peek") && error.key() == Some(("w", "doctor_0002")), "{error}");
+        assert!(error.to_string().contains("`get` of the unit") && error.key() == Some(("w", "doctor_0002")), "{error}");
         assert_eq!(on_duty(&store).await?, 0);
 
         let doctors = store.entities::<Doctor>();
-        // The insert of the entity is its condition, and `peek` makes none.
+        // The insert of the entity is its condition, and a read by the handle makes none.
         let inserted = doctors.transaction(Doctor::partition("w"), async |unit| {
             let (first, second) =
-                (unit.get(Doctor::key("w", 1)).await?, unit.peek(Doctor::key("w", 2)).await?);
+                (unit.get(Doctor::key("w", 1)).await?, doctors.get(Doctor::key("w", 2)).await?);
             assert!(first.is_none() && second.is_none());
             unit.insert(&doctor(1)).map(drop)
         });
