@@ -29,6 +29,8 @@ mod refused;
 mod repository;
 mod seen;
 mod siblings;
+#[cfg(test)]
+mod tests;
 mod turns;
 mod update;
 mod verbs;

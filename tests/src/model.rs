@@ -65,7 +65,8 @@ impl ModelStore {
     /// Creates an empty account with the portable limits.
     #[must_use]
     pub fn new() -> Self {
-        let capabilities = Capabilities { checks: true, ..Capabilities::service(Limits::PORTABLE) };
+        let mut capabilities = Capabilities::service(Limits::PORTABLE);
+        capabilities.checks = true;
         Self { capabilities, state: Mutex::default() }
     }
 
