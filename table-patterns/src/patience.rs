@@ -1,6 +1,5 @@
 //! Bounded waits for a turn within one process: the task that holds the turn may never be polled again.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,7 +16,7 @@ pub(crate) struct Patience {
 }
 
 /// A time-out that all waiting tasks of several queues share, because the default sleep function needs a thread.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<Shared<BoxFuture<'static, ()>>>>);
 
 impl Patience {
@@ -61,11 +60,5 @@ impl Alarm {
         let pace = pace.clone();
         let sleep = async move { pace.sleep(most).await };
         alarm.insert(sleep.boxed().shared()).clone()
-    }
-}
-
-impl fmt::Debug for Alarm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Alarm")
     }
 }

@@ -14,10 +14,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::limits::Limits;
+use table_core::operation::RowState;
 use table_core::query::{Continuation, KeyRange, Page, Position, Query, Select, TextRange};
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
-use table_core::operation::RowState;
 use table_core::transaction::Transaction;
 use table_core::{EntityKey, OperationKind, TableName, Value, ticks};
 

@@ -44,7 +44,8 @@ pub(crate) fn changes(
             check_merged(limits, partition_key.as_str(), row_key.as_str(), &merged)?; // SIZE-6
             Ok(merged)
         };
-        let at = |error: Error| error.with_operation(index).with_key(partition_key.as_str(), row_key.as_str());
+        let at =
+            |error: Error| error.with_operation(index).with_key(partition_key.as_str(), row_key.as_str());
         if let OperationKind::Check(required) = kind {
             check(state, &key, &required).map_err(at)?;
             committed.push(None);

@@ -36,7 +36,9 @@ use crate::table::{Bulk, BulkTarget, EntityQuery, Patch, PatchTarget, Table, Upd
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
-pub trait Repository<E: Entity + Send + Sync>: PatchTarget<Entity = E> + BulkTarget<Entity = E> + Sized {
+pub trait Repository<E: Entity + Send + Sync>:
+    PatchTarget<Entity = E> + BulkTarget<Entity = E> + Sized
+{
     /// The store of the table.
     type Store: TableStore + Clone;
 

@@ -146,7 +146,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
                 Some(version) => RowState::Present(IfMatch::ETag(version)),
                 None if self.store.capabilities().checks => RowState::Absent,
                 None => {
-                    let error = RowState::Absent.unsupported().with_context("a `get` of the unit that found nothing");
+                    let error =
+                        RowState::Absent.unsupported().with_context("a `get` of the unit that found nothing");
                     return Err(self.at_row(error.with_table(self.table.as_str()), &row_key));
                 }
             };

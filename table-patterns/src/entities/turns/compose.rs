@@ -41,7 +41,11 @@ fn provisional() -> Option<ETag> {
 }
 
 /// Returns the content of a row after a write; `None` if the write cannot be part of a group.
-pub(super) fn seen_after(before: Option<&Seen>, read: Option<&Option<StoredRow>>, kind: &OperationKind) -> Option<Seen> {
+pub(super) fn seen_after(
+    before: Option<&Seen>,
+    read: Option<&Option<StoredRow>>,
+    kind: &OperationKind,
+) -> Option<Seen> {
     let base = match before {
         Some(Seen::Known(found)) => Some(found.clone()),
         Some(Seen::Unknown) => None,
@@ -77,7 +81,9 @@ pub(super) fn compose(known: &GroupRow, kind: &OperationKind) -> Option<Operatio
     match kind {
         Replace(_, if_match) | Merge(_, if_match) | Delete(if_match) if !holds(if_match) => return None,
         Check(RowState::Present(if_match)) => return holds(if_match).then(|| known.kind.clone()),
-        Check(RowState::Absent) => return matches!(known.seen, Seen::Known(None)).then(|| known.kind.clone()),
+        Check(RowState::Absent) => {
+            return matches!(known.seen, Seen::Known(None)).then(|| known.kind.clone());
+        }
         _ => {}
     }
     let merged = |row: &Row, more: &Row| row::merge(row.view(), more.view()).ok();

@@ -87,7 +87,10 @@ fn eng_21_a_store_without_checks_refuses_a_unit_that_depends_on_nothing() {
     block_on(async {
         let error = take_over(&store, 1, async || Ok(())).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::Unsupported, Some("ENG-21")), "{error}");
-        assert!(error.to_string().contains("`get` of the unit") && error.key() == Some(("w", "doctor_0002")), "{error}");
+        assert!(
+            error.to_string().contains("`get` of the unit") && error.key() == Some(("w", "doctor_0002")),
+            "{error}"
+        );
         assert_eq!(on_duty(&store).await?, 0);
 
         let doctors = store.entities::<Doctor>();

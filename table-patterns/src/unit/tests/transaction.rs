@@ -344,9 +344,10 @@ fn transactions_that_wait_for_their_turns_share_a_timer() {
     let accounts = accounts.with_runtime(runtime);
     for number in 100..150 {
         let held = turn(&accounts);
-        let mut insert = Box::pin(accounts.transaction(Account::partition("t"), async |unit| {
-            unit.insert(&account(number, 0)).map(drop)
-        }));
+        let mut insert =
+            Box::pin(accounts.transaction(Account::partition("t"), async |unit| {
+                unit.insert(&account(number, 0)).map(drop)
+            }));
         assert!((&mut insert).now_or_never().is_none(), "the turn is taken");
         drop(held);
         block_on(insert).unwrap();

@@ -22,9 +22,7 @@ use table_patterns::view::ViewTable;
 use table_patterns::work::{Runtime, Sweep, WorkMetrics, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Outages};
 
-use crate::together::desk::{
-    Audit, Person, TENANT, Ticket, Totals, Trail, before, person,
-};
+use crate::together::desk::{Audit, Person, TENANT, Ticket, Totals, Trail, before, person};
 use crate::together::patterns::{Parts, Pattern};
 use crate::together::visits;
 use tests::time::{Skew, Time};
