@@ -31,6 +31,5 @@ pub mod select;
 pub mod tables;
 pub mod top;
 pub mod transactions;
-pub mod units;
 pub mod update;
 pub mod upsert;

@@ -68,8 +68,8 @@ fn eng_21_a_read_that_found_nothing_holds_at_the_commit() {
     let folder = tempfile::tempdir().unwrap();
     let on_disk = Engine::open(folder.path()).unwrap();
     for engine in [Engine::in_memory(), on_disk] {
-        pollster::block_on(
-            tests::suite::units::eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused(&engine),
-        );
+        pollster::block_on(tests::units::eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused(
+            &engine,
+        ));
     }
 }

@@ -1,10 +1,16 @@
-//! Units of work on a backend: reads that found nothing (ENG-21). Not in the list of scenarios, because units need a store that can be cloned.
+//! Units of work on a backend: reads that found nothing (ENG-21). Not part of the [suite](crate::suite), because units need a store that can be cloned.
+
+#![expect(
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "a check panics if the backend violates the rule"
+)]
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::{Entity, TableStore, TableStoreExt};
 use table_patterns::EntityStore;
 
-use super::scene::fresh_name;
+use crate::suite::scene::fresh_name;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "SuiteUnits")]
