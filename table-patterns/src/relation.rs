@@ -108,7 +108,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     pub async fn delete_with_parts(&self, owner: Selection<P, Point>) -> Result<usize> {
         let owner = owner.into_key()?;
-        let mut race = self.retry().race("the owner or its parts");
+        let mut race = self.retry().start("the owner or its parts");
         let mut look = false;
         loop {
             let deletes = self.deletes(&owner).await?;
@@ -122,7 +122,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
                 Err(error) => return Err(error),
             };
             look = true;
-            let given_up = race.lost(lost).await.map_err(|error| error.with_rule("PAT-CK-3"));
+            let given_up = race.retry(lost).await.map_err(|error| error.with_rule("PAT-CK-3"));
             given_up.map_err(|error| self.here(error, &owner))?;
         }
     }

@@ -78,12 +78,12 @@ fn a_cross_partition_index_is_updated_by_the_outbox() {
         // Queues are those of another store: here the engine, in production a storage account.
         let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("staff").unwrap());
         outbox.create_queues().await.unwrap();
-        let staff = store.entities_through::<Staff, _>(outbox.clone()).create_if_missing().await.unwrap();
+        let staff = store.entities_with_outbox::<Staff, _>(outbox.clone()).create_if_missing().await.unwrap();
         let ada = Staff { tenant: "contoso".into(), team: "red".into(), id: 1, badge: "7".into() };
         staff.insert(&ada).await.unwrap();
         let options = WorkerOptions {
             lease: Duration::from_secs(5 * 60),
-            idle: Duration::from_millis(5),
+            poll_interval: Duration::from_millis(5),
             ..WorkerOptions::default()
         };
         let worker = Worker::with_options(outbox, options).with_index_handler(&staff);

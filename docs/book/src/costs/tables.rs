@@ -192,7 +192,7 @@ fn periods() {
     run(async {
         let noon: DateTime<Utc> = "2026-03-10T12:00:00Z".parse().unwrap_or_default();
         let at = |time: DateTime<Utc>| table_patterns::Clock::of_instants(move || time);
-        let logins = PeriodTables::<Login, _>::new(counted.store.clone()).keep(30).ahead(1);
+        let logins = PeriodTables::<Login, _>::new(counted.store.clone()).retain(30).precreate(1);
         let logins = logins.with_clock(at(noon));
         for days in 0..7 {
             let login = Login { user: "ada".into(), at: noon - Duration::days(days) };
