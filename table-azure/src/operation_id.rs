@@ -29,7 +29,7 @@ pub(crate) fn identified(transaction: &Transaction, id: Uuid) -> Result<Transact
             OperationKind::Merge(row, condition) => OperationKind::Merge(with(row)?, condition),
             OperationKind::InsertOrReplace(row) => OperationKind::InsertOrReplace(with(row)?),
             OperationKind::InsertOrMerge(row) => OperationKind::InsertOrMerge(with(row)?),
-            OperationKind::Delete(condition) => OperationKind::Delete(condition),
+            kind @ (OperationKind::Delete(_) | OperationKind::Check(_)) => kind,
         };
         marked.push(Operation { row_key, kind })?;
     }

@@ -14,6 +14,7 @@ mod patch;
 pub(crate) mod query;
 mod read;
 pub(crate) mod refused;
+mod repository;
 pub(crate) mod request;
 mod scan;
 mod transaction;
@@ -35,6 +36,7 @@ pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;
 pub use patch::{Patch, PatchChange, PatchTarget, PatchValue, SetBy};
 pub use query::{EntityPage, EntityQuery};
+pub use repository::Repository;
 pub use scan::{Bounded, BoundedScan, TableScan};
 pub use transaction::EntityTransaction;
 #[doc(hidden)]

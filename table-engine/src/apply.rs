@@ -1,4 +1,4 @@
-//! Validation of one transaction against the latest state: existence, `ETag`, limits of a merge.
+//! Validation of one transaction against the latest state: existence, `ETag`, limits of a merge, checks.
 //!
 //! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation can be checked against the state before the transaction
 //! because no entity occurs twice (EGT-4).
@@ -9,7 +9,7 @@ use table_store::error::{Error, Result};
 use table_store::etag::{ETag, IfMatch};
 use table_store::key::PartitionKey;
 use table_store::limits::Limits;
-use table_store::operation::{Operation, OperationKind};
+use table_store::operation::{Operation, OperationKind, RowState};
 use table_store::row::{self, Row, entity_bytes};
 use table_store::store::Committed;
 
@@ -45,13 +45,27 @@ pub(crate) fn changes(
             check_merged(limits, partition_key.as_str(), row_key.as_str(), &merged)?; // SIZE-6
             Ok(merged)
         };
-        let row = result(state, &key, kind, merged)
-            .map_err(|error| error.with_operation(index).with_key(partition_key.as_str(), row_key.as_str()))?
-            .map(|row| row.with_timestamp(ticks));
+        let at =
+            |error: Error| error.with_operation(index).with_key(partition_key.as_str(), row_key.as_str());
+        if let OperationKind::Check(required) = kind {
+            check(state, &key, &required).map_err(at)?;
+            committed.push(None);
+            continue;
+        }
+        let row = result(state, &key, kind, merged).map_err(at)?.map(|row| row.with_timestamp(ticks));
         committed.push(row.is_some().then(|| ETag::from_ticks(ticks)));
         changes.push(Change { key, row });
     }
     Ok((changes, committed))
+}
+
+/// Checks the state of a row that the transaction does not write (ENG-21).
+fn check(state: &State, key: &[u8], required: &RowState) -> Result<()> {
+    match required {
+        RowState::Absent if state.get(key)?.is_some() => Err(Error::of(WriteFault::Present)),
+        RowState::Absent => Ok(()),
+        RowState::Present(condition) => existing(state, key, condition, "ENG-21", "ENG-21").map(drop),
+    }
 }
 
 /// Returns the row after an operation; `None` for a delete.
@@ -85,6 +99,7 @@ fn result(
             existing(state, key, &condition, "DEL-2", "DEL-2")?;
             Ok(None)
         }
+        OperationKind::Check(required) => check(state, key, &required).map(|()| None),
     }
 }
 

@@ -227,7 +227,10 @@ impl Committer {
         }
         let ticks = self.timestamps.next()?;
         let (changes, committed) = apply::changes(&self.state, &self.limits, writes, ticks)?;
-        self.write(ticks, changes);
+        // A transaction of checks alone writes nothing.
+        if !changes.is_empty() {
+            self.write(ticks, changes);
+        }
         Ok(committed)
     }
 

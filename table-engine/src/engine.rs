@@ -224,12 +224,14 @@ impl Engine {
         shared: Arc<Shared>,
         Writer { requests, direct, thread }: Writer,
     ) -> Self {
+        let mut capabilities = Capabilities::service(options.limits);
+        capabilities.checks = true;
         Self {
             faults: options.faults,
             inner: Arc::new(Inner {
                 shared,
                 requests,
-                capabilities: Capabilities::service(options.limits),
+                capabilities,
                 options,
                 steady,
                 calls: Calls::default(),

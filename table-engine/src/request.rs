@@ -38,13 +38,12 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write only deletes, and therefore frees space eventually.
+    /// Returns `true` if the write adds no data: it only deletes and checks, and therefore frees space eventually.
     pub(crate) fn frees(&self) -> bool {
         match self {
-            Self::Submit { writes, .. } => writes
-                .operations
-                .iter()
-                .all(|(_, operation)| matches!(operation.kind, OperationKind::Delete(_))),
+            Self::Submit { writes, .. } => writes.operations.iter().all(|(_, operation)| {
+                matches!(operation.kind, OperationKind::Delete(_) | OperationKind::Check(_))
+            }),
             Self::Decide { decision, .. } => decision.frees(),
             Self::Renew { .. } | Self::Drop { .. } => true,
             Self::Create { .. } => false,

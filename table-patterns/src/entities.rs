@@ -3,7 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `handle.rs` | [`Entities`], the handle on the entities of one table |
-//! | `verbs.rs`, `update.rs`, `patch.rs`, `bulk.rs` | the verbs |
+//! | `verbs.rs`, `update.rs`, `patch.rs`, `bulk.rs`, `repository.rs` | the verbs |
 //! | `contributor.rs` | `Contributor`, the one trait by which a pattern adds rows to a write |
 //! | `plan.rs` | the write of one entity, planned without I/O |
 //! | `batch.rs` | the plans of one transaction |
@@ -26,8 +26,11 @@ mod patch;
 mod plan;
 mod read;
 mod refused;
+mod repository;
 mod seen;
 mod siblings;
+#[cfg(test)]
+mod tests;
 mod turns;
 mod update;
 mod verbs;
@@ -43,7 +46,7 @@ pub use handle::Entities;
 pub use outbox::{NoOutbox, StepRecorder};
 pub(crate) use plan::{
     Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, PreparedRow, RecordChanges, RowPlace, RowWrite,
-    UndoWrite, touch,
+    UndoWrite, sent, touch,
 };
 pub(crate) use read::{Current, RACE, read_as};
 pub(crate) use seen::SeenRows;

@@ -80,6 +80,7 @@ mod many;
 pub mod migrate;
 mod order;
 pub mod outbox;
+mod paging;
 pub mod participant;
 mod patience;
 pub mod periods;

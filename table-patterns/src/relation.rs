@@ -14,8 +14,8 @@
 //!
 //! # Guarantee
 //! If all writers use this module, a part never exists without its parent:
-//! - [`insert_part`](ParentTable::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
-//! - [`delete`](ParentTable::delete) removes the parent and all its parts in one transaction, under the version of each. A part that is
+//! - [`insert_part`](crate::Entities::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
+//! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, under the version of each. A part that is
 //!   inserted in between changes the version of the parent, and the delete is retried.
 //!
 //! # Cost
@@ -31,8 +31,7 @@
 //!
 //! ```
 //! use table_patterns::group::{Many, One};
-//! use table_patterns::relation::ParentTable;
-//! use table_patterns::{Entity, EntityGroup, TableStoreExt, embedded::Engine};
+//! use table_patterns::{Engine, Entity, EntityGroup, EntityStore};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
 //! #[entity(table = "Company")]
@@ -51,14 +50,15 @@
 //! struct EmployeeWithReviews { employee: One<Employee>, reviews: Many<Review> }
 //!
 //! # pollster::block_on(async {
-//! let table = Engine::in_memory().table::<Employee>().create_if_missing().await?;
-//! let employees = ParentTable::<_, EmployeeWithReviews, _>::new(table);
+//! let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
 //! let review = Review { department: "Sales".into(), employee: 223, year: 2012, rating: 5 };
 //! assert!(employees.insert_part(Employee::key("Sales", 223), &review).await.unwrap_err().is_not_found());
 //!
-//! employees.table().insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await?;
+//! employees.insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await?;
 //! employees.insert_part(Employee::key("Sales", 223), &review).await?;
-//! assert_eq!(employees.delete(Employee::key("Sales", 223)).await?, 2);
+//! let ada: EmployeeWithReviews = employees.table().read_group(Employee::key("Sales", 223)).await?;
+//! assert_eq!(ada.reviews.len(), 1);
+//! assert_eq!(employees.delete_with_parts(Employee::key("Sales", 223)).await?, 2);
 //! # Ok::<(), table_patterns::Error>(())
 //! # }).unwrap();
 //! ```
@@ -67,97 +67,48 @@ mod fault;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-use std::marker::PhantomData;
-
 use table_core::entity::{Entity, PlainEntity};
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
-use table_core::group::{EntityGroup, GroupOf, GroupScope};
+use table_core::group::GroupScope;
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{KeyRange, Query, Select};
-use table_core::retry::Retry;
-use table_core::row::RowWriter;
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
-use table_core::{Table, Transaction};
 
-use crate::entities::{Batch, Contribution, Entities, NoOutbox, Outcome, StepRecorder};
+use crate::entities::{Batch, Contribution, Entities, Outcome, StepRecorder};
+use crate::paging::each_row;
 use crate::relation::fault::RelationFault;
 
-/// A table of parents `P`. Their parts are the other members of the group `G`.
-pub struct ParentTable<P, G, S, O = NoOutbox> {
-    table: Entities<P, S, O>,
-    retry: Retry,
-    of: PhantomData<fn() -> G>,
-}
-
-impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S, O> ParentTable<P, G, S, O> {
-    /// Creates a table of parents. Everything that the parents declare is maintained by their [handle](crate::Entities), including when they are
-    /// deleted.
-    #[must_use]
-    pub fn new(owners: impl Into<Entities<P, S, O>>) -> Self {
-        Self { table: owners.into(), retry: Retry::default(), of: PhantomData }
-    }
-
-    /// Sets the retry policy for deletes that conflict with another writer.
-    #[must_use]
-    pub fn with_retry(self, retry: Retry) -> Self {
-        Self { retry, ..self }
-    }
-
-    /// Returns the table, for reads and for parents without parts. [`Table::read_group`] reads a parent with all its parts.
-    #[must_use]
-    pub const fn table(&self) -> &Table<P, S> {
-        self.table.table()
-    }
-
-    /// Returns the handle, for writes of parents.
-    #[must_use]
-    pub const fn entities(&self) -> &Entities<P, S, O> {
-        &self.table
-    }
-
-    fn in_place(&self, error: Error, key: &EntityKey) -> Error {
-        let error = match error.key() {
-            Some(_) => error,
-            None => error.with_key(key.partition_key.as_str(), key.row_key.as_str()),
-        };
-        match self.table().name() {
-            Ok(name) => error.with_table(name.as_str()),
-            Err(_) => error,
-        }
-    }
-}
-
-impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: StepRecorder>
-    ParentTable<P, G, S, O>
-{
-    /// Inserts a part of an existing parent, in one transaction that touches the parent and inserts the part.
+impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> Entities<P, S, O> {
+    /// Inserts a part of an existing entity, in one transaction that also changes the version of the entity. See [the pattern](crate::relation).
     ///
     /// # Errors
-    /// - `ResourceNotFound`, operation 0, if the parent does not exist.
+    /// - `ResourceNotFound`, operation 0, if the entity does not exist.
     /// - `EntityAlreadyExists`, operation 1, if the part exists.
-    /// - `InvalidInput` if the key of the part does not begin with the parent's key, or its schema names another table.
-    pub async fn insert_part<C: PlainEntity>(&self, owner: Selection<P, Point>, part: &C) -> Result<()> {
-        let (owner, key) = (owner.into_key()?, part.key_of()?);
-        self.check_part::<C>(&owner, &key)?;
-        let touch = OperationKind::Merge(RowWriter::with_capacity(0).finish(), IfMatch::Any);
-        let operations =
-            [(owner.row_key.clone(), touch), (key.row_key, OperationKind::Insert(part.to_row()?))];
-        self.submit(&owner, operations).await
+    /// - `InvalidInput` if the key of the part does not begin with the key of the entity, or its schema names another table.
+    pub async fn insert_part<C: PlainEntity + Send + Sync>(
+        &self,
+        owner: Selection<P, Point>,
+        part: &C,
+    ) -> Result<()> {
+        let owner = owner.into_key()?;
+        self.check_part::<C>(&owner, &part.key_of()?)?;
+        let mut unit = self.unit_in(owner.partition_key.clone())?;
+        unit.touch::<P>(owner)?.insert(part)?;
+        unit.commit().await.map(drop)
     }
 
-    /// Deletes a parent with all its parts in one transaction. Returns the number of deleted rows.
+    /// Deletes an entity with all its parts in one transaction. Returns the number of deleted rows. See [the pattern](crate::relation).
     ///
     /// # Errors
-    /// - `ResourceNotFound` if the parent does not exist.
+    /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` (EGT-2) if a transaction cannot delete all rows; nothing is deleted.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
-    pub async fn delete(&self, owner: Selection<P, Point>) -> Result<usize> {
+    pub async fn delete_with_parts(&self, owner: Selection<P, Point>) -> Result<usize> {
         let owner = owner.into_key()?;
-        let mut race = self.retry.start("the owner or its parts");
+        let mut race = self.retry().start("the owner or its parts");
         let mut look = false;
         loop {
             let deletes = self.deletes(&owner).await?;
@@ -172,7 +123,7 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
             };
             look = true;
             let given_up = race.retry(lost).await.map_err(|error| error.with_rule("PAT-CK-3"));
-            given_up.map_err(|error| self.in_place(error, &owner))?;
+            given_up.map_err(|error| self.here(error, &owner))?;
         }
     }
 
@@ -192,37 +143,31 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
             }
         }
         let Some(OperationKind::Delete(IfMatch::ETag(etag))) = own else { return Ok(None) };
-        let current = if self.table.is_blind() { None } else { self.table.current(owner).await? };
+        let current = if self.is_blind() { None } else { self.current(owner).await? };
         if current.as_ref().is_some_and(|current| current.etag != etag) {
             return Ok(None);
         }
         let kind = OperationKind::Delete(IfMatch::ETag(etag));
         let old = current.as_ref().map(|current| &current.entity);
-        let mut plan = self.table.plan(owner.clone(), kind, old, None)?;
+        let mut plan = self.plan(owner.clone(), kind, old, None)?;
         plan.rows.extend(parts.rows);
-        self.table.admit(false).await?;
-        self.table.site(self.table().name()?).attempt(&Batch::of(plan)?, look).await.map(Some)
+        self.admit(false).await?;
+        self.site(self.table().name()?).attempt(&Batch::of(plan)?, look).await.map(Some)
     }
 
     /// Returns a delete of each row of the group, under its current version.
     async fn deletes(&self, owner: &EntityKey) -> Result<Vec<(RowKey, OperationKind)>> {
         let (store, table) = (self.table().store(), self.table().name()?);
         let select = Select::names(["PartitionKey", "RowKey"]);
-        let query = Query { select, ..Query::new(Self::range(owner)) };
-        let (mut deletes, mut from) = (Vec::new(), None);
-        let mut has_owner = false;
-        loop {
-            let page = store.query(table, &query, from.as_ref()).await?;
-            for entity in page.rows.iter() {
-                has_owner |= entity.row_key == owner.row_key.as_str();
-                let delete = OperationKind::Delete(IfMatch::ETag(entity.etag()));
-                deletes.push((RowKey::new(entity.row_key)?, delete));
-            }
-            from = page.continuation;
-            if from.is_none() {
-                break;
-            }
-        }
+        let query = Query { select, ..Query::new(range(owner)) };
+        let (mut deletes, mut has_owner) = (Vec::new(), false);
+        each_row(store, table, &query, |entity| {
+            has_owner |= entity.row_key == owner.row_key.as_str();
+            let delete = OperationKind::Delete(IfMatch::ETag(entity.etag()));
+            deletes.push((RowKey::new(entity.row_key)?, delete));
+            Ok(())
+        })
+        .await?;
         let (most, count) = (store.capabilities().limits.operations, deletes.len());
         let fault = if !has_owner {
             RelationFault::NoOwner
@@ -231,30 +176,11 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
         } else {
             return Ok(deletes);
         };
-        Err(self.in_place(Error::of(fault), owner))
-    }
-
-    async fn submit(
-        &self,
-        owner: &EntityKey,
-        operations: impl IntoIterator<Item = (RowKey, OperationKind)>,
-    ) -> Result<()> {
-        let (store, table) = (self.table().store(), self.table().name()?);
-        let in_place = |error| self.in_place(error, owner);
-        let limits = store.capabilities().limits;
-        let mut transaction = Transaction::new(owner.partition_key.clone(), limits).map_err(in_place)?;
-        for (row_key, kind) in operations {
-            transaction.push(Operation { row_key, kind }).map_err(in_place)?;
-        }
-        store.submit(table, transaction).await.map(drop)
-    }
-
-    fn range(owner: &EntityKey) -> KeyRange {
-        G::Named::range(KeyRange::point(owner.partition_key.as_str(), owner.row_key.as_str()))
+        Err(self.here(Error::of(fault), owner))
     }
 
     fn check_part<C: Entity>(&self, owner: &EntityKey, part: &EntityKey) -> Result<()> {
-        let under = Self::range(owner).contains(part.partition_key.as_str(), part.row_key.as_str());
+        let under = range(owner).contains(part.partition_key.as_str(), part.row_key.as_str());
         let fault = if C::SCHEMA.table != P::SCHEMA.table {
             RelationFault::OtherTable
         } else if !under || part == owner {
@@ -262,18 +188,11 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
         } else {
             return Ok(());
         };
-        Err(self.in_place(Error::of(fault), part))
+        Err(self.here(Error::of(fault), part))
     }
 }
 
-impl<P, G, S: Clone, O: Clone> Clone for ParentTable<P, G, S, O> {
-    fn clone(&self) -> Self {
-        Self { table: self.table.clone(), retry: self.retry.clone(), of: PhantomData }
-    }
-}
-
-impl<P, G, S: fmt::Debug, O: fmt::Debug> fmt::Debug for ParentTable<P, G, S, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParentTable").field("table", &self.table).field("retry", &self.retry).finish()
-    }
+/// Returns the range of an entity and its parts.
+fn range(owner: &EntityKey) -> KeyRange {
+    Point::range(KeyRange::point(owner.partition_key.as_str(), owner.row_key.as_str()))
 }

@@ -20,8 +20,9 @@
 //!
 //! # Bounds
 //! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1,
-//! EGT-5). The function that would exceed a limit fails, and its error lists the contributions. The service has no read-only condition:
-//! [`require`](Unit::require) writes an empty merge, which changes the `ETag` of the required entity. Entities with [copies](crate::denormal) are
+//! EGT-5). The function that would exceed a limit fails, and its error lists the contributions. Conditions are checks, which write nothing, if the
+//! store [has them](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has none: there, [`require`](Unit::require)
+//! is an empty merge, which changes the `ETag` of the entity, and [`require_absent`](Unit::require_absent) is refused. Entities with [copies](crate::denormal) are
 //! completed at the commit, which reads their sources and holders. If their rows exceed a limit, the commit fails.
 //!
 //! # When not to

@@ -1,10 +1,11 @@
-//! Operations: the six kinds of writes of an entity (EGT-6, IFM-1).
+//! Operations: the six kinds of writes of an entity (EGT-6, IFM-1), and a check, which writes nothing (ENG-21).
 
+use crate::error::{Error, Fault};
 use crate::etag::IfMatch;
 use crate::key::RowKey;
 use crate::row::Row;
 
-/// A write of an entity in a transaction's partition.
+/// A write or a check of an entity in a transaction's partition.
 ///
 /// ```
 /// use table_core::{IfMatch, Operation, OperationKind, RowKey};
@@ -17,11 +18,49 @@ use crate::row::Row;
 pub struct Operation {
     /// The entity's row key.
     pub row_key: RowKey,
-    /// The write.
+    /// The write or check.
     pub kind: OperationKind,
 }
 
-/// The kind of a write. On the wire, `If-Match` alone distinguishes a replace from an insert-or-replace (UPS-1).
+/// A state of an entity that a transaction requires without writing the entity.
+///
+/// ```
+/// use table_core::operation::RowState;
+/// use table_core::{IfMatch, OperationKind};
+///
+/// assert_eq!(OperationKind::Check(RowState::Absent).name(), "check");
+/// assert!(OperationKind::Check(RowState::Present(IfMatch::Any)).row().is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowState {
+    /// The entity does not exist.
+    Absent,
+    /// The entity exists in this version.
+    Present(IfMatch),
+}
+
+impl RowState {
+    /// Returns the error of a store that cannot check this state: `Unsupported` (ENG-21).
+    #[must_use]
+    pub fn unsupported(&self) -> Error {
+        let state = match self {
+            Self::Absent => "absent",
+            Self::Present(IfMatch::Any) => "present",
+            Self::Present(IfMatch::ETag(_)) => "unchanged",
+        };
+        Error::of(CheckFault(state))
+    }
+}
+
+/// A check on a store that has none.
+#[derive(Debug, thiserror::Error, Fault)]
+#[error(
+    "the store cannot check that an entity is {0} unless the transaction writes it; write it, or use a store with `Capabilities::checks`"
+)]
+#[fault(Unsupported, "ENG-21")]
+struct CheckFault(&'static str);
+
+/// The kind of a write, or a check. On the wire, `If-Match` alone distinguishes a replace from an insert-or-replace (UPS-1).
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -45,6 +84,9 @@ pub enum OperationKind {
     InsertOrMerge(Row),
     /// The entity must exist (DEL-2).
     Delete(IfMatch),
+    /// The entity must be in this state when the transaction is committed, and is not written. It keeps its version. Only stores with
+    /// [`Capabilities::checks`](crate::store::Capabilities::checks) accept checks (ENG-21).
+    Check(RowState),
 }
 
 impl OperationKind {
@@ -58,6 +100,7 @@ impl OperationKind {
             Self::InsertOrReplace(_) => "insert-or-replace",
             Self::InsertOrMerge(_) => "insert-or-merge",
             Self::Delete(_) => "delete",
+            Self::Check(_) => "check",
         }
     }
 
@@ -66,7 +109,7 @@ impl OperationKind {
         matches!(self, Self::Insert(_) | Self::InsertOrReplace(_) | Self::InsertOrMerge(_))
     }
 
-    /// Returns the properties to write; `None` for a delete.
+    /// Returns the properties to write; `None` for a delete or a check.
     #[must_use]
     pub const fn row(&self) -> Option<&Row> {
         match self {
@@ -75,7 +118,7 @@ impl OperationKind {
             | Self::Merge(row, _)
             | Self::InsertOrReplace(row)
             | Self::InsertOrMerge(row) => Some(row),
-            Self::Delete(_) => None,
+            Self::Delete(_) | Self::Check(_) => None,
         }
     }
 }

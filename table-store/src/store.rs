@@ -34,6 +34,8 @@ pub struct Capabilities {
     /// The smallest difference between two Timestamps, in [ticks](crate::ticks): 1, or more for coarser Timestamps, such as the whole seconds of
     /// Cosmos DB for NoSQL. On stores with coarser Timestamps, patterns that order by Timestamp are refused or use another order.
     pub timestamp_step: u64,
+    /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has none.
+    pub checks: bool,
 }
 
 impl Capabilities {
@@ -46,6 +48,7 @@ impl Capabilities {
             top: crate::limits::PAGE_ENTITIES,
             looks_ahead: false,
             timestamp_step: 1,
+            checks: false,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use pollster::block_on;
 use table_core::error::{ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
+use table_core::operation::RowState;
 use table_core::query::{Continuation, Page, Position, Query, Select};
 use table_core::row::{RowView, RowWriter};
 use table_core::{
@@ -132,6 +133,10 @@ impl<B: Subject> Run<'_, B> {
     }
 
     fn submit(&mut self, table: usize, partition: &str, writes: &[(&'static str, Write)]) {
+        let checks = self.subject.store().capabilities().checks;
+        let is_known = |write: &Write| checks || !matches!(write, Write::Check(_));
+        let writes: Vec<_> = writes.iter().filter(|(_, write)| is_known(write)).cloned().collect();
+        let writes = &*writes;
         let (found, expected) =
             (self.transaction(table, partition, writes, 0), self.transaction(table, partition, writes, 1));
         let Some((found, expected)) = agree(found, expected) else { return };
@@ -177,6 +182,8 @@ impl<B: Subject> Run<'_, B> {
                 Write::InsertOrReplace(p) => OperationKind::InsertOrReplace(encoded(p)),
                 Write::InsertOrMerge(p) => OperationKind::InsertOrMerge(encoded(p)),
                 Write::Delete(c) => OperationKind::Delete(condition(c)),
+                Write::Check(None) => OperationKind::Check(RowState::Absent),
+                Write::Check(Some(c)) => OperationKind::Check(RowState::Present(condition(c))),
             };
             transaction.push(Operation { row_key: RowKey::new(*row_key)?, kind })?;
         }

@@ -39,6 +39,8 @@ pub mod served;
 pub mod suite;
 #[cfg(feature = "services")]
 pub mod time;
+#[cfg(feature = "services")]
+pub mod units;
 
 #[cfg(feature = "services")]
 pub use model::ModelStore;

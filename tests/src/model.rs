@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::limits::Limits;
+use table_core::operation::RowState;
 use table_core::query::{Continuation, KeyRange, Page, Position, Query, Select, TextRange};
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
@@ -64,7 +65,9 @@ impl ModelStore {
     /// Creates an empty account with the portable limits.
     #[must_use]
     pub fn new() -> Self {
-        Self { capabilities: Capabilities::service(Limits::PORTABLE), state: Mutex::default() }
+        let mut capabilities = Capabilities::service(Limits::PORTABLE);
+        capabilities.checks = true;
+        Self { capabilities, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -224,6 +227,7 @@ impl TableStore for ModelStore {
         for (index, operation) in operations.into_iter().enumerate() {
             let row_key = operation.row_key.as_str();
             let key = place(partition.as_str(), row_key);
+            let is_check = matches!(operation.kind, OperationKind::Check(_));
             let after = apply(changed.get(&key), operation.kind).and_then(|after| {
                 after.as_ref().map_or(Ok(()), |properties| {
                     limits::check_entity(limits, partition.as_str(), row_key, properties)
@@ -233,6 +237,10 @@ impl TableStore for ModelStore {
             let after = after.map_err(|error| {
                 error.with_operation(index).with_table(table.as_str()).with_key(partition.as_str(), row_key)
             })?;
+            if is_check {
+                committed.push(None); // ENG-21
+                continue;
+            }
             committed.push(after.is_some().then(|| ETag::from_ticks(now)));
             match after {
                 Some(properties) => {
@@ -277,6 +285,11 @@ fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properti
             exists(&if_match)?;
             Ok(None)
         }
+        OperationKind::Check(RowState::Absent) if before.is_some() => {
+            Err(refuse(ErrorCode::EntityAlreadyExists, "ENG-21"))
+        }
+        OperationKind::Check(RowState::Absent) => Ok(None),
+        OperationKind::Check(RowState::Present(if_match)) => exists(&if_match).map(|_| None),
     }
 }
 

@@ -43,6 +43,8 @@ pub enum Write {
     InsertOrMerge(Properties),
     /// Delete.
     Delete(Condition),
+    /// Check that the row is absent (`None`), or in a version. Only the model test makes checks, and only of stores that have them.
+    Check(Option<Condition>),
 }
 
 /// Properties by name; a duplicate name counts once.
@@ -116,7 +118,8 @@ fn query() -> impl Strategy<Value = Query> {
 }
 
 fn write() -> impl Strategy<Value = Write> {
-    parts::write(properties, || parts::condition([2, 4], 1..4))
+    let check = || prop::option::of(parts::condition([2, 4], 1..4)).prop_map(Write::Check);
+    prop_oneof![16 => parts::write(properties, || parts::condition([2, 4], 1..4)), 2 => check()]
 }
 
 fn step() -> impl Strategy<Value = Step> {

@@ -2,8 +2,8 @@
 
 use table_core::error::Result;
 use table_core::group::{Many, One};
-use table_core::{Entity, EntityGroup, ErrorCode, TableStoreExt};
-use table_patterns::relation::ParentTable;
+use table_core::{Entity, EntityGroup, ErrorCode};
+use table_patterns::EntityStore;
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;
@@ -29,9 +29,9 @@ struct Personnel {
 }
 
 async fn run(store: &Store) -> Result<Report> {
-    let personnel = ParentTable::<_, Personnel, _>::new(store.table::<Employee>());
+    let personnel = store.entities::<Employee>();
     let grace = || Employee::key("Research", 900);
-    match personnel.delete(grace()).await {
+    match personnel.delete_with_parts(grace()).await {
         Err(error) if error.is_not_found() => {}
         left => drop(left?), // by a run that was stopped
     }
@@ -60,7 +60,7 @@ async fn run(store: &Store) -> Result<Report> {
         age: 37,
         email: "graceh@contoso.com".to_owned(),
     };
-    personnel.table().insert(&hopper).await?;
+    personnel.insert(&hopper).await?;
     personnel.insert_part(grace(), &badge).await?;
     personnel.insert_part(grace(), &review(2013, 4)).await?;
     personnel.insert_part(grace(), &review(2014, 5)).await?;
@@ -78,7 +78,7 @@ async fn run(store: &Store) -> Result<Report> {
     answer.row(["read as a group", "1 request", "the employee, her badge, 2 reviews"]);
 
     // She leaves: everything is deleted or nothing, even with a concurrent writer of a review.
-    let deleted = personnel.delete(grace()).await?;
+    let deleted = personnel.delete_with_parts(grace()).await?;
     assert_eq!(deleted, 4);
     let Err(gone) = personnel.table().read_group::<Personnel>(grace()).await else { panic!("all are gone") };
     assert_eq!(gone.code(), ErrorCode::ResourceNotFound);

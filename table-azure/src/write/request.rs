@@ -36,6 +36,7 @@ impl WriteRequest {
             // Equivalent to `MERGE`, which some proxies do not support (MRG-5).
             OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => (Method::PATCH, entity()),
             OperationKind::Delete(_) => (Method::DELETE, entity()),
+            OperationKind::Check(state) => return Err(state.unsupported()),
         };
         let if_match = match &operation.kind {
             OperationKind::Replace(_, condition)

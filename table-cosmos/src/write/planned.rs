@@ -109,6 +109,7 @@ impl Planned {
                     (Verb::Replace, body, Some(stored.sent_etag()), &[404, 412])
                 }
             },
+            OperationKind::Check(state) => return Err(state.unsupported()),
             OperationKind::Delete(condition) => {
                 let (if_match, races) = conditioned(condition, stored, exact);
                 (Verb::Delete, None, if_match, races)

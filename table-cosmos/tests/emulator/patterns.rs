@@ -9,7 +9,6 @@ use table_patterns::EntityStore;
 use table_patterns::group::{Many, One};
 use table_patterns::log_tail::{LogStamp, LogTail};
 use table_patterns::outbox::Outbox;
-use table_patterns::relation::ParentTable;
 use table_patterns::work::{Worker, WorkerOptions};
 
 use crate::{runtime, store};
@@ -166,12 +165,12 @@ fn owners_and_parts_share_a_partition() {
     runtime().block_on(async {
         let store = store(4, Options::new()).await;
         store.create("Company", 1);
-        let employees = ParentTable::<_, EmployeeWithReviews, _>::new(store.table::<Employee>());
+        let employees = store.entities::<Employee>();
         let review = Review { department: "Sales".into(), employee: 223, year: 2012 };
         let missing = employees.insert_part(Employee::key("Sales", 223), &review).await.unwrap_err();
         assert!(missing.is_not_found());
-        employees.table().insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await.unwrap();
+        employees.insert(&Employee { department: "Sales".into(), id: 223, age: 36 }).await.unwrap();
         employees.insert_part(Employee::key("Sales", 223), &review).await.unwrap();
-        assert_eq!(employees.delete(Employee::key("Sales", 223)).await.unwrap(), 2);
+        assert_eq!(employees.delete_with_parts(Employee::key("Sales", 223)).await.unwrap(), 2);
     });
 }

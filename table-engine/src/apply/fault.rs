@@ -9,6 +9,9 @@ pub(super) enum WriteFault {
     #[error("the entity already exists; replace it, or use an upsert")]
     #[fault(EntityAlreadyExists, "INS-1")]
     Exists,
+    #[error("the entity exists, but the transaction requires that it does not")]
+    #[fault(EntityAlreadyExists, "ENG-21")]
+    Present,
     #[error("the entity does not exist; insert it, or use an upsert")]
     #[fault(ResourceNotFound, rule)]
     NotFound { rule: &'static str },

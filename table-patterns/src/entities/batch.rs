@@ -1,18 +1,20 @@
 //! The plans of one entity group transaction. Each row occurs once, within the limits.
 
+mod add;
+mod undo;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use table_core::error::{Error, Result};
-use table_core::etag::IfMatch;
-use table_core::key::{EntityKey, PartitionKey, RowKey};
+use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::entity_bytes;
 
 use crate::entities::fault::EntityFault;
 use crate::entities::plan::{
-    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, RowWrite, is_condition,
+    Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, is_condition,
 };
 use crate::outbox::{Intent, Step};
 
@@ -55,18 +57,6 @@ pub(crate) enum ContributedWrite {
 struct PlannedIntent {
     source: RowKey,
     steps: Vec<Step>,
-}
-
-/// A change of a batch, recorded to reverse it.
-enum Done {
-    Row(RowKey),
-    Part(RowKey),
-    RemovedRow(RowKey, ContributedRow),
-    Condition(usize, OperationKind),
-    Entity,
-    Intent,
-    Steps(usize, usize),
-    Records(usize),
 }
 
 impl Batch {
@@ -239,22 +229,6 @@ impl Batch {
         })
     }
 
-    /// Applies a change, and reverses it if it fails or exceeds the limits.
-    fn change(
-        &mut self,
-        limits: Option<&Limits>,
-        change: impl FnOnce(&mut Self, &mut Vec<Done>) -> Result<()>,
-    ) -> Result<()> {
-        let (mut done, bytes, identified) = (Vec::new(), self.bytes, self.identified);
-        let changed =
-            change(self, &mut done).and_then(|()| limits.map_or(Ok(()), |limits| self.check(limits)));
-        if changed.is_err() {
-            done.into_iter().rev().for_each(|done| self.reverse(done));
-            (self.bytes, self.identified) = (bytes, identified);
-        }
-        changed
-    }
-
     fn check(&mut self, limits: &Limits) -> Result<()> {
         let (operations, bytes) = (self.operations(), self.measured_bytes(limits));
         let fault = if operations > limits.operations {
@@ -292,195 +266,4 @@ impl Batch {
         };
         self.contributions().into_iter().map(part).collect::<Vec<_>>().join(", ")
     }
-
-    fn add_entity(&mut self, plan: EntityPlan, done: &mut Vec<Done>) -> Result<()> {
-        let EntityPlan { key, kind, rows, derived_steps, steps, records, recorder, identified } = plan;
-        if self.places.contains_key(&key.row_key) {
-            return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &key.row_key));
-        }
-        self.identified |= identified;
-        self.count_bytes(&key.row_key, kind.row());
-        let kind = self.take_condition(&key.row_key, kind, done);
-        if self.rows.contains_key(&key.row_key) {
-            return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &key.row_key));
-        }
-        self.places.insert(key.row_key.clone(), self.entities.len());
-        self.entities.push(Operation { row_key: key.row_key.clone(), kind });
-        done.push(Done::Entity);
-        rows.into_iter().try_for_each(|row| self.add_row(row, done))?;
-        if !derived_steps.is_empty() {
-            self.intents.push(PlannedIntent { source: key.row_key.clone(), steps: derived_steps });
-            done.push(Done::Intent);
-        }
-        self.add_steps(&key.row_key, steps, done);
-        if !records.is_empty() {
-            done.push(Done::Records(self.records.len()));
-            self.records.extend(records);
-        }
-        self.recorder = self.recorder.take().or(recorder);
-        Ok(())
-    }
-
-    /// Merges the condition that a contributor has added for an entity into the operation of the entity.
-    fn take_condition(
-        &mut self,
-        row_key: &RowKey,
-        kind: OperationKind,
-        done: &mut Vec<Done>,
-    ) -> OperationKind {
-        let Some(ContributedRow { write: ContributedWrite::Fixed(known), .. }) = self.rows.get(row_key)
-        else {
-            return kind;
-        };
-        let Some(both) = both(&kind, known) else { return kind };
-        if let Some(row) = self.rows.remove(row_key) {
-            done.push(Done::RemovedRow(row_key.clone(), row));
-        }
-        both
-    }
-
-    fn add_row(&mut self, row: PlannedRow, done: &mut Vec<Done>) -> Result<()> {
-        self.count_bytes(&row.row_key, row.row());
-        let PlannedRow { by, row_key, write } = row;
-        match write {
-            RowWrite::Fixed(kind) => self.add_fixed(by, row_key, kind, done),
-            RowWrite::Derived(part) => self.add_derived(by, row_key, part, done),
-        }
-    }
-
-    fn add_fixed(
-        &mut self,
-        by: Author,
-        row_key: RowKey,
-        kind: OperationKind,
-        done: &mut Vec<Done>,
-    ) -> Result<()> {
-        let at = self.places.get(&row_key).copied();
-        let own = at.and_then(|at| Some((at, self.entities.get_mut(at)?)));
-        if let Some((at, own)) = own.filter(|(_, own)| is_condition(&own.kind) && is_condition(&kind)) {
-            let Some(both) = both(&own.kind, &kind) else {
-                return Err(here(Error::of(EntityFault::Changed), &self.partition_key, &row_key));
-            };
-            done.push(Done::Condition(at, std::mem::replace(&mut own.kind, both)));
-            return Ok(());
-        }
-        if at.is_some() {
-            return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &row_key));
-        }
-        if let Some(known) = self.rows.get(&row_key) {
-            return match &known.write {
-                // Two holders of the same source add the same condition for it.
-                ContributedWrite::Fixed(other) if is_condition(other) && is_condition(&kind) => {
-                    let is_same = *other == kind;
-                    let moved = || here(Error::of(EntityFault::Changed), &self.partition_key, &row_key);
-                    if is_same { Ok(()) } else { Err(moved()) }
-                }
-                _ => {
-                    let (first, second) = (known.by.name().to_owned(), by.name().to_owned());
-                    let fault = EntityFault::SameRow { first, second };
-                    Err(here(Error::of(fault), &self.partition_key, &row_key))
-                }
-            };
-        }
-        done.push(Done::Row(row_key.clone()));
-        self.rows.insert(row_key, ContributedRow { by, write: ContributedWrite::Fixed(kind) });
-        Ok(())
-    }
-
-    fn add_derived(
-        &mut self,
-        by: Author,
-        row_key: RowKey,
-        part: Arc<dyn DerivedRow>,
-        done: &mut Vec<Done>,
-    ) -> Result<()> {
-        if let Some(known) = self.rows.get_mut(&row_key) {
-            let key = EntityKey { partition_key: self.partition_key.clone(), row_key };
-            let ContributedWrite::Derived(parts) = &mut known.write else {
-                let (first, second) = (known.by.name().to_owned(), by.name().to_owned());
-                let fault = EntityFault::SameRow { first, second };
-                return Err(here(Error::of(fault), &key.partition_key, &key.row_key));
-            };
-            parts.iter().try_for_each(|earlier| part.follows(&key, earlier.as_ref()))?;
-            parts.push(part);
-            done.push(Done::Part(key.row_key));
-            return Ok(());
-        }
-        done.push(Done::Row(row_key.clone()));
-        self.rows.insert(row_key, ContributedRow { by, write: ContributedWrite::Derived(vec![part]) });
-        Ok(())
-    }
-
-    fn add_steps(&mut self, source: &RowKey, steps: Vec<Step>, done: &mut Vec<Done>) {
-        if steps.is_empty() {
-            return;
-        }
-        let known = self.intent_places.get(source).and_then(|at| Some((*at, self.intents.get_mut(*at)?)));
-        if let Some((at, known)) = known {
-            done.push(Done::Steps(at, known.steps.len()));
-            known.steps.extend(steps);
-            return;
-        }
-        self.intent_places.insert(source.clone(), self.intents.len());
-        self.intents.push(PlannedIntent { source: source.clone(), steps });
-        done.push(Done::Intent);
-    }
-
-    fn count_bytes(&mut self, row_key: &RowKey, row: Option<&table_core::row::Row>) {
-        self.bytes += entity_bytes(self.partition_key.as_str(), row_key.as_str(), row);
-    }
-
-    fn reverse(&mut self, done: Done) {
-        match done {
-            Done::Row(row_key) => drop(self.rows.remove(&row_key)),
-            Done::Part(row_key) => {
-                if let Some(ContributedRow { write: ContributedWrite::Derived(parts), .. }) =
-                    self.rows.get_mut(&row_key)
-                {
-                    parts.pop();
-                }
-            }
-            Done::RemovedRow(row_key, row) => drop(self.rows.insert(row_key, row)),
-            Done::Condition(at, kind) => {
-                if let Some(own) = self.entities.get_mut(at) {
-                    own.kind = kind;
-                }
-            }
-            Done::Entity => {
-                if let Some(operation) = self.entities.pop() {
-                    self.places.remove(&operation.row_key);
-                }
-            }
-            Done::Intent => {
-                let at = self.intents.len().saturating_sub(1);
-                if let Some(PlannedIntent { source, .. }) = self.intents.pop()
-                    && self.intent_places.get(&source) == Some(&at)
-                {
-                    self.intent_places.remove(&source);
-                }
-            }
-            Done::Steps(at, length) => {
-                if let Some(known) = self.intents.get_mut(at) {
-                    known.steps.truncate(length);
-                }
-            }
-            Done::Records(length) => self.records.truncate(length),
-        }
-    }
-}
-
-/// Merges two conditions on one entity, if both can hold.
-fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
-    if !is_condition(one) || !is_condition(other) {
-        return None;
-    }
-    match (one, other) {
-        (OperationKind::Merge(_, IfMatch::Any), stricter)
-        | (stricter, OperationKind::Merge(_, IfMatch::Any)) => Some(stricter.clone()),
-        (one, other) => (one == other).then(|| one.clone()),
-    }
-}
-
-fn here(error: Error, partition_key: &PartitionKey, row_key: &RowKey) -> Error {
-    error.with_key(partition_key.as_str(), row_key.as_str())
 }

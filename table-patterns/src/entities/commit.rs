@@ -17,7 +17,7 @@ use table_core::transaction::Transaction;
 
 use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;
-use crate::entities::plan::{ReadRow, RowPlace, UndoWrite};
+use crate::entities::plan::{ReadRow, RowPlace, UndoWrite, sent};
 use crate::entities::seen::SeenRows;
 use crate::requests::{self, CONCURRENCY};
 
@@ -193,11 +193,12 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         intents: Vec<Operation>,
         undo: &mut Vec<Arc<dyn UndoWrite>>,
     ) -> Result<Transaction> {
-        let limits = self.store.capabilities().limits;
+        let capabilities = self.store.capabilities();
+        let limits = capabilities.limits;
         let found = self.read_derived(batch, look).await?;
         let mut transaction = Transaction::new(batch.partition_key().clone(), limits)?;
-        for operation in batch.entities() {
-            transaction.push(operation.clone())?;
+        for Operation { row_key, kind } in batch.entities().iter().cloned() {
+            transaction.push(Operation { row_key, kind: sent(kind, capabilities)? })?;
         }
         for (row_key, row) in batch.rows() {
             let kind = match &row.write {
@@ -226,7 +227,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
                 }
             };
             if let Some(kind) = kind {
-                transaction.push(Operation { row_key: row_key.clone(), kind })?;
+                transaction.push(Operation { row_key: row_key.clone(), kind: sent(kind, capabilities)? })?;
             }
         }
         for intent in intents {
@@ -294,8 +295,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     }
 
     async fn submit(&self, batch: &Batch, transaction: Transaction) -> Result<Outcome> {
-        let keys: Vec<RowKey> =
-            transaction.operations().iter().map(|operation| operation.row_key.clone()).collect();
+        let keys = SeenRows::keys(transaction.operations());
         let own = batch.entities().len();
         let submitted = match batch.records() {
             Some((records, recorder)) => recorder.commit(self.table, transaction, records).await,
@@ -304,14 +304,14 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         let error = match submitted {
             Ok(etags) => {
                 if let Some(seen) = self.seen {
-                    keys.iter().zip(&etags).for_each(|(row_key, etag)| seen.wrote(row_key, etag.as_ref()));
+                    seen.committed(&keys, &etags);
                 }
                 return Ok(Outcome::Committed(etags.into_iter().take(own).collect()));
             }
             Err(error) => error,
         };
         let at = error.operation().or((keys.len() == 1).then_some(0));
-        let row_key = at.and_then(|at| keys.get(at));
+        let row_key = at.and_then(|at| keys.get(at)).map(|(row_key, _)| row_key);
         let row = row_key.filter(|_| at.is_some_and(|at| at >= own)).and_then(|key| batch.rows().get(key));
         let is_conflict = error.is_conflict();
         let error = match row_key {

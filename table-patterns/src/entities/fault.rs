@@ -23,6 +23,9 @@ pub(crate) enum EntityFault {
     #[error("a step in another partition or table needs an outbox; use `entities_with_outbox(outbox)`")]
     #[fault(Unsupported, "PAT-EC-8")]
     NoOutbox,
+    #[error("the store panicked during the commit of the transaction")]
+    #[fault(InternalError)]
+    CommitPanicked,
     #[error("the write needs the stored properties, which were not read")]
     #[fault(InternalError)]
     Undecided,

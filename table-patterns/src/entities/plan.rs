@@ -11,9 +11,9 @@ use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, RowKey};
 use table_core::limits::Limits;
 use table_core::name::TableName;
-use table_core::operation::OperationKind;
+use table_core::operation::{OperationKind, RowState};
 use table_core::row::{Row, RowWriter};
-use table_core::store::{Committed, StoredRow};
+use table_core::store::{Capabilities, Committed, StoredRow};
 use table_core::transaction::Transaction;
 
 use crate::outbox::Step;
@@ -207,12 +207,52 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Committed>>;
 }
 
-/// Creates the empty merge that serves as a condition. It changes only the version of the entity.
+/// Creates the empty merge that changes only the version of an entity, so writers that have read the entity have a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
 
-/// Returns `true` if an operation only checks and touches the version of an entity.
+/// Returns the state that an operation requires if it writes no property: that of a check or a touch.
+fn required(kind: &OperationKind) -> Option<RowState> {
+    match kind {
+        OperationKind::Check(state) => Some(state.clone()),
+        OperationKind::Merge(row, if_match) if row.view().properties().next().is_none() => {
+            Some(RowState::Present(if_match.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns `true` if an operation only checks or touches an entity.
 pub(crate) fn is_condition(kind: &OperationKind) -> bool {
-    matches!(kind, OperationKind::Merge(row, _) if row.view().properties().next().is_none())
+    required(kind).is_some()
+}
+
+/// Merges two conditions on one row, if both can hold.
+pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
+    let any = RowState::Present(IfMatch::Any);
+    let state = match (required(one)?, required(other)?) {
+        (one, other) if one == other || other == any && one != RowState::Absent => one,
+        (one, other) if one == any && other != RowState::Absent => other,
+        _ => return None,
+    };
+    let is_check = |kind: &OperationKind| matches!(kind, OperationKind::Check(_));
+    Some(match state {
+        RowState::Present(if_match) if !is_check(one) || !is_check(other) => touch(if_match),
+        state => OperationKind::Check(state),
+    })
+}
+
+/// Returns the operation that is sent for a planned one. A store without checks touches the row instead.
+///
+/// # Errors
+/// `Unsupported` for the absence of a row on a store without checks (ENG-21).
+pub(crate) fn sent(kind: OperationKind, store: &Capabilities) -> Result<OperationKind> {
+    match kind {
+        OperationKind::Check(state) if !store.checks => match state {
+            RowState::Present(if_match) => Ok(touch(if_match)),
+            RowState::Absent => Err(state.unsupported()),
+        },
+        kind => Ok(kind),
+    }
 }

@@ -9,6 +9,7 @@ use table_core::error::Error;
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
 
 /// About half of the partitions that a handle remembers.
 const PARTITIONS: usize = 256;
@@ -99,8 +100,20 @@ impl SeenRows {
         is_foreign
     }
 
+    /// Returns the rows of a transaction; `true` for those that it writes.
+    pub(crate) fn keys(operations: &[Operation]) -> Vec<(RowKey, bool)> {
+        let is_write = |kind: &OperationKind| !matches!(kind, OperationKind::Check(_));
+        operations.iter().map(|operation| (operation.row_key.clone(), is_write(&operation.kind))).collect()
+    }
+
+    /// Records the versions that a transaction of this process has written.
+    pub(crate) fn committed(&self, keys: &[(RowKey, bool)], versions: &[Option<ETag>]) {
+        let written = keys.iter().zip(versions).filter(|((_, is_written), _)| *is_written);
+        written.for_each(|((row_key, _), version)| self.wrote(row_key, version.as_ref()));
+    }
+
     /// Records the version that this process has written, if the row is remembered.
-    pub(crate) fn wrote(&self, row_key: &RowKey, version: Option<&ETag>) {
+    fn wrote(&self, row_key: &RowKey, version: Option<&ETag>) {
         let mut state = self.lock();
         if state.versions.get(row_key).is_some() {
             state.versions.insert(row_key.clone(), version.cloned());

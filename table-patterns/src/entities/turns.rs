@@ -3,6 +3,7 @@
 //! Concurrent writers that read, decide and write would conflict. They therefore queue: each takes its turn, reads the rows of the previous writers,
 //! and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction.
 
+mod compose;
 pub(crate) mod group;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ use table_core::name::TableName;
 use table_core::runtime::Runtime;
 
 use crate::entities::turns::group::{Group, GroupOutcome};
-use crate::patience::Patience;
+use crate::patience::{Alarm, Patience};
 
 /// The longest wait for a turn during which no other writer gets one. The writer that holds the turn may no longer be polled. The others
 /// then write without a turn, and may lose a race. It is longer than a usual request to a distant store.
@@ -26,7 +27,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queues of the partitions that a handle writes to. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Turns(Arc<Mutex<HashMap<Place, Line>>>);
+pub(crate) struct Turns(Arc<Lines>);
+
+#[derive(Default)]
+struct Lines {
+    lines: Mutex<HashMap<Place, Line>>,
+    /// The time-out of the writers of all partitions. A line ends with its last writer.
+    alarm: Arc<Alarm>,
+}
 
 /// A partition of a table, for units, or one entity in it, for single writes.
 type Place = (String, PartitionKey, Option<RowKey>);
@@ -91,7 +99,8 @@ impl Turns {
                 let mut lines = self.lock();
                 match lines.get_mut(&place) {
                     None => {
-                        lines.insert(place.clone(), Line::default());
+                        let patience = Arc::new(Patience::with(&self.0.alarm));
+                        lines.insert(place.clone(), Line { patience, ..Line::default() });
                         return Turn { turns: self.clone(), place: Some(place) };
                     }
                     Some(line) => {
@@ -111,7 +120,7 @@ impl Turns {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Place, Line>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Passes a turn to its successor.

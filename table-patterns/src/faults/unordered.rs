@@ -1,4 +1,4 @@
-//! A store that returns rows in arbitrary order, like Cosmos DB for Table (COS-1).
+//! A store that returns rows in arbitrary order and has no checks, like Cosmos DB for Table (COS-1, ENG-21).
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
@@ -8,11 +8,12 @@ use table_core::embedded::Engine;
 use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
+use table_core::operation::OperationKind;
 use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
 
-/// An engine whose pages are ordered by the keys' hashes.
+/// An engine whose pages are ordered by the keys' hashes, and which refuses checks.
 #[derive(Clone, Debug)]
 pub(crate) struct Unordered {
     engine: Engine,
@@ -23,7 +24,7 @@ impl Unordered {
     pub(crate) fn new() -> Self {
         let engine = Engine::in_memory();
         let mut capabilities = engine.capabilities().clone();
-        capabilities.ordered = false;
+        (capabilities.ordered, capabilities.checks) = (false, false);
         Self { engine, capabilities }
     }
 }
@@ -86,6 +87,11 @@ impl TableStore for Unordered {
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        for operation in transaction.operations() {
+            if let OperationKind::Check(state) = &operation.kind {
+                return Err(state.unsupported());
+            }
+        }
         self.engine.submit(table, transaction).await
     }
 }

@@ -17,6 +17,7 @@ use crate::index::remote::RemoteChange;
 use crate::outbox::intent::{Intent, Step};
 use crate::outbox::record::Outbox;
 use crate::outbox::rows::{self, Pending};
+use crate::paging::each_row;
 use crate::work::handler::{Delivery, Take};
 use crate::work::worker::Worker;
 
@@ -82,21 +83,17 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             _ => false,
         };
         for range in rows::ranges_of(&change.owner) {
-            let (query, mut from) = (Query::new(range), None);
-            loop {
-                let page = self.table.store().query(table, &query, from.as_ref()).await?;
-                for row in page.rows.iter() {
-                    let pending = Pending::read(table, row)?;
-                    // An unreadable row is ignored: it records no change.
-                    let intent = pending.intent().ok().filter(|_| pending.version > version);
-                    if intent.is_some_and(|intent| intent.steps().iter().any(names_it)) {
-                        return Ok(true);
-                    }
-                }
-                from = page.continuation;
-                if from.is_none() {
-                    break;
-                }
+            let mut is_named = false;
+            each_row(self.table.store(), table, &Query::new(range), |row| {
+                let pending = Pending::read(table, row)?;
+                // An unreadable row is ignored: it records no change.
+                let intent = pending.intent().ok().filter(|_| pending.version > version);
+                is_named |= intent.is_some_and(|intent| intent.steps().iter().any(names_it));
+                Ok(())
+            })
+            .await?;
+            if is_named {
+                return Ok(true);
             }
         }
         Ok(false)

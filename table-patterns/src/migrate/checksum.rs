@@ -10,6 +10,7 @@ use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
 use crate::outbox::rows;
+use crate::paging::each_row;
 
 /// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256. The hash covers the keys, and the
 /// properties in the order of their names, with types and values. It excludes Timestamps and `ETag`s, which each store assigns, and the
@@ -48,17 +49,9 @@ impl Checksum {
     /// `Corrupted` for rows that cannot be decoded; any error of the store.
     pub async fn of(store: &impl TableStore, table: &TableName) -> Result<Self> {
         let query = Query::new(KeyRange::ALL);
-        let (mut checksum, mut from) = (Self::default(), None);
-        loop {
-            let page = store.query(table, &query, from.as_ref()).await?;
-            for row in page.rows.iter() {
-                checksum.add(row)?;
-            }
-            from = page.continuation;
-            if from.is_none() {
-                return Ok(checksum);
-            }
-        }
+        let mut checksum = Self::default();
+        each_row(store, table, &query, |row| checksum.add(row)).await?;
+        Ok(checksum)
     }
 
     /// Adds a row.

@@ -24,6 +24,7 @@ use table_core::value::ValueRef;
 
 use crate::outbox::fault::OutboxFault;
 use crate::outbox::rows::alone;
+use crate::paging::each_row;
 
 /// The partition of the seal keys in the registry table. No combination of a table name and a bucket has this form.
 pub(crate) const KEYS: &str = "keys";
@@ -174,17 +175,13 @@ pub(crate) async fn each<S: TableStore>(
     range: KeyRange,
     mut take: impl FnMut(EntityRef<'_>) + Send,
 ) -> Result<()> {
-    let (query, mut from) = (Query::new(range), None);
-    loop {
-        let page = match store.query(registry, &query, from.as_ref()).await {
-            Err(error) if error.is_table_not_found() => return Ok(()),
-            page => page?,
-        };
-        page.rows.iter().for_each(&mut take);
-        from = page.continuation;
-        if from.is_none() {
-            return Ok(());
-        }
+    let take = |row: EntityRef<'_>| {
+        take(row);
+        Ok(())
+    };
+    match each_row(store, registry, &Query::new(range), take).await {
+        Err(error) if error.is_table_not_found() => Ok(()),
+        read => read,
     }
 }
 

@@ -4,9 +4,11 @@ use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::error::ErrorCode;
 use table_core::group::{Many, One};
+use table_core::retry::Retry;
 use table_core::{Entity, EntityGroup, TableStoreExt};
 
 use super::*;
+use crate::EntityStore;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -40,14 +42,14 @@ struct EmployeeWithReviews {
     reviews: Many<Review>,
 }
 
-type Employees = ParentTable<Employee, EmployeeWithReviews, FaultyStore<Engine>>;
+type Employees = Entities<Employee, FaultyStore<Engine>>;
 
 fn employees() -> (Employees, FaultyStore<Engine>) {
     let store = FaultyStore::new(Engine::in_memory());
-    let table = block_on(store.table::<Employee>().create_if_missing()).unwrap();
+    let employees = block_on(store.entities::<Employee>().create_if_missing()).unwrap();
     store.heal();
     let retry = Retry::new(1_000, Duration::from_micros(10), Duration::from_millis(1));
-    (ParentTable::new(table).with_retry(retry), store)
+    (employees.with_retry(retry), store)
 }
 
 fn ada() -> Employee {
@@ -74,7 +76,7 @@ fn pat_ck_3_a_part_needs_its_owner() {
     let (employees, store) = employees();
     let error = block_on(employees.insert_part(key(), &review(2012))).unwrap_err();
     assert!(error.is_not_found() && error.operation() == Some(0));
-    block_on(employees.table().insert(&ada())).unwrap();
+    block_on(employees.insert(&ada())).unwrap();
     store.heal();
     block_on(employees.insert_part(key(), &review(2012))).unwrap();
     assert_eq!(store.calls(), [Call::Submit]);
@@ -105,21 +107,21 @@ fn pat_ck_3_a_part_of_another_owner_is_refused() {
 fn pat_ck_3_a_delete_removes_all_parts_and_none_of_other_owners() {
     let (employees, store) = employees();
     for id in [222, 223, 224] {
-        block_on(employees.table().insert(&Employee { id, ..ada() })).unwrap();
+        block_on(employees.insert(&Employee { id, ..ada() })).unwrap();
         let part = Review { employee: id, ..review(2012) };
         block_on(employees.insert_part(Employee::key("Sales", id), &part)).unwrap();
     }
     store.heal();
-    assert_eq!(block_on(employees.delete(key())).unwrap(), 2);
+    assert_eq!(block_on(employees.delete_with_parts(key())).unwrap(), 2);
     assert_eq!(store.calls(), [Call::Query, Call::Submit]);
     assert_eq!(rows(&employees), ["empid_000222", "empid_000222_2012", "empid_000224", "empid_000224_2012"]);
-    assert!(block_on(employees.delete(key())).unwrap_err().is_not_found());
+    assert!(block_on(employees.delete_with_parts(key())).unwrap_err().is_not_found());
 }
 
 #[test]
 fn pat_ck_3_a_concurrently_inserted_part_is_deleted_too() {
     let (employees, store) = employees();
-    block_on(employees.table().insert(&ada())).unwrap();
+    block_on(employees.insert(&ada())).unwrap();
     let other = employees.clone();
     store.script(move |_, number| {
         let other = other.clone();
@@ -130,22 +132,22 @@ fn pat_ck_3_a_concurrently_inserted_part_is_deleted_too() {
             _ => Fault::None,
         }
     });
-    assert_eq!(block_on(employees.delete(key())).unwrap(), 2);
+    assert_eq!(block_on(employees.delete_with_parts(key())).unwrap(), 2);
     assert_eq!(rows(&employees), [""; 0]);
 }
 
 #[test]
 fn egt_2_more_parts_than_a_transaction_allows_are_refused_as_a_whole() {
     let (employees, _) = employees();
-    block_on(employees.table().insert(&ada())).unwrap();
+    block_on(employees.insert(&ada())).unwrap();
     for year in 0..100 {
         block_on(employees.insert_part(key(), &review(year))).unwrap();
     }
-    assert_eq!(block_on(employees.delete(key())).unwrap_err().rule(), Some("EGT-2"));
+    assert_eq!(block_on(employees.delete_with_parts(key())).unwrap_err().rule(), Some("EGT-2"));
     assert_eq!(rows(&employees).len(), 101);
     let review = employees.table().store().table::<Review>();
     block_on(review.delete(Review::key("Sales", 223, 7), IfMatch::Any)).unwrap();
-    assert_eq!(block_on(sendable(employees.delete(key()))).unwrap(), 100);
+    assert_eq!(block_on(sendable(employees.delete_with_parts(key()))).unwrap(), 100);
 }
 
 #[test]
@@ -162,14 +164,14 @@ fn pat_ck_3_with_concurrent_writers_no_part_outlives_its_owner() {
         }
         scope.spawn(|| {
             for _ in 0..30 {
-                let _ = block_on(employees.table().insert(&ada()));
-                let _ = block_on(employees.delete(key()));
+                let _ = block_on(employees.insert(&ada()));
+                let _ = block_on(employees.delete_with_parts(key()));
                 let left = rows(&employees);
                 assert!(left.is_empty() || left[0] == "empid_000223", "{left:?}");
             }
         });
     });
-    match block_on(employees.delete(key())) {
+    match block_on(employees.delete_with_parts(key())) {
         Ok(_) => {}
         Err(error) => assert!(error.is_not_found()),
     }

@@ -8,7 +8,7 @@ use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::store::TableStore;
 
 use crate::entities::{Author, Entities, EntityPlan, PlannedRow, RowWrite, StepRecorder, touch};
@@ -69,11 +69,20 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         Ok(self)
     }
 
-    /// Adds a condition on the version of an entity.
-    pub(super) fn condition<E: Entity>(&mut self, key: EntityKey, if_match: IfMatch) -> Result<&mut Self> {
+    /// Adds a condition on the state of an entity.
+    pub(super) fn condition<E: Entity>(&mut self, key: EntityKey, state: RowState) -> Result<&mut Self> {
+        self.push_condition::<E>(key, OperationKind::Check(state))
+    }
+
+    /// Adds the condition that an entity exists, and changes its version.
+    pub(crate) fn touch<E: Entity>(&mut self, key: EntityKey) -> Result<&mut Self> {
+        self.push_condition::<E>(key, touch(IfMatch::Any))
+    }
+
+    fn push_condition<E: Entity>(&mut self, key: EntityKey, kind: OperationKind) -> Result<&mut Self> {
         self.check_place::<E>(&key)?;
         let act = Act { entity: E::SCHEMA.entity, verb: None };
-        self.push(EntityPlan::alone(key, touch(if_match)), act, None)
+        self.push(EntityPlan::alone(key, kind), act, None)
     }
 
     /// Adds a step in another partition.

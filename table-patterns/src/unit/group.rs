@@ -9,7 +9,7 @@ use table_core::operation::Operation;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
-use crate::entities::{ChangeRecord, Group, Joined, Recorder, StepRecorder, Turn};
+use crate::entities::{ChangeRecord, Group, Joined, Recorder, SeenRows, StepRecorder, Turn, sent};
 use crate::unit::Unit;
 use crate::unit::reservation::Reservation;
 use crate::unit::transaction::{Attempts, Finished};
@@ -73,15 +73,16 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         let commit = move |operations: Vec<Operation>, records: Vec<ChangeRecord>, recorder: Recorder| {
             async move {
                 let mut transaction = Transaction::new(of_partition, limits)?;
-                let keys: Vec<RowKey> =
-                    operations.iter().map(|operation| operation.row_key.clone()).collect();
-                operations.into_iter().try_for_each(|operation| transaction.push(operation))?;
+                for Operation { row_key, kind } in operations {
+                    transaction.push(Operation { row_key, kind: sent(kind, store.capabilities())? })?;
+                }
+                let keys = SeenRows::keys(transaction.operations());
                 let committed = match recorder.filter(|_| !records.is_empty()) {
                     Some(recorder) => recorder.commit(&table, transaction, &records).await?,
                     None => store.submit(&table, transaction).await?,
                 };
                 if let Some(seen) = seen {
-                    keys.iter().zip(&committed).for_each(|(key, etag)| seen.wrote(key, etag.as_ref()));
+                    seen.committed(&keys, &committed);
                 }
                 Ok(committed)
             }

@@ -7,12 +7,12 @@ use table_core::entity::{Entity, ProjectionOf, Versioned};
 use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
-use table_core::operation::Operation;
+use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{EntityRef, Select};
 use table_core::selection::{PointKey, Primary};
 use table_core::store::{StoredRow, TableStore};
 
-use crate::entities::{EntityFault, Group, GroupRead, StepRecorder, touch};
+use crate::entities::{EntityFault, Group, GroupRead, StepRecorder};
 use crate::unit::Unit;
 use crate::unit::reservation::Queue;
 use crate::unit::rivals::ReadRow;
@@ -54,8 +54,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Reads an entity of the partition in its state before the writes of this unit. Its version is a condition of the commit: if the
     /// entity changes in between, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit) fails.
     ///
-    /// An entity that is read and not written costs one operation, an empty merge, which changes its `ETag`. The absence of an entity is a
-    /// condition only if the unit inserts it: the service has no condition for the absence of a row.
+    /// An entity that is read and not written costs one operation, a check that it is unchanged, or still absent. The protocol of the Table service
+    /// has no checks: on such a [store](table_core::store::Capabilities::checks) the operation is an empty merge, which changes the `ETag`, and the commit fails with
+    /// `Unsupported` if the unit does not insert an entity that was absent. A read without a condition is a `get` of the handle.
     ///
     /// # Errors
     /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
@@ -134,13 +135,24 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         Ok(found)
     }
 
-    /// Adds the versions of rows that were read and not written as conditions.
+    /// Adds the states of rows that were read and not written as conditions.
     pub(super) fn require_reads(&mut self) -> Result<()> {
-        let is_open = |(row_key, version): (RowKey, Option<ETag>)| {
-            let version = version.filter(|_| !self.batch.writes(&row_key))?;
-            Some(Operation { row_key, kind: touch(IfMatch::ETag(version)) })
-        };
-        let conditions: Vec<_> = self.reads.versions().into_iter().filter_map(is_open).collect();
+        let mut conditions = Vec::new();
+        for (row_key, version) in self.reads.versions() {
+            if self.batch.writes(&row_key) {
+                continue;
+            }
+            let state = match version {
+                Some(version) => RowState::Present(IfMatch::ETag(version)),
+                None if self.store.capabilities().checks => RowState::Absent,
+                None => {
+                    let error =
+                        RowState::Absent.unsupported().with_context("a `get` of the unit that found nothing");
+                    return Err(self.at_row(error.with_table(self.table.as_str()), &row_key));
+                }
+            };
+            conditions.push(Operation { row_key, kind: OperationKind::Check(state) });
+        }
         self.add_rows("reads", conditions).map(drop)
     }
 }

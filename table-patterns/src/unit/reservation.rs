@@ -31,6 +31,7 @@ use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
 use crate::entities::{SeenRows, touch};
+use crate::paging::each_row;
 
 /// The prefix of the `RowKey`s of reservations. The place in the queue follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";
@@ -127,22 +128,14 @@ impl<S: TableStore> Queue<'_, S> {
             return Ok(Vec::new());
         }
         let query = Query::new(KeyRange::rows(self.partition_key.as_str(), TextRange::prefix(PREFIX)));
-        let (mut queue, mut from) = (Vec::new(), None);
-        loop {
-            let page = match self.store.query(self.table, &query, from.as_ref()).await {
-                Err(error) if is_refusal(error.code()) => {
-                    self.seen.refuse(error);
-                    return Ok(Vec::new());
-                }
-                page => page?,
-            };
-            for entity in page.rows.iter() {
-                queue.extend(Stored::read(entity)?);
+        let mut queue = Vec::new();
+        let add = |entity: EntityRef<'_>| Stored::read(entity).map(|stored| queue.extend(stored));
+        match each_row(self.store, self.table, &query, add).await {
+            Err(error) if is_refusal(error.code()) => {
+                self.seen.refuse(error);
+                return Ok(Vec::new());
             }
-            from = page.continuation;
-            if from.is_none() {
-                break;
-            }
+            read => read?,
         }
         queue.sort_unstable_by_key(|stored| stored.reservation);
         self.seen.keep_passed(|id| queue.iter().any(|stored| stored.reservation.id == id));

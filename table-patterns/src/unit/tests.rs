@@ -1,5 +1,6 @@
 //! Tests of a desk whose tickets use every pattern, all of which every write maintains.
 
+mod absent;
 mod bad_input;
 mod change;
 mod model;

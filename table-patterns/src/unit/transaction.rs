@@ -52,8 +52,9 @@ pub(super) enum Finished {
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Runs a function that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. Everything that it
-    /// [reads](Unit::get) is still current at the commit. Otherwise the function runs again on the new rows, with growing delays and a
-    /// bounded number of attempts.
+    /// [reads](Unit::get) is still current at the commit, and an entity that it did not find is still absent. Otherwise the function runs again on
+    /// the new rows, with growing delays and a bounded number of attempts. A function that writes nothing commits nothing: the rows that it read
+    /// may be of different moments.
     ///
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are committed in
     ///   groups: a transaction reads the rows of the previous ones. A function must not start another transaction on the same partition

@@ -3,7 +3,7 @@
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
-use table_core::operation::OperationKind;
+use table_core::operation::{OperationKind, RowState};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
@@ -75,32 +75,6 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
 
     /// Adds an insert or a replace of an entity with all its slots. Empty slots are removed.
     ///
-    /// ```
-    /// # use table_patterns::EntityStore;
-    /// # use table_patterns::series::{self, Series, SeriesRow, SeriesTable};
-    /// # use table_patterns::{Engine, Entity};
-    /// # #[derive(Entity, Clone, Debug, PartialEq)]
-    /// # #[entity(table = "Counts", feed)]
-    /// # #[partition_key(employee)]
-    /// # #[row_key(day)]
-    /// # struct Counts { employee: u32, #[digits(8)] day: u32 }
-    /// # impl Series for Counts {
-    /// #     type Value = i32;
-    /// #     const SLOTS: &'static [&'static str] = series::HOURS;
-    /// # }
-    /// # pollster::block_on(async {
-    /// let counts = Engine::in_memory().entities::<Counts>().create_if_missing().await?;
-    /// let mut row = SeriesRow::new(Counts { employee: 123, day: 20140423 });
-    /// *row.slot_mut(9)? = Some(42);
-    /// let mut unit = counts.unit(Counts::partition(123))?;
-    /// unit.put_series(None, &row)?; // with whatever else is of this partition
-    /// unit.commit().await?;
-    /// let read = SeriesTable::new(counts).get(Counts::key(123, 20140423)).await?;
-    /// assert_eq!(read.as_deref(), Some(&row));
-    /// # Ok::<(), table_patterns::Error>(())
-    /// # }).unwrap();
-    /// ```
-    ///
     /// # Errors
     /// Any error of [`replace`](Self::replace).
     pub fn put_series<E: Send + Sync + Series>(
@@ -128,20 +102,35 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         self.write("delete", &old.key_of()?, kind, Some(old.value()), None)
     }
 
-    /// Adds the condition that an entity exists. The condition changes the version of the entity.
+    /// Adds the condition that an entity exists. On a store without [checks](table_core::store::Capabilities::checks), the condition changes the version of the
+    /// entity.
     ///
     /// # Errors
     /// Any error of [`insert`](Self::insert).
     pub fn require<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
-        self.condition::<E>(key.into_key()?, IfMatch::Any)
+        self.condition::<E>(key.into_key()?, RowState::Present(IfMatch::Any))
     }
 
-    /// Adds the condition that an entity is unchanged since it was read. The condition changes the version of the entity.
+    /// Adds the condition that an entity is unchanged since it was read. On a store without [checks](table_core::store::Capabilities::checks), the condition
+    /// changes the version of the entity.
     ///
     /// # Errors
     /// Any error of [`insert`](Self::insert).
     pub fn unchanged<E: Entity>(&mut self, read: &Versioned<E>) -> Result<&mut Self> {
-        self.condition::<E>(read.key_of()?, IfMatch::ETag(read.etag().clone()))
+        self.condition::<E>(read.key_of()?, RowState::Present(IfMatch::ETag(read.etag().clone())))
+    }
+
+    /// Adds the condition that an entity does not exist, without inserting it. The commit fails with `EntityAlreadyExists` if it does.
+    ///
+    /// # Errors
+    /// `Unsupported` on a store without [checks](table_core::store::Capabilities::checks), such as the Table service (ENG-21); any error of
+    /// [`insert`](Self::insert).
+    pub fn require_absent<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
+        let key = key.into_key()?;
+        if !self.store.capabilities().checks {
+            return Err(self.here(RowState::Absent.unsupported(), &key));
+        }
+        self.condition::<E>(key, RowState::Absent)
     }
 
     /// Adds a step in another partition, table or store, on behalf of an entity. A worker performs it after the unit is committed

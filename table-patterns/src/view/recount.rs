@@ -17,6 +17,7 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::value::{EdmType, ValueRef};
 use uuid::Uuid;
 
+use crate::paging::each_row;
 use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::operations::sum_in;
@@ -241,17 +242,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         query: &Query,
         mut take: impl FnMut(EntityRef<'_>) -> Result<()> + Send,
     ) -> Result<()> {
-        let mut from = None;
-        loop {
-            let page = self.rows.store().query(self.rows.name()?, query, from.as_ref()).await?;
-            for entity in page.rows.iter() {
-                take(entity).map_err(|error| error.with_key(entity.partition_key, entity.row_key))?;
-            }
-            from = page.continuation;
-            if from.is_none() {
-                return Ok(());
-            }
-        }
+        each_row(self.rows.store(), self.rows.name()?, query, |row| {
+            take(row).map_err(|error| error.with_key(row.partition_key, row.row_key))
+        })
+        .await
     }
 }
 

@@ -13,6 +13,7 @@ use table_core::row::Row;
 use table_core::store::TableStore;
 use uuid::Uuid;
 
+use crate::paging::each_row;
 use crate::wide::fault::WideFault;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
@@ -90,30 +91,25 @@ async fn read<S: TableStore>(
     let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
     let query = Query { select, ..Query::new(KeyRange::rows(key.partition_key.as_str(), rows)) };
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
-    let mut from = None;
-    loop {
-        let page = store.query(table, &query, from.as_ref()).await?;
-        for entity in page.rows.iter() {
-            // Unrelated rows can lie between the parts, such as `2014_01_07`.
-            let Some(at) = part_of(key, entity.row_key) else { continue };
-            let write = property::read::<Option<Uuid>>(entity.row, WRITE_ID, &mut 0).map_err(|error| {
-                error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
-            })?;
-            let part = Part { row: entity.row.to_row(), etag: entity.etag(), write };
-            match found.get_mut(at) {
-                Some(place) => *place = Some(part),
-                None if part.write.is_some() => {
-                    let error = surplus(at, parts).with_table(table.as_str());
-                    return Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str()));
-                }
-                None => {}
+    each_row(store, table, &query, |entity| {
+        // Unrelated rows can lie between the parts, such as `2014_01_07`.
+        let Some(at) = part_of(key, entity.row_key) else { return Ok(()) };
+        let write = property::read::<Option<Uuid>>(entity.row, WRITE_ID, &mut 0).map_err(|error| {
+            error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
+        })?;
+        let part = Part { row: entity.row.to_row(), etag: entity.etag(), write };
+        match found.get_mut(at) {
+            Some(place) => *place = Some(part),
+            None if part.write.is_some() => {
+                let error = surplus(at, parts).with_table(table.as_str());
+                return Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str()));
             }
+            None => {}
         }
-        from = page.continuation;
-        if from.is_none() {
-            return Ok(found);
-        }
-    }
+        Ok(())
+    })
+    .await?;
+    Ok(found)
 }
 
 /// Returns the number of the part in a row, counted from 0.

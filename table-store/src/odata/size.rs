@@ -38,7 +38,8 @@ impl Limits {
             | OperationKind::Delete(condition) => {
                 (None, entity_link("", partition_key, row_key), condition.to_string())
             }
-            OperationKind::InsertOrReplace(_) | OperationKind::InsertOrMerge(_) => {
+            // Stores that measure the body of a request refuse a check.
+            OperationKind::InsertOrReplace(_) | OperationKind::InsertOrMerge(_) | OperationKind::Check(_) => {
                 (None, entity_link("", partition_key, row_key), String::new())
             }
         };

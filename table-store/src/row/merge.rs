@@ -1,5 +1,7 @@
 //! Merge of a patch into a row (MRG-1).
 
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
@@ -22,6 +24,9 @@ use crate::row::{Row, RowView, RowWriter};
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
+    if let Some(merged) = overwritten(row, patch) {
+        return Ok(merged);
+    }
     let mut merged = RowWriter::with_capacity(row.len() + patch.len());
     let mut hint = 0;
     for property in row.properties() {
@@ -37,4 +42,26 @@ pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
         }
     }
     Ok(merged.finish())
+}
+
+/// Returns the row with the values of the patch, if it has a value of the same type and size for each of them. The other bytes are copied at once:
+/// a row of balances has hundreds of numbers, of which a post changes two.
+fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
+    row.check_version().and(patch.check_version()).ok()?;
+    let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);
+    for index in 0..patch.len() {
+        // A value that is not valid is refused below.
+        patch.at(index).ok()?;
+        let (label, value) = (patch.label(index)?, patch.values()?.get(patch.place(index)?)?);
+        let found = (next..row.len()).chain(0..next).find(|found| row.label(*found) == Some(label))?;
+        values.push((row.place(found).filter(|place| place.len() == value.len())?, value));
+        next = found + 1;
+    }
+    let Row(mut bytes) = row.to_row().with_timestamp(0);
+    let merged = Arc::get_mut(&mut bytes)?;
+    let start = merged.len() - row.values()?.len();
+    for (place, value) in values {
+        merged.get_mut(start..)?.get_mut(place)?.copy_from_slice(value);
+    }
+    Some(Row(bytes))
 }

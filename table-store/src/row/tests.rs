@@ -111,6 +111,37 @@ proptest! {
         prop_assert!(agrees(merged.view(), &model));
     }
 
+    /// The patch has properties of the row in any order, most of them with values of the same type.
+    #[test]
+    fn mrg_1_a_patch_of_present_properties_agrees_with_a_list(
+        stored in model(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>(), value()), 0..4),
+        ticks in any::<u64>(),
+    ) {
+        let (mut patch, mut expected) = (Model::new(), stored.clone());
+        for (at, is_same_type, other) in changes {
+            let Some((name, value)) = (!stored.is_empty()).then(|| at.get(&stored).clone()) else { continue };
+            let new = match value {
+                Value::Int32(number) if is_same_type => Value::Int32(number.wrapping_add(1)),
+                Value::Int64(number) if is_same_type => Value::Int64(number.wrapping_add(1)),
+                Value::Double(number) if is_same_type => Value::Double(number + 1.0),
+                Value::Boolean(flag) if is_same_type => Value::Boolean(!flag),
+                Value::String(text) if is_same_type => Value::String(text.chars().rev().collect()),
+                _ => other,
+            };
+            if patch.iter().any(|(known, _)| *known == name) {
+                continue;
+            }
+            expected.iter_mut().filter(|(known, _)| *known == name).for_each(|known| known.1 = new.clone());
+            patch.push((name, new));
+        }
+        let stored = row(&stored).with_timestamp(ticks);
+        let merged = merge(stored.view(), row(&patch).view()).unwrap();
+        prop_assert!(agrees(merged.view(), &expected));
+        prop_assert_eq!(merged.view().timestamp(), 0, "the store assigns it");
+        prop_assert_eq!(merged, row(&expected), "the bytes are those of a row written at once");
+    }
+
     #[test]
     fn mrg_3_an_empty_patch_changes_nothing(stored in model()) {
         let merged = merge(row(&stored).view(), RowWriter::new().finish().view()).unwrap();

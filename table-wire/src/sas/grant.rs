@@ -73,6 +73,7 @@ fn needed(kind: &OperationKind) -> TablePermissions {
             TablePermissions::ADD.and(TablePermissions::UPDATE)
         }
         OperationKind::Delete(_) => TablePermissions::DELETE,
+        OperationKind::Check(_) => TablePermissions::READ,
     }
 }
 

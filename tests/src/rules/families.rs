@@ -93,7 +93,7 @@ pub const FAMILIES: &[Family] = &[
     Family::new("TICK", "ticks", &[(1, 9)]),
     Family::new("EX", "worked examples", &[(1, 28)]),
     Family::new("SIG", "signature vectors", &[(1, 16)]),
-    Family::new("ENG", "decisions for our engine", &[(1, 20)]),
+    Family::new("ENG", "decisions for our engine", &[(1, 21)]),
     Family::new("DQ", "designing for queries", &[(1, 14)]),
     Family::new("PAT-INTRA", "intra-partition secondary index", &[(1, 8)]),
     Family::new("PAT-INTER", "inter-partition secondary index", &[(1, 5)]),

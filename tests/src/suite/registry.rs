@@ -144,6 +144,7 @@ macro_rules! for_each_scenario {
             eng_7_structural_errors_come_before_those_of_execution,
             egt_12_a_transaction_without_operations_is_refused,
             egt_14_all_writes_of_a_transaction_get_an_etag,
+            eng_21_a_check_holds_at_the_commit_and_writes_nothing_or_is_refused,
         ] }
         $run! { update, [
             upd_1_and_4_replace_removes_omitted_properties,

@@ -2,6 +2,7 @@
 
 use table_core::error::ErrorCode;
 use table_core::limits::Limits;
+use table_core::operation::RowState;
 use table_core::query::KeyRange;
 use table_core::{
     ETag, IfMatch, Operation, OperationKind, PartitionKey, Query, RowKey, TableStore, Transaction, Value,
@@ -171,4 +172,47 @@ pub async fn egt_14_all_writes_of_a_transaction_get_an_etag<S: TableStore>(store
         keys.iter().zip(etags).map(|(key, etag)| (key.as_str(), OperationKind::Delete(etag.into())));
     scene.submit("p", updates.collect()).await.unwrap();
     assert!(scene.keys(&Query::new(KeyRange::ALL)).await.is_empty());
+}
+
+/// A store either checks a state without a write, or refuses the transaction: a check that is dropped would be a lost condition.
+pub async fn eng_21_a_check_holds_at_the_commit_and_writes_nothing_or_is_refused<S: TableStore>(store: &S) {
+    let scene = Scene::new(store).await;
+    scene.fill([("p", "there")]).await;
+    let version = scene.read("p", "there").await.unwrap().etag;
+    let present = |if_match: IfMatch| OperationKind::Check(RowState::Present(if_match));
+    let cases = [
+        ("there", RowState::Absent, Some(ErrorCode::EntityAlreadyExists)),
+        ("there", RowState::Present(IfMatch::Any), None),
+        ("there", RowState::Present(version.clone().into()), None),
+        ("there", RowState::Present(stale().into()), Some(ErrorCode::UpdateConditionNotSatisfied)),
+        ("not", RowState::Absent, None),
+        ("not", RowState::Present(IfMatch::Any), Some(ErrorCode::ResourceNotFound)),
+        ("not", RowState::Present(version.clone().into()), Some(ErrorCode::ResourceNotFound)),
+    ];
+    let has_checks = store.capabilities().checks;
+    for (number, (row_key, state, refusal)) in cases.into_iter().enumerate() {
+        let new = format!("new{number}");
+        let operations =
+            vec![(new.as_str(), OperationKind::Insert(a(1))), (row_key, OperationKind::Check(state))];
+        let submitted = scene.submit("p", operations).await;
+        match refusal.or((!has_checks).then_some(ErrorCode::Unsupported)) {
+            None => assert!(matches!(&submitted.unwrap()[..], [Some(_), None])),
+            Some(_) if !has_checks => drop(refused(submitted, ErrorCode::Unsupported)),
+            Some(code) => {
+                let error = refused(submitted, code);
+                assert_eq!((error.operation(), error.key()), (Some(1), Some(("p", row_key))));
+            }
+        }
+        assert_eq!(scene.read("p", &new).await.is_some(), has_checks && refusal.is_none());
+    }
+    let alone = scene.submit("p", vec![("there", present(version.clone().into()))]).await;
+    if has_checks {
+        assert_eq!(alone.unwrap(), [None]);
+        let twice = vec![("there", present(IfMatch::Any)), ("there", OperationKind::Delete(IfMatch::Any))];
+        refused(scene.submit("p", twice).await, ErrorCode::InvalidDuplicateRow);
+    } else {
+        refused(alone, ErrorCode::Unsupported);
+    }
+    assert_eq!(scene.read("p", "there").await.unwrap().etag, version, "the entity keeps its version");
+    assert_eq!(scene.read("p", "not").await, None);
 }

@@ -50,3 +50,12 @@ fn deviations_name_scenarios() {
 }
 
 tests::for_each_scenario!(family);
+
+#[test]
+fn eng_21_a_read_that_found_nothing_is_refused_by_the_protocol() {
+    store("", |store| {
+        pollster::block_on(tests::units::eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused(
+            store,
+        ));
+    });
+}

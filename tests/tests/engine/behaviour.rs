@@ -62,3 +62,14 @@ mod engine_on_disk {
 
     tests::for_each_scenario!(family);
 }
+
+#[test]
+fn eng_21_a_read_that_found_nothing_holds_at_the_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let on_disk = Engine::open(folder.path()).unwrap();
+    for engine in [Engine::in_memory(), on_disk] {
+        pollster::block_on(tests::units::eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused(
+            &engine,
+        ));
+    }
+}

@@ -6,7 +6,6 @@ use futures_util::TryStreamExt as _;
 use table_patterns::group::{Many, One};
 use table_patterns::log_tail::{LogStamp, LogTail};
 use table_patterns::periods::{Period, PeriodTables, Periodic};
-use table_patterns::relation::ParentTable;
 use table_patterns::sequence::{BlockSequence, GaplessSequence};
 use table_patterns::series::{self, Series, SeriesTable};
 use table_patterns::{Entity, EntityGroup, EntityStore as _, TableStoreExt as _, ticks};
@@ -46,10 +45,8 @@ struct OrderWithLines {
 fn parts() {
     let mut counted = Counted::new();
     run(async {
-        let orders = ParentTable::<_, OrderWithLines, _>::new(
-            counted.store.table::<Order>().create_if_missing().await?,
-        );
-        orders.table().insert(&Order { customer: "ada".into(), number: 42 }).await?;
+        let orders = counted.store.entities::<Order>().create_if_missing().await?;
+        orders.insert(&Order { customer: "ada".into(), number: 42 }).await?;
         let line = |number| Line { customer: "ada".into(), order: 42, number };
         counted.start();
         orders.insert_part(Order::key("ada", 42), &line(1)).await?;
@@ -62,8 +59,8 @@ fn parts() {
         counted.row("read the owner with nine parts");
         assert_eq!(group.lines.len(), 9);
         drop(group.order);
-        orders.delete(Order::key("ada", 42)).await?;
-        counted.row("`delete` of the owner with nine parts");
+        orders.delete_with_parts(Order::key("ada", 42)).await?;
+        counted.row("`delete_with_parts` of the owner with nine parts");
         Ok(())
     });
     counted.hold("book/pattern-parts.md", "parts");

@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared};
-use table_core::error::Result;
-use table_core::etag::{ETag, IfMatch};
+use futures_util::future::BoxFuture;
+use table_core::error::{Error, Result};
+use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};
-use table_core::row::{self, Row};
 use table_core::store::{Committed, StoredRow};
 
+use crate::entities::fault::EntityFault;
 use crate::entities::plan::{ChangeRecord, RecordChanges, is_condition};
 use crate::entities::turns::Turn;
+use crate::entities::turns::compose::{GroupRow, Seen, compose, next_number, seen_after};
 
 /// Commits the operations of a group with its records.
 pub(crate) type CommitGroup = Box<
@@ -45,27 +45,10 @@ struct State {
     recorder: Recorder,
     bytes: usize,
     commit: Option<CommitGroup>,
-    sealed: Option<Shared<BoxFuture<'static, GroupOutcome>>>,
+    /// The running commit, which any member drives.
+    sealed: Option<BoxFuture<'static, GroupOutcome>>,
+    outcome: Option<GroupOutcome>,
     wakers: Vec<Waker>,
-}
-
-/// A row that units of the group write.
-struct GroupRow {
-    kind: OperationKind,
-    seen: Seen,
-    /// The number of the last write.
-    writer: u64,
-}
-
-/// The content of a row for the units that follow.
-#[derive(Clone)]
-enum Seen {
-    /// The row after the last write; `None` if it is deleted.
-    Known(Option<StoredRow>),
-    /// The stored row, on which only conditions were put.
-    Stored,
-    /// Unknown, because properties were merged into a row that was not read.
-    Unknown,
 }
 
 /// The result of reading a row through a group of units.
@@ -95,6 +78,7 @@ impl Group {
             bytes: 0,
             commit: Some(commit),
             sealed: None,
+            outcome: None,
             wakers: Vec::new(),
         }))
     }
@@ -133,7 +117,9 @@ impl Group {
             fresh += usize::from(known.is_none());
             bytes += state.limits.operation_bytes(state.partition_key.as_str(), row_key.as_str(), kind);
             let seen = seen_after(known.map(|known| &known.seen), state.read.get(row_key), kind)?;
-            rows.push((row_key.clone(), GroupRow { kind: composed, seen, writer: next_number() }));
+            // A condition keeps the version of an earlier write.
+            let writer = known.filter(|_| is_condition(kind)).map_or_else(next_number, |known| known.writer);
+            rows.push((row_key.clone(), GroupRow { kind: composed, seen, writer }));
         }
         let before = state.records.len();
         if let Some((records, recorder)) = records {
@@ -178,23 +164,22 @@ impl Group {
             let versions = numbers.into_iter().zip(etags).map(|((key, number), etag)| (key, (number, etag)));
             Ok(Arc::new(versions.collect()))
         };
-        state.sealed = Some(committing.boxed().shared());
-        let wakers = std::mem::take(&mut state.wakers);
+        state.sealed = Some(committing.boxed());
+        // One member drives the commit. The others are woken at its end.
+        let driver = state.wakers.pop();
         drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+        driver.into_iter().for_each(Waker::wake);
     }
 
     /// Waits until the group has been committed.
     pub(crate) async fn outcome(&self) -> GroupOutcome {
-        let sealed = poll_fn(|context| {
-            let mut state = self.lock();
-            if let Some(sealed) = state.sealed.clone() {
-                return Poll::Ready(sealed);
-            }
-            state.wakers.push(context.waker().clone());
-            Poll::Pending
-        });
-        sealed.await.await
+        let mut member = Member { group: self, is_polling: false, is_done: false };
+        poll_fn(|context| member.poll(context)).await
+    }
+
+    fn wake_all(&self) {
+        let wakers = std::mem::take(&mut self.lock().wakers);
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -202,93 +187,52 @@ impl Group {
     }
 }
 
-/// Returns a number that is unique among the writes of the process.
-fn next_number() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
+/// A member that waits for the commit of its group.
+struct Member<'a> {
+    group: &'a Group,
+    is_polling: bool,
+    is_done: bool,
 }
 
-/// Returns the version of a row that is not committed yet. No stored row has this version, so a write outside the group that is conditional on it is
-/// refused.
-fn provisional() -> Option<ETag> {
-    ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
-}
-
-/// Returns the content of a row after a write; `None` if the write cannot be part of a group.
-fn seen_after(before: Option<&Seen>, read: Option<&Option<StoredRow>>, kind: &OperationKind) -> Option<Seen> {
-    let base = match before {
-        Some(Seen::Known(found)) => Some(found.clone()),
-        Some(Seen::Unknown) => None,
-        Some(Seen::Stored) | None => read.cloned(),
-    };
-    let known = |row: Row| Some(Seen::Known(Some(StoredRow { row, etag: provisional()? })));
-    match kind {
-        kind if is_condition(kind) => Some(before.cloned().unwrap_or(Seen::Stored)),
-        OperationKind::Insert(row) | OperationKind::Replace(row, _) | OperationKind::InsertOrReplace(row) => {
-            known(row.clone())
+impl Member<'_> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<GroupOutcome> {
+        let mut state = self.group.lock();
+        if let Some(outcome) = state.outcome.clone() {
+            self.is_done = true;
+            return Poll::Ready(outcome);
         }
-        OperationKind::Delete(_) => Some(Seen::Known(None)),
-        OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row) => match base {
-            Some(Some(stored)) => known(row::merge(stored.row.view(), row.view()).ok()?),
-            Some(None) => known(row.clone()),
-            None => Some(Seen::Unknown),
-        },
+        if !state.wakers.iter().any(|known| known.will_wake(context.waker())) {
+            state.wakers.push(context.waker().clone());
+        }
+        let Some(mut commit) = state.sealed.take() else { return Poll::Pending };
+        drop(state);
+        self.is_polling = true;
+        let polled = commit.poll_unpin(context);
+        self.is_polling = false;
+        let mut state = self.group.lock();
+        match polled {
+            Poll::Pending => state.sealed = Some(commit),
+            Poll::Ready(outcome) => {
+                state.outcome = Some(outcome.clone());
+                drop(state);
+                self.is_done = true;
+                self.group.wake_all();
+                return Poll::Ready(outcome);
+            }
+        }
+        Poll::Pending
     }
 }
 
-/// Combines the write of a row with the earlier writes of the group; `None` if one operation cannot express both.
-fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
-    use OperationKind::{Delete, Insert, InsertOrMerge, InsertOrReplace, Merge, Replace};
-    if is_condition(&known.kind) {
-        return after_condition(&known.kind, kind);
+impl Drop for Member<'_> {
+    /// Lets another member drive the commit. After a panic in the store, its outcome is unknown.
+    fn drop(&mut self) {
+        if self.is_polling {
+            let error = Error::of(EntityFault::CommitPanicked).into_ambiguous();
+            self.group.lock().outcome = Some(Err(error));
+        }
+        if !self.is_done {
+            self.group.wake_all();
+        }
     }
-    // The condition of a later unit applies to the row that the earlier one left.
-    let holds = |if_match: &IfMatch| match (if_match, &known.seen) {
-        (IfMatch::Any, Seen::Known(Some(_)) | Seen::Unknown) => true,
-        (IfMatch::ETag(etag), Seen::Known(Some(stored))) => *etag == stored.etag,
-        _ => false,
-    };
-    match kind {
-        Replace(_, if_match) | Merge(_, if_match) | Delete(if_match) if !holds(if_match) => return None,
-        _ => {}
-    }
-    let merged = |row: &Row, more: &Row| row::merge(row.view(), more.view()).ok();
-    Some(match (&known.kind, kind) {
-        (Insert(_), Replace(row, _) | InsertOrReplace(row)) => Insert(row.clone()),
-        (Insert(row), Merge(more, _) | InsertOrMerge(more)) => Insert(merged(row, more)?),
-        (Replace(_, first) | Merge(_, first), Replace(row, _) | InsertOrReplace(row)) => {
-            Replace(row.clone(), first.clone())
-        }
-        (Replace(row, first), Merge(more, _) | InsertOrMerge(more)) => {
-            Replace(merged(row, more)?, first.clone())
-        }
-        (Merge(row, first), Merge(more, _) | InsertOrMerge(more)) => Merge(merged(row, more)?, first.clone()),
-        (Replace(_, first) | Merge(_, first), Delete(_)) => Delete(first.clone()),
-        (InsertOrReplace(_) | InsertOrMerge(_), Replace(row, _) | InsertOrReplace(row)) => {
-            InsertOrReplace(row.clone())
-        }
-        (InsertOrReplace(row), Merge(more, _) | InsertOrMerge(more)) => InsertOrReplace(merged(row, more)?),
-        (InsertOrMerge(row), Merge(more, _) | InsertOrMerge(more)) => InsertOrMerge(merged(row, more)?),
-        (Delete(first), Insert(row) | InsertOrReplace(row)) => Replace(row.clone(), first.clone()),
-        _ => return None,
-    })
-}
-
-/// Combines a write with an earlier condition on the same row.
-fn after_condition(condition: &OperationKind, kind: &OperationKind) -> Option<OperationKind> {
-    use OperationKind::{Delete, InsertOrMerge, InsertOrReplace, Merge, Replace};
-    let Merge(_, first) = condition else { return None };
-    let both = |then: &IfMatch| match (first, then) {
-        (IfMatch::Any, then) => Some(then.clone()),
-        (first, IfMatch::Any) => Some(first.clone()),
-        (first, then) => (first == then).then(|| first.clone()),
-    };
-    Some(match kind {
-        Replace(row, then) => Replace(row.clone(), both(then)?),
-        Merge(row, then) => Merge(row.clone(), both(then)?),
-        Delete(then) => Delete(both(then)?),
-        InsertOrReplace(row) => Replace(row.clone(), first.clone()),
-        InsertOrMerge(row) => Merge(row.clone(), first.clone()),
-        OperationKind::Insert(_) => return None,
-    })
 }

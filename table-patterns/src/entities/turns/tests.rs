@@ -1,21 +1,27 @@
 //! Groups of units against their serial execution: the same rows, whatever the units read and write.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
 
+use futures_channel::oneshot;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::query::{KeyRange, Query, Select};
 use table_core::row::{Row, RowWriter};
 use table_core::store::{StoredRow, TableStore};
 use table_core::value::ValueRef;
 
-use super::group::{Group, GroupRead};
+use super::group::{Group, GroupOutcome, GroupRead};
+use crate::entities::plan::touch;
 use crate::outbox::rows::together;
 
 /// The write of one row by a unit, chosen by the row that it reads.
@@ -26,10 +32,12 @@ enum Write {
     Delete,
     Put,
     PutMerged,
-    /// A condition on the version that was read.
-    Require,
-    /// A condition that the row exists.
-    RequireAny,
+    /// A check of the version that was read, or that the row is absent.
+    Check,
+    /// A check that the row exists.
+    CheckAny,
+    /// A touch of the version that was read.
+    Touch,
     /// A merge without a read.
     MergeBlindly,
 }
@@ -37,15 +45,17 @@ enum Write {
 type Unit = BTreeMap<u8, (Write, u8, i64)>;
 
 fn units() -> impl Strategy<Value = Vec<Unit>> {
-    use Write::{Delete, Merge, MergeBlindly, Put, PutMerged, Replace, Require, RequireAny};
+    use Write::{Check, CheckAny, Delete, Merge, MergeBlindly, Put, PutMerged, Replace, Touch};
     let write = prop::sample::select(vec![
         Replace,
         Merge,
         Delete,
         Put,
         PutMerged,
-        Require,
-        RequireAny,
+        Check,
+        Check,
+        CheckAny,
+        Touch,
         MergeBlindly,
         Merge,
         Replace,
@@ -79,8 +89,10 @@ fn operation(
         (Write::Merge, Some(version)) => OperationKind::Merge(new, version),
         (Write::MergeBlindly, Some(_)) => OperationKind::Merge(new, IfMatch::Any),
         (Write::Delete, Some(version)) => OperationKind::Delete(version),
-        (Write::Require, Some(version)) => OperationKind::Merge(RowWriter::new().finish(), version),
-        (Write::RequireAny, Some(_)) => OperationKind::Merge(RowWriter::new().finish(), IfMatch::Any),
+        (Write::Check, Some(version)) => OperationKind::Check(RowState::Present(version)),
+        (Write::Check, None) => OperationKind::Check(RowState::Absent),
+        (Write::CheckAny, Some(_)) => OperationKind::Check(RowState::Present(IfMatch::Any)),
+        (Write::Touch, Some(version)) => touch(version),
         (Write::Replace | Write::Merge, None) => OperationKind::Insert(new),
         _ => return None,
     };
@@ -193,5 +205,79 @@ proptest! {
             commit(&group);
         }
         prop_assert_eq!(grouped.rows(), serial.rows());
+    }
+}
+
+/// A task that counts its wakes, and is polled only after one.
+#[derive(Default)]
+struct Task {
+    wakes: AtomicUsize,
+    polled: AtomicUsize,
+}
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {
+        self.wakes.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Task {
+    /// Polls a future if the task was woken since the last poll.
+    fn run(self: &Arc<Self>, future: &mut BoxFuture<'_, GroupOutcome>) -> bool {
+        let wakes = self.wakes.load(Ordering::Relaxed);
+        if self.polled.swap(wakes, Ordering::Relaxed) == wakes {
+            return false;
+        }
+        future.as_mut().poll(&mut Context::from_waker(&Waker::from(Arc::clone(self)))).is_ready()
+    }
+}
+
+/// Runs the members of a group whose commit takes a while. Some of them are cancelled during the commit. Returns the number of wakes.
+fn wakes_of_members(members: usize, cancelled: usize) -> usize {
+    let store = Store::new();
+    let (release, released) = oneshot::channel::<()>();
+    let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
+        async move {
+            released.await.unwrap();
+            Ok(vec![None; operations.len()])
+        }
+        .boxed()
+    };
+    let limits = store.engine.capabilities().limits;
+    let group = Group::new(store.partition_key, limits, Box::new(commit));
+    group.join(&[Operation { row_key: row_key(0), kind: OperationKind::Insert(row(0, 0)) }], None).unwrap();
+    let begun = || {
+        let task = Arc::<Task>::default();
+        Arc::clone(&task).wake();
+        (task, group.outcome().boxed())
+    };
+    let mut waiting: Vec<_> = (0..members).map(|_| begun()).collect();
+    let run = |waiting: &mut Vec<(Arc<Task>, BoxFuture<'_, GroupOutcome>)>| {
+        for _ in 0..3 {
+            waiting.retain_mut(|(task, outcome)| !task.run(outcome));
+        }
+    };
+    run(&mut waiting);
+    group.seal(None);
+    let tasks: Vec<_> = waiting.iter().map(|(task, _)| Arc::clone(task)).collect();
+    run(&mut waiting);
+    // Those that were woken drive the commit, and are cancelled first.
+    waiting.sort_by_key(|(task, _)| usize::MAX - task.wakes.load(Ordering::Relaxed));
+    for _ in 0..cancelled {
+        drop(waiting.remove(0));
+        run(&mut waiting);
+    }
+    release.send(()).unwrap();
+    run(&mut waiting);
+    assert!(waiting.is_empty(), "{} members were not woken", waiting.len());
+    tasks.iter().map(|task| task.wakes.load(Ordering::Relaxed) - 1).sum()
+}
+
+#[test]
+fn one_member_of_a_group_is_woken_for_the_commit_and_all_at_its_end() {
+    let wakes = wakes_of_members(16, 0);
+    assert!(wakes <= 16 + 2, "{wakes} wakes of 16 members");
+    for cancelled in 1..4 {
+        wakes_of_members(4, cancelled);
     }
 }

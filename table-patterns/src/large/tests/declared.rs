@@ -8,7 +8,6 @@ use super::*;
 use crate::EntityStore;
 use crate::feed::Cursor;
 use crate::log_tail::{LogStamp, LogTail};
-use crate::relation::ParentTable;
 
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Staff", feed)]
@@ -66,7 +65,6 @@ fn pat_large_2_an_entity_with_an_index_and_a_feed_has_blobs_and_parts_too() {
     let store = FaultyStore::new(Engine::in_memory());
     let entities = block_on(store.entities::<Colleague>().create_if_missing()).unwrap();
     let staff = LargeTable::new(entities.clone(), Arc::new(FaultyBlobs::default()), "photos");
-    let owners = ParentTable::<_, ColleagueWithReviews, _>::new(entities.clone());
     let ada = Colleague { department: "Sales".into(), id: 223, email: "ada".into(), photo: None };
     let ada = block_on(staff.insert(ada, [Colleague::PHOTO_BLOB.content(whole("first"))])).unwrap();
     let photo = Colleague::PHOTO_BLOB.content(whole("second"));
@@ -84,16 +82,16 @@ fn pat_large_2_an_entity_with_an_index_and_a_feed_has_blobs_and_parts_too() {
 
     let review = |year| Review { department: "Sales".into(), employee: 223, year };
     for year in [2011, 2012] {
-        block_on(owners.insert_part(Colleague::key("Sales", 223), &review(year))).unwrap();
+        block_on(entities.insert_part(Colleague::key("Sales", 223), &review(year))).unwrap();
     }
     let rows = ["email_lovelace", "empid_000223", "empid_000223_2011", "empid_000223_2012"];
     assert_eq!(rows_of(&store), rows);
-    let read = owners.table().read_group(Colleague::key("Sales", 223));
+    let read = entities.table().read_group(Colleague::key("Sales", 223));
     let group: ColleagueWithReviews = block_on(read).unwrap();
     assert_eq!((group.colleague.email.as_str(), group.reviews.len()), ("lovelace", 2));
-    assert_eq!(block_on(sendable(owners.delete(Colleague::key("Sales", 223)))).unwrap(), 3);
+    assert_eq!(block_on(sendable(entities.delete_with_parts(Colleague::key("Sales", 223)))).unwrap(), 3);
     assert!(rows_of(&store).is_empty(), "the copy goes with its entity");
-    assert!(block_on(owners.delete(Colleague::key("Sales", 223))).unwrap_err().is_not_found());
+    assert!(block_on(entities.delete_with_parts(Colleague::key("Sales", 223))).unwrap_err().is_not_found());
 
     let (feed, table) = (entities.feed(), entities.table().name().unwrap());
     let sales = PartitionKey::new("Sales").unwrap();
@@ -107,13 +105,12 @@ fn pat_ck_3_a_crash_during_a_delete_leaves_all_rows_of_the_owner_or_none() {
     for number in 0.. {
         let store = FaultyStore::new(Engine::in_memory());
         let entities = block_on(store.entities::<Colleague>().create_if_missing()).unwrap();
-        let owners = ParentTable::<_, ColleagueWithReviews, _>::new(entities.clone());
         let ada = Colleague { department: "Sales".into(), id: 223, email: "ada".into(), photo: None };
         block_on(entities.insert(&ada)).unwrap();
         let review = Review { department: "Sales".into(), employee: 223, year: 2012 };
-        block_on(owners.insert_part(Colleague::key("Sales", 223), &review)).unwrap();
+        block_on(entities.insert_part(Colleague::key("Sales", 223), &review)).unwrap();
         store.fail_at(number);
-        let done = block_on(owners.delete(Colleague::key("Sales", 223)));
+        let done = block_on(entities.delete_with_parts(Colleague::key("Sales", 223)));
         let calls = store.calls().len();
         store.heal();
         let left = rows_of(&store).len();

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -328,6 +329,30 @@ fn a_store_participant_writes_in_every_unit_and_knows_the_actor() {
         Ok::<_, Error>(())
     })
     .unwrap();
+}
+
+/// The default sleep function starts a thread.
+#[test]
+fn transactions_that_wait_for_their_turns_share_a_timer() {
+    let (_, accounts) = bank();
+    let timers = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&timers);
+    let runtime = Runtime::new().sleep_by(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Box::pin(std::future::pending())
+    });
+    let accounts = accounts.with_runtime(runtime);
+    for number in 100..150 {
+        let held = turn(&accounts);
+        let mut insert =
+            Box::pin(accounts.transaction(Account::partition("t"), async |unit| {
+                unit.insert(&account(number, 0)).map(drop)
+            }));
+        assert!((&mut insert).now_or_never().is_none(), "the turn is taken");
+        drop(held);
+        block_on(insert).unwrap();
+    }
+    assert_eq!(timers.load(Ordering::Relaxed), 1);
 }
 
 #[test]

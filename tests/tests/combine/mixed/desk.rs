@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::{Entity, EntityGroup, EntitySet, Projection, Result, TableEntity, TableStoreExt};
+use table_core::{Entity, EntitySet, Projection, Result, TableEntity, TableStoreExt};
 use table_patterns::Entities;
 use table_patterns::EntityStore;
-use table_patterns::group::{Many, One};
-use table_patterns::relation::ParentTable;
 use table_patterns::view::{self, View, ViewTable};
 use tests::time::Time;
 
@@ -81,13 +79,6 @@ pub enum Desk {
     Alarm(Alarm),
     #[other]
     Other(TableEntity),
-}
-
-#[derive(EntityGroup)]
-#[entity_group(under = Ticket)]
-pub struct TicketWithComments {
-    pub ticket: One<Ticket>,
-    pub comments: Many<Comment>,
 }
 
 /// A property of a ticket that a comment also has.
@@ -209,9 +200,5 @@ impl World {
 
     pub fn view(&self) -> ViewTable<Totals, Engine> {
         block_on(ViewTable::new(self.engine.clone()).create_if_missing()).unwrap()
-    }
-
-    pub fn owners(&self) -> ParentTable<Ticket, TicketWithComments, Engine> {
-        ParentTable::new(self.tickets.clone())
     }
 }

@@ -125,7 +125,7 @@ fn a_view_covers_only_the_rows_of_its_source() {
         assert_eq!(total(), (3, 6), "comments have a feed, too");
         view.rebuild().page(2).run().await.unwrap();
         assert_eq!(total(), (3, 6));
-        world.owners().delete(Ticket::key(TENANT, 2)).await.unwrap();
+        world.tickets.delete_with_parts(Ticket::key(TENANT, 2)).await.unwrap();
         view.rebuild().run().await.unwrap();
         assert_eq!(total(), (2, 4));
     });

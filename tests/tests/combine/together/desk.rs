@@ -1,8 +1,7 @@
 //! The entity of the matrix: one struct that declares every pattern. A run leaves the fields of the patterns that it does not combine empty.
 
-use table_core::group::{Many, One};
 use table_core::selection::{Point, Selection};
-use table_core::{Entity, EntityGroup, EntitySet, Result, TableEntity};
+use table_core::{Entity, EntitySet, Result, TableEntity};
 use table_patterns::denormal::Denormal;
 use table_patterns::large::{BlobRef, Large};
 use table_patterns::participant::{Changes, Participant};
@@ -176,13 +175,6 @@ pub enum Desk {
     Visit(Visit),
     #[other]
     Other(TableEntity),
-}
-
-#[derive(EntityGroup)]
-#[entity_group(under = Ticket)]
-pub struct TicketWithComments {
-    pub ticket: One<Ticket>,
-    pub comments: Many<Comment>,
 }
 
 /// A row for each change.

@@ -177,7 +177,7 @@ impl Run {
             }
             Verb::Patch(amount) => tickets.patch(key()).set(Ticket::AMOUNT, *amount).send().await.map(drop),
             Verb::Delete if self.has(Pattern::Parts) => {
-                self.world.owners(process).delete(key()).await.map(drop)
+                self.world.tickets(process).delete_with_parts(key()).await.map(drop)
             }
             Verb::Delete => tickets.delete(key(), IfMatch::Any).await,
             Verb::Unit(one, other) => {
@@ -199,7 +199,7 @@ impl Run {
             Verb::Comment(comment) => {
                 let (tenant, text) = (TENANT.to_owned(), "so it is".to_owned());
                 let comment = Comment { tenant, ticket: number, number: *comment, text };
-                self.world.owners(process).insert_part(key(), &comment).await
+                self.world.tickets(process).insert_part(key(), &comment).await
             }
             Verb::Photo(text) => {
                 let content = [Ticket::PHOTO_BLOB.content(whole(text.clone()))];

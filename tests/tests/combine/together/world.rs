@@ -17,15 +17,12 @@ use table_patterns::feed::{Cursor, Feed};
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
 use table_patterns::participant::WithParticipants;
-use table_patterns::relation::ParentTable;
 use table_patterns::series::SeriesTable;
 use table_patterns::view::ViewTable;
 use table_patterns::work::{Runtime, Sweep, WorkMetrics, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Outages};
 
-use crate::together::desk::{
-    Audit, Person, TENANT, Ticket, TicketWithComments, Totals, Trail, before, person,
-};
+use crate::together::desk::{Audit, Person, TENANT, Ticket, Totals, Trail, before, person};
 use crate::together::patterns::{Parts, Pattern};
 use crate::together::visits;
 use tests::time::{Skew, Time};
@@ -162,10 +159,6 @@ impl World {
         } else {
             tickets
         }
-    }
-
-    pub fn owners(&self, process: &Process) -> ParentTable<Ticket, TicketWithComments, Desk, Work> {
-        ParentTable::new(self.tickets(process))
     }
 
     pub fn large(&self, process: &Process) -> LargeTable<Ticket, Desk, Work> {

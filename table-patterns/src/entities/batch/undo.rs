@@ -1,0 +1,76 @@
+//! Changes of a batch that are reversed if they fail.
+
+use table_core::error::Result;
+use table_core::key::RowKey;
+use table_core::limits::Limits;
+use table_core::operation::OperationKind;
+
+use crate::entities::batch::{Batch, ContributedRow, ContributedWrite, PlannedIntent};
+
+/// A change of a batch, recorded to reverse it.
+pub(super) enum Done {
+    Row(RowKey),
+    Part(RowKey),
+    RemovedRow(RowKey, ContributedRow),
+    Condition(usize, OperationKind),
+    Entity,
+    Intent,
+    Steps(usize, usize),
+    Records(usize),
+}
+
+impl Batch {
+    /// Applies a change, and reverses it if it fails or exceeds the limits.
+    pub(super) fn change(
+        &mut self,
+        limits: Option<&Limits>,
+        change: impl FnOnce(&mut Self, &mut Vec<Done>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut done, bytes, identified) = (Vec::new(), self.bytes, self.identified);
+        let changed =
+            change(self, &mut done).and_then(|()| limits.map_or(Ok(()), |limits| self.check(limits)));
+        if changed.is_err() {
+            done.into_iter().rev().for_each(|done| self.reverse(done));
+            (self.bytes, self.identified) = (bytes, identified);
+        }
+        changed
+    }
+
+    fn reverse(&mut self, done: Done) {
+        match done {
+            Done::Row(row_key) => drop(self.rows.remove(&row_key)),
+            Done::Part(row_key) => {
+                if let Some(ContributedRow { write: ContributedWrite::Derived(parts), .. }) =
+                    self.rows.get_mut(&row_key)
+                {
+                    parts.pop();
+                }
+            }
+            Done::RemovedRow(row_key, row) => drop(self.rows.insert(row_key, row)),
+            Done::Condition(at, kind) => {
+                if let Some(own) = self.entities.get_mut(at) {
+                    own.kind = kind;
+                }
+            }
+            Done::Entity => {
+                if let Some(operation) = self.entities.pop() {
+                    self.places.remove(&operation.row_key);
+                }
+            }
+            Done::Intent => {
+                let at = self.intents.len().saturating_sub(1);
+                if let Some(PlannedIntent { source, .. }) = self.intents.pop()
+                    && self.intent_places.get(&source) == Some(&at)
+                {
+                    self.intent_places.remove(&source);
+                }
+            }
+            Done::Steps(at, length) => {
+                if let Some(known) = self.intents.get_mut(at) {
+                    known.steps.truncate(length);
+                }
+            }
+            Done::Records(length) => self.records.truncate(length),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Tests of generic code over both handles.
+
+use pollster::block_on;
+use table_core::error::Result;
+use table_core::table::Repository;
+use table_core::{Engine, Entity, ErrorCode, IfMatch, TableStoreExt};
+
+use crate::EntityStore;
+use crate::faults::sendable;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Staff")]
+#[partition_key(department)]
+#[row_key("empid_", id)]
+struct Employee {
+    department: String,
+    #[digits(4)]
+    id: u32,
+    age: i32,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Staff")]
+#[partition_key(department)]
+#[row_key("temp_", id)]
+#[index(ByAge, row_key("tempage_", age, "_", id))]
+struct Temp {
+    department: String,
+    #[digits(4)]
+    id: u32,
+    #[digits(3)]
+    age: u8,
+}
+
+fn employee(id: u32) -> Employee {
+    Employee { department: "Sales".into(), id, age: 36 }
+}
+
+/// Uses every verb.
+async fn run(staff: impl Repository<Employee>) -> Result<Vec<Employee>> {
+    let key = |id| Employee::key("Sales", id);
+    let etag = staff.insert(&employee(1)).await?;
+    assert_eq!(staff.insert(&employee(1)).await.unwrap_err().code(), ErrorCode::EntityAlreadyExists);
+    staff.replace(&Employee { age: 37, ..employee(1) }, etag.into()).await?;
+    let read = staff.get(key(1)).await?.expect("inserted above");
+    assert_eq!(staff.update(read, |employee| employee.age += 1).await?.age, 38);
+    assert_eq!(staff.update(key(1), |employee| employee.age += 1).await?.age, 39);
+    staff.insert_or_replace(&employee(2)).await?;
+    staff.bulk().insert_all([employee(3), employee(4)]).await.map_err(|error| error.source)?;
+    staff.delete(key(2), IfMatch::Any).await?;
+    staff.query(Employee::rows("Sales")).collect().await
+}
+
+/// Inserts an entity with an index, through its handle.
+async fn insert<E: Entity + Send + Sync>(staff: &impl Repository<E>, entity: &E) -> Result<()> {
+    staff.insert(entity).await.map(drop)
+}
+
+#[test]
+fn generic_code_works_with_a_table_and_with_a_handle() {
+    let expected = [Employee { age: 39, ..employee(1) }, employee(3), employee(4)];
+    let engine = || Engine::in_memory();
+    let table = block_on(engine().table::<Employee>().create_if_missing()).unwrap();
+    assert_eq!(block_on(sendable(run(table))).unwrap(), expected);
+    let entities = block_on(engine().entities::<Employee>().create_if_missing()).unwrap();
+    assert_eq!(block_on(sendable(run(entities))).unwrap(), expected);
+
+    let temps = block_on(engine().entities::<Temp>().create_if_missing()).unwrap();
+    block_on(insert(&temps, &Temp { department: "Sales".into(), id: 7, age: 20 })).unwrap();
+    assert_eq!(block_on(temps.query(Temp::by_age("Sales", 20)).collect()).unwrap().len(), 1);
+}

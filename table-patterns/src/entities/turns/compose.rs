@@ -1,0 +1,138 @@
+//! The composition of several units' writes of one row into one operation.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use table_core::etag::{ETag, IfMatch};
+use table_core::operation::{OperationKind, RowState};
+use table_core::row::{self, Row};
+use table_core::store::StoredRow;
+
+use crate::entities::plan::{both, is_condition};
+
+/// A row that units of the group write.
+pub(super) struct GroupRow {
+    pub(super) kind: OperationKind,
+    pub(super) seen: Seen,
+    /// The number of the last write.
+    pub(super) writer: u64,
+}
+
+/// The content of a row for the units that follow.
+#[derive(Clone)]
+pub(super) enum Seen {
+    /// The row after the last write; `None` if it is deleted.
+    Known(Option<StoredRow>),
+    /// The stored row, on which only conditions were put.
+    Stored,
+    /// Unknown, because properties were merged into a row that was not read.
+    Unknown,
+}
+
+/// Returns a number that is unique among the writes of the process.
+pub(super) fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Returns the version of a row that is not committed yet. No stored row has this version, so a write outside the group that is conditional on it is
+/// refused.
+fn provisional() -> Option<ETag> {
+    ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
+}
+
+/// Returns the content of a row after a write; `None` if the write cannot be part of a group.
+pub(super) fn seen_after(
+    before: Option<&Seen>,
+    read: Option<&Option<StoredRow>>,
+    kind: &OperationKind,
+) -> Option<Seen> {
+    let base = match before {
+        Some(Seen::Known(found)) => Some(found.clone()),
+        Some(Seen::Unknown) => None,
+        Some(Seen::Stored) | None => read.cloned(),
+    };
+    let known = |row: Row| Some(Seen::Known(Some(StoredRow { row, etag: provisional()? })));
+    match kind {
+        kind if is_condition(kind) => Some(before.cloned().unwrap_or(Seen::Stored)),
+        OperationKind::Insert(row) | OperationKind::Replace(row, _) | OperationKind::InsertOrReplace(row) => {
+            known(row.clone())
+        }
+        OperationKind::Delete(_) | OperationKind::Check(_) => Some(Seen::Known(None)),
+        OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row) => match base {
+            Some(Some(stored)) => known(row::merge(stored.row.view(), row.view()).ok()?),
+            Some(None) => known(row.clone()),
+            None => Some(Seen::Unknown),
+        },
+    }
+}
+
+/// Combines the write of a row with the earlier writes of the group; `None` if one operation cannot express both.
+pub(super) fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
+    use OperationKind::{Check, Delete, Insert, InsertOrMerge, InsertOrReplace, Merge, Replace};
+    if is_condition(&known.kind) {
+        return after_condition(&known.kind, kind);
+    }
+    // The condition of a later unit applies to the row that the earlier one left.
+    let holds = |if_match: &IfMatch| match (if_match, &known.seen) {
+        (IfMatch::Any, Seen::Known(Some(_)) | Seen::Unknown) => true,
+        (IfMatch::ETag(etag), Seen::Known(Some(stored))) => *etag == stored.etag,
+        _ => false,
+    };
+    match kind {
+        Replace(_, if_match) | Merge(_, if_match) | Delete(if_match) if !holds(if_match) => return None,
+        Check(RowState::Present(if_match)) => return holds(if_match).then(|| known.kind.clone()),
+        Check(RowState::Absent) => {
+            return matches!(known.seen, Seen::Known(None)).then(|| known.kind.clone());
+        }
+        _ => {}
+    }
+    let merged = |row: &Row, more: &Row| row::merge(row.view(), more.view()).ok();
+    Some(match (&known.kind, kind) {
+        (Insert(_), Replace(row, _) | InsertOrReplace(row)) => Insert(row.clone()),
+        (Insert(row), Merge(more, _) | InsertOrMerge(more)) => Insert(merged(row, more)?),
+        (Replace(_, first) | Merge(_, first), Replace(row, _) | InsertOrReplace(row)) => {
+            Replace(row.clone(), first.clone())
+        }
+        (Replace(row, first), Merge(more, _) | InsertOrMerge(more)) => {
+            Replace(merged(row, more)?, first.clone())
+        }
+        (Merge(row, first), Merge(more, _) | InsertOrMerge(more)) => Merge(merged(row, more)?, first.clone()),
+        (Replace(_, first) | Merge(_, first), Delete(_)) => Delete(first.clone()),
+        (InsertOrReplace(_) | InsertOrMerge(_), Replace(row, _) | InsertOrReplace(row)) => {
+            InsertOrReplace(row.clone())
+        }
+        (InsertOrReplace(row), Merge(more, _) | InsertOrMerge(more)) => InsertOrReplace(merged(row, more)?),
+        (InsertOrMerge(row), Merge(more, _) | InsertOrMerge(more)) => InsertOrMerge(merged(row, more)?),
+        (Delete(first), Insert(row) | InsertOrReplace(row)) => Replace(row.clone(), first.clone()),
+        _ => return None,
+    })
+}
+
+/// Combines a write with an earlier condition on the same row.
+fn after_condition(condition: &OperationKind, kind: &OperationKind) -> Option<OperationKind> {
+    use OperationKind::{Check, Delete, Insert, InsertOrMerge, InsertOrReplace, Merge, Replace};
+    if is_condition(kind) {
+        return both(condition, kind);
+    }
+    let first = match condition {
+        Check(RowState::Present(first)) | Merge(_, first) => first,
+        // An insert checks the absence of its row itself.
+        _ => match kind {
+            Insert(row) | InsertOrReplace(row) | InsertOrMerge(row) => return Some(Insert(row.clone())),
+            _ => return None,
+        },
+    };
+    let both = |then: &IfMatch| match (first, then) {
+        (IfMatch::Any, then) => Some(then.clone()),
+        (first, IfMatch::Any) => Some(first.clone()),
+        (first, then) => (first == then).then(|| first.clone()),
+    };
+    Some(match kind {
+        Replace(row, then) => Replace(row.clone(), both(then)?),
+        Merge(row, then) => Merge(row.clone(), both(then)?),
+        Delete(then) => Delete(both(then)?),
+        InsertOrReplace(row) => Replace(row.clone(), first.clone()),
+        InsertOrMerge(row) => Merge(row.clone(), first.clone()),
+        Insert(_) | Check(_) => return None,
+    })
+}
