@@ -5,6 +5,7 @@ use syn::parse::Parse;
 use syn::{Attribute, DeriveInput, Ident, LitStr, Path};
 
 use crate::attr::allow::Allows;
+use crate::attr::foreign::Keyed;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
 use crate::attr::{Slot, foreign, relations};
@@ -178,7 +179,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY));
         } else {
             refuse_field_attribute(ctxt, attr);
-            foreign::refuse(ctxt, attr, None);
+            foreign::refuse(ctxt, attr, None, &Keyed::default());
         }
     }
     // A key inside the wrong attribute is reported there, and does not count as missing.
