@@ -84,6 +84,14 @@ const WORDS: Words = Words {
             "service",
             "write `table = \"Company\"`: a table is the unit of access, and contains any number of types",
         ),
+        (
+            "collection",
+            "types of one table are read together as a set: declare it with `#[derive(EntitySet)]`, and name it here with `set = Desk`",
+        ),
+        (
+            "deny_unknown_fields",
+            "remove it: reads ignore properties that no field declares, and merges keep them; `#[property(rest)]` collects them in a field",
+        ),
         ("model", "write `kind = \"Employee\"`"),
         (
             "index",

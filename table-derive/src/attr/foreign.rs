@@ -35,6 +35,8 @@ pub(crate) struct Keyed {
     fields: Vec<String>,
     /// `true` if the struct declares its PartitionKey.
     has_partition_key: bool,
+    /// `true` if the struct declares its RowKey.
+    has_row_key: bool,
 }
 
 impl Keyed {
@@ -46,13 +48,17 @@ impl Keyed {
         Self {
             fields: names.map(|name| name.unraw().to_string()).collect(),
             has_partition_key: attributes.iter().any(|attr| attr.path() == &PARTITION_KEY),
+            has_row_key: attributes.iter().any(|attr| attr.path() == &ROW_KEY),
         }
     }
 
-    /// Returns the keys that the fields declare together, for the first of them; an empty text for the others.
+    /// Returns the help with the keys that the fields declare together, for the first of them; an empty text for the others.
     fn keys_at(&self, field: &str) -> Option<String> {
         let (first, rest) = self.fields.split_first()?;
         let row = |fields: &[String]| format!("#[row_key({})]", fields.join(", \"_\", "));
+        if self.has_partition_key && self.has_row_key {
+            return Some("remove the attribute: both keys are declared above the struct".to_owned());
+        }
         let keys = if self.has_partition_key {
             row(&self.fields)
         } else if rest.is_empty() {

@@ -72,12 +72,22 @@ pub trait ReadsBy<E>: Refused {}
 )]
 pub trait FiltersBy<E>: Refused {}
 
+/// A query that writes. No query implements it.
+#[diagnostic::on_unimplemented(
+    message = "[T214] a query reads entities; each is written by its key",
+    label = "read the entities, and write each of them",
+    note = "`table.update({E}::key(…), |entity| …)` changes one entity, `table.bulk().delete_all(…)` deletes any number",
+    note = "at most 100 operations on one partition are atomic: `table.transaction({E}::partition(…))`"
+)]
+pub trait Writes<E>: Refused {}
+
 impl<E, S, T, F> EntityQuery<E, S, T, F> {
     refused_methods! {
         AnyOrder<E>: order_by(_) order_by_asc(_) order_by_desc(_) order(_) then_by(_) sort_by(_) skip(_) offset(_);
         Takes<E>: top(_) take(_) first_n(_) max_per_page(_) per_page(_) paginate(_);
         Aggregates<E>: group_by(_) sum(_) sum_async(_) avg(_) average(_) min(_) max(_) distinct(_) join(_) inner_join(_) left_join(_) include(_) with(_);
         FiltersBy<E>: where_(_) filter_by(_) bind(_) begins(_) begins_with(_) between(_, _);
+        Writes<E>: update(_) delete() set(_) execute_update(_) execute_delete() remove_range();
         ReadsBy<E>: all() to_list() to_vec() execute() exec(_) go() fetch() fetch_all() fetch_one() fetch_optional() load() one() single()
             first_or_default() as_no_tracking() len() exists() any() map(_) get_result() get_results() by_page();
     }

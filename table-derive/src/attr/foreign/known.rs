@@ -16,8 +16,8 @@ const REFERENCE: &str =
 const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
 /// A value that the database would choose.
-const CHOSEN: &str =
-    "remove the attribute: the program sets `{id}` before the insert, for example to `Uuid::now_v7()`";
+const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, to `Uuid::now_v7()`, or to the next number of a \
+                      `table_patterns::sequence`";
 /// A check of a value.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
 /// A property that the store maintains.

@@ -37,6 +37,7 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = all().sum_async(Employee::AGE).await?; //~ T194
     let _ = all().max_per_page(5).collect().await?; //~ T193
     for _ in all() {} //~ T212
+    all().delete().await?; //~ T214
     let _ = table.batch_get([Employee::key("Sales", 7)]).await?; //~ T191
     let _ = table.query_as("SELECT * FROM Employee").fetch_one().await?; //~ T201
     Ok(())

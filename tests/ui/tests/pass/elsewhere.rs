@@ -44,7 +44,7 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.update(Employee::key("Sales", 7), |employee| employee.age += 1).await?; // T206, T208, T209
     table.patch(Employee::key("Sales", 7)).set(Employee::NOTE, None).send().await?; // T206
     table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 37).send().await?; // T210
-    let mut sales = table.transaction(Employee::partition("Sales"))?; // T202
+    let mut sales = table.transaction(Employee::partition("Sales"))?; // T202, T214
     sales.insert(&Employee { id: 8, ..ada.clone() })?;
     sales.commit().await?; // T211
     table.delete(Employee::key("Sales", 8), IfMatch::Any).await // T203
