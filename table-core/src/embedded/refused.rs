@@ -5,7 +5,7 @@ use crate::refused::Refused;
 
 /// A place of tables other than a folder. No type implements it: the functions that require it exist for their message.
 #[diagnostic::on_unimplemented(
-    message = "[T213] an engine has no constructor of this name: its tables are in a folder or in memory",
+    message = "[T212] an engine has no constructor of this name: its tables are in a folder or in memory",
     label = "write `Engine::open(\"folder\")?` or `Engine::in_memory()`",
     note = "`Engine::builder()` sets options first; an account of the service is opened by `table-azure`"
 )]

@@ -58,7 +58,7 @@ pub trait Creates<E>: Refused {}
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query names the keys to read",
     label = "write `query({E}::partition(…)).collect()`",
-    note = "`query` reads a partition or a range of rows; `scan(\"the reason\")` reads the whole table, with a limit"
+    note = "`query` reads a partition or a range of rows; `scan(\"the reason\").max_rows(n)` reads the whole table"
 )]
 pub trait ReadsAll<E>: Refused {}
 

@@ -1,10 +1,8 @@
 //! Methods that queries of other libraries have but these do not. Each one reports the method to use instead at compile time.
 
 use std::borrow::Cow;
-use std::vec;
 
 use crate::bag::TableEntity;
-use crate::entity::Versioned;
 use crate::query::Select;
 use crate::refused::{Refused, refused_methods};
 use crate::table::EntityQuery;
@@ -74,7 +72,7 @@ pub trait FiltersBy<E>: Refused {}
 
 /// A query that writes. No query implements it.
 #[diagnostic::on_unimplemented(
-    message = "[T214] a query reads entities; each is written by its key",
+    message = "[T213] a query reads entities; each is written by its key",
     label = "read the entities, and write each of them",
     note = "`table.update({E}::key(…), |entity| …)` changes one entity, `table.bulk().delete_all(…)` deletes any number",
     note = "at most 100 operations on one partition are atomic: `table.transaction({E}::partition(…))`"
@@ -90,24 +88,5 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
         Writes<E>: update(_) delete() set(_) execute_update(_) execute_delete() remove_range();
         ReadsBy<E>: all() to_list() to_vec() execute() exec(_) go() fetch() fetch_all() fetch_one() fetch_optional() load() one() single()
             first_or_default() as_no_tracking() len() exists() any() map(_) get_result() get_results() by_page();
-    }
-}
-
-/// An entity whose queries are read by a loop. No entity implements it.
-#[diagnostic::on_unimplemented(
-    message = "[T212] a query of `{Self}` is not an iterator, because its pages are read asynchronously",
-    label = "write `query.collect().await?`, which returns a `Vec`",
-    note = "`for entity in query.collect().await?` reads all entities first; `query.for_each(|entity| …).await?` reads one page at a time",
-    note = "`query.stream()` is a `Stream` of entities"
-)]
-pub trait IsIterated {}
-
-#[doc(hidden)]
-impl<E: IsIterated, S, T, F> IntoIterator for EntityQuery<E, S, T, F> {
-    type Item = Versioned<T>;
-    type IntoIter = vec::IntoIter<Versioned<T>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        Vec::new().into_iter()
     }
 }

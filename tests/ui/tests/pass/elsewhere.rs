@@ -28,13 +28,13 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let mut ages: i64 = 0;
     table.query(Employee::partition("Sales")).for_each(|employee| ages += i64::from(employee.age)).await?; // T194
     for employee in table.query(Employee::partition("Sales")).collect().await? {
-        ages += i64::from(employee.age); // T212
+        ages += i64::from(employee.age); // T198
     }
     for projected in table.query(Employee::partition("Sales")).project::<Age>().collect().await? {
         ages += i64::from(projected.age); // T195
     }
     assert_eq!(ages, 3 * 37);
-    let _ = table.scan("the reason").limit(1).collect().await?; // T201
+    let _ = table.scan("the reason").max_rows(1).collect().await?; // T201
     Ok(())
 }
 
@@ -44,7 +44,7 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.update(Employee::key("Sales", 7), |employee| employee.age += 1).await?; // T206, T208, T209
     table.patch(Employee::key("Sales", 7)).set(Employee::NOTE, None).send().await?; // T206
     table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 37).send().await?; // T210
-    let mut sales = table.transaction(Employee::partition("Sales"))?; // T202, T214
+    let mut sales = table.transaction(Employee::partition("Sales"))?; // T202, T213
     sales.insert(&Employee { id: 8, ..ada.clone() })?;
     sales.commit().await?; // T211
     table.delete(Employee::key("Sales", 8), IfMatch::Any).await // T203
@@ -52,7 +52,7 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
 
 pub fn main() {
     let run = async {
-        let table = Engine::in_memory().table::<Employee>().create_if_missing().await?; // T105, T213
+        let table = Engine::in_memory().table::<Employee>().create_if_missing().await?; // T105, T212
         let ada = Employee { department: "Sales".into(), id: 7, age: 36, note: None };
         writes(&table, &ada).await?;
         reads(&table).await
