@@ -36,16 +36,19 @@ macro_rules! entity {
 
 entity! {
     own: [
-        entity, partition_key, row_key, index, index_entity, property, digits, escaped, without, hour, hex, unpadded, guid, ulid, pattern, unix,
-        caret, percent, bars, week
+        entity, partition_key, row_key, index, index_entity, property, digits, escaped, without,
+        hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent, bars, week
     ],
     foreign: [
-        table, table_name, Table, kind, feed, key, Key, primary_key, hash_key, PartitionKey, range_key, sort_key, RowKey, unique, Index,
-        column, column_name, Column, rename, data_member, DataMember, not_mapped, NotMapped, ignore_data_member, IgnoreDataMember,
-        transient, belongs_to, has_one, foreign_key, ForeignKey, references, has_many, inverse_property, auto, auto_increment,
-        database_generated, DatabaseGenerated, required, Required, not_null, max_length, MaxLength, min_length, string_length, StringLength,
-        timestamp, Timestamp, concurrency_check, ConcurrencyCheck, embed, embedded, owned, json, changeset_options,
-        desc, bucket, hash, truncate, folded, replaced, first, inverted, literal, codec
+        table, table_name, Table, kind, feed, key, Key, primary_key, hash_key, PartitionKey,
+        range_key, sort_key, RowKey, unique, Index, column, column_name, Column, rename,
+        data_member, DataMember, not_mapped, NotMapped, ignore_data_member, IgnoreDataMember,
+        transient, belongs_to, has_one, foreign_key, ForeignKey, references, has_many,
+        inverse_property, auto, auto_increment, database_generated, DatabaseGenerated, required,
+        Required, not_null, max_length, MaxLength, min_length, string_length, StringLength,
+        timestamp, Timestamp, concurrency_check, ConcurrencyCheck, embed, embedded, owned, json,
+        changeset_options, desc, bucket, hash, truncate, folded, replaced, first, inverted, literal,
+        codec
     ]
 }
 

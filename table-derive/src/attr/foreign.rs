@@ -85,6 +85,12 @@ pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed
     ctxt.error("T009", attr, format!("`{word}` is not an attribute of entities"), help);
 }
 
+/// Returns the names of all attributes of other libraries.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FOREIGN.iter().flat_map(|(names, _)| *names).copied()
+}
+
 /// Returns the tokens after the name of an attribute.
 fn arguments(attr: &Attribute) -> TokenStream {
     match &attr.meta {
