@@ -81,5 +81,5 @@ pub use crate::selection::{
     Primary, RowRange, Scan, Selection, SelfDelimiting,
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
-pub use crate::table::refused::{Begins, Creates, Finds, ReadsAll, Removes, Saves, WritesMany};
+pub use crate::table::refused::{Begins, Changes, Creates, Finds, ReadsAll, Removes, Saves, WritesMany};
 pub use crate::value::{EdmType, Value, ValueRef};

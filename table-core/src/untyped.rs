@@ -1,12 +1,10 @@
 //! Tables without a schema: the functions of [`Table`] on bags of properties, with keys and `$filter` as strings.
 
-use std::borrow::Cow;
-
 use crate::bag::TableEntity;
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::key::EntityKey;
-use crate::query::{KeyRange, Query, QueryClass, Select, TextRange};
+use crate::query::{KeyRange, Query, QueryClass, TextRange};
 use crate::selection::{IntoSelection, Partition, Point, PointKey, Primary, RowRange, Selection};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
@@ -97,11 +95,11 @@ impl<E, S> EntityQuery<E, S> {
     /// Requests only these properties (DQ-13). A property that an entity lacks is absent (SEL-3).
     ///
     /// A query of typed entities reads some of their properties as a [`Projection`](crate::Projection) instead.
-    pub fn select<N: Into<Cow<'static, str>>>(self, names: impl IntoIterator<Item = N>) -> Self
+    pub fn select<N>(self, names: N) -> Self
     where
-        E: SelectsByName,
+        E: SelectsByName<N>,
     {
-        self.with_select(Select::names(names))
+        self.with_select(E::select(names))
     }
 }
 

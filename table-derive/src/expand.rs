@@ -54,7 +54,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let aliases = aliases::Aliases::default();
     let design = key::Design { entity, aliases: &aliases, partition_key, row_key, index: None, stub: false };
-    let keys = schema::keys(&design);
+    let schema::Keys { constants: keys, proof: of_keys } = schema::keys(&design);
     let partition_text = design.partition_text();
     let properties = schema::properties(entity);
     let schema = schema::schema(&design);
@@ -76,13 +76,16 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let relations = relations::declared(entity);
     let ends = relations::ends(entity);
     let (beside, mixed, proof) = beside(entity);
-    let index::Indexes { types, list, impls, selections: by_index } = index::indexes(&design);
+    let index::Indexes { types, list, impls, selections: by_index, proof: of_indexes } =
+        index::indexes(&design);
+    let valid = schema::proven(&quote!(#of_keys #of_indexes));
     let aliases = aliases.items();
     let items = wrapped(
         &entity.runtime,
         &quote! {
             #aliases
             #keys
+            #valid
             #properties
             #partition_text
             #[automatically_derived]

@@ -92,11 +92,14 @@ fn key_fields(arguments: &TokenStream) -> Vec<String> {
     fields
 }
 
-/// Returns the text in `= "Name"` or `("Name")` if it is a name.
+/// Returns the text in `= "Name"`, `("Name")` or `(name = "Name")` if it is a name.
 fn only_name(arguments: &TokenStream) -> Option<String> {
     let mut tokens = arguments.clone().into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)));
     let text = match (tokens.next()?, tokens.next()) {
         (TokenTree::Literal(text), None) => text.to_string(),
+        (TokenTree::Ident(word), Some(TokenTree::Literal(text))) if word == "name" || word == "Name" => {
+            text.to_string()
+        }
         (TokenTree::Group(group), None) => return only_name(&group.stream()),
         _ => return None,
     };

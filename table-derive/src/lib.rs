@@ -21,58 +21,35 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Makes a struct an entity, with its keys, schema, typed columns and typed selections. Documented at `table_core::Entity`.
-#[proc_macro_derive(
-    Entity,
-    attributes(
-        entity,
-        partition_key,
-        row_key,
-        index,
-        index_entity,
-        property,
-        digits,
-        escaped,
-        without,
-        hour,
-        hex,
-        unpadded,
-        guid,
-        ulid,
-        pattern,
-        unix,
-        caret,
-        percent,
-        bars,
-        week,
-        // Recognised only for its error message.
-        table,
-        table_name,
-        kind,
-        feed,
-        key,
-        primary_key,
-        hash_key,
-        range_key,
-        sort_key,
-        unique,
-        column,
-        rename,
-        json,
-        desc,
-        bucket,
-        hash,
-        truncate,
-        folded,
-        replaced,
-        first,
-        inverted,
-        literal,
+/// Declares `#[derive(Entity)]` with the attributes of entities, and with those of other libraries, which are recognised only for their message. The
+/// documentation lists the former alone (`--cfg docsrs`).
+macro_rules! entity {
+    (own: [$($own:ident),*], foreign: [$($foreign:ident),*]) => {
+        /// Makes a struct an entity, with its keys, schema, typed columns and typed selections. Documented at `table_core::Entity`.
+        #[cfg_attr(docsrs, proc_macro_derive(Entity, attributes($($own),*)))]
+        #[cfg_attr(not(docsrs), proc_macro_derive(Entity, attributes($($own,)* $($foreign),*)))]
+        pub fn derive_entity(input: TokenStream) -> TokenStream {
+            derive::entity(input.into(), runtime::find).into()
+        }
+    };
+}
+
+entity! {
+    own: [
+        entity, partition_key, row_key, index, index_entity, property, digits, escaped, without,
+        hour, hex, unpadded, guid, ulid, pattern, unix, caret, percent, bars, week
+    ],
+    foreign: [
+        table, table_name, Table, kind, feed, key, Key, primary_key, hash_key, PartitionKey,
+        range_key, sort_key, RowKey, unique, Index, column, column_name, Column, rename,
+        data_member, DataMember, not_mapped, NotMapped, ignore_data_member, IgnoreDataMember,
+        transient, belongs_to, has_one, foreign_key, ForeignKey, references, has_many,
+        inverse_property, auto, auto_increment, database_generated, DatabaseGenerated, required,
+        Required, not_null, max_length, MaxLength, min_length, string_length, StringLength,
+        timestamp, Timestamp, concurrency_check, ConcurrencyCheck, embed, embedded, owned, json,
+        changeset_options, desc, bucket, hash, truncate, folded, replaced, first, inverted, literal,
         codec
-    )
-)]
-pub fn derive_entity(input: TokenStream) -> TokenStream {
-    derive::entity(input.into(), runtime::find).into()
+    ]
 }
 
 /// Makes a newtype or a fieldless enum usable in keys. Documented at `table_core::KeyPart`.

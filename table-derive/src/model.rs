@@ -19,11 +19,12 @@ use std::ops::Range;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::{Data, DeriveInput, Fields, FieldsNamed, Ident, LitStr, Path, Type, Visibility};
+use syn::{Attribute, Data, DeriveInput, Fields, FieldsNamed, Ident, LitStr, Path, Type, Visibility};
 
 use crate::attr::allow::Allows;
 use crate::attr::container::{self, ContainerAttrs};
 use crate::attr::field::{self, FieldAttrs};
+use crate::attr::foreign::Keyed;
 use crate::attr::index::IndexAttr;
 use crate::attr::piece::{PieceAttr, PieceList};
 use crate::ctxt::Ctxt;
@@ -102,7 +103,7 @@ impl<'a> Entity<'a> {
             mut row_key,
             mut indexes,
         } = container::parse(ctxt, input);
-        let mut fields = fields(ctxt, named);
+        let mut fields = fields(ctxt, &input.attrs, named);
         let parameters = Parameters::read(ctxt, &input.generics)?;
         literal::check(ctxt, &fields, &mut partition_key, &mut row_key, &mut indexes);
         let lists = [&partition_key, &row_key].into_iter().flatten().map(|key| &key.list);
@@ -241,10 +242,11 @@ fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNam
     Some(named)
 }
 
-fn fields<'a>(ctxt: &Ctxt, named: &'a FieldsNamed) -> Vec<Field<'a>> {
+fn fields<'a>(ctxt: &Ctxt, attributes: &[Attribute], named: &'a FieldsNamed) -> Vec<Field<'a>> {
+    let keyed = Keyed::of(attributes, named);
     let fields = named.named.iter().filter_map(|original| {
         let ident = original.ident.as_ref()?;
-        let attrs = field::parse(ctxt, original);
+        let attrs = field::parse(ctxt, original, &keyed);
         Some(Field { original, ident, ty: &original.ty, vis: &original.vis, attrs, property: None })
     });
     fields.collect()

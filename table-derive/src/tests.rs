@@ -9,6 +9,7 @@ use crate::derive;
 mod fault;
 mod partial;
 mod pasted;
+mod registered;
 mod wrong;
 
 fn entity(input: TokenStream) -> String {

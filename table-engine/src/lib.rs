@@ -42,6 +42,7 @@ mod queue;
 mod read_only;
 mod recent;
 mod recover;
+mod refused;
 mod request;
 mod reserve;
 mod shared;

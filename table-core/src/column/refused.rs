@@ -4,12 +4,12 @@ use crate::column::{Column, Condition, KeyColumn};
 
 /// A column that is a property. No [`KeyColumn`] implements it: the methods that require it exist for their message.
 #[diagnostic::on_unimplemented(
-    message = "[T097] a filter cannot compare `{Self}`, because it is part of the key and not a property",
+    message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
     label = "this field is part of the key",
-    note = "select entities by their key instead: `table.query(Entity::rows(…))`, or `Entity::key(…)` for one entity",
+    note = "select entities by their key instead: `table.query({E}::rows(…))`, or `{E}::key(…)` for one entity",
     note = "or store the field as a property too, `#[property(also)]` above it, which makes it a column of filters"
 )]
-pub trait IsProperty {}
+pub trait IsProperty<E> {}
 
 /// A column with a substring search. No column implements it.
 #[diagnostic::on_unimplemented(
@@ -23,10 +23,10 @@ pub trait Searchable {}
 #[diagnostic::on_unimplemented(
     message = "[T197] a column has no comparison of this name",
     label = "write `eq`, `ne`, `gt`, `ge`, `lt`, `le` or `is_in`, or `is_absent()`",
-    note = "a range is two comparisons: `Employee::AGE.ge(18).and(Employee::AGE.le(65))`",
+    note = "a range is two comparisons: `column.ge(18).and(column.le(65))`, with a column of `{E}`",
     note = "`is_absent()` matches entities that lack the property, `!column.is_absent()` the others"
 )]
-pub trait Compares {}
+pub trait Compares<E> {}
 
 macro_rules! of_key {
     ($($name:ident)*) => {
@@ -34,7 +34,7 @@ macro_rules! of_key {
             #[doc(hidden)]
             pub fn $name<V>(self, _value: V) -> Condition<E>
             where
-                Self: IsProperty,
+                Self: IsProperty<E>,
             {
                 Condition::any([])
             }
@@ -66,7 +66,7 @@ macro_rules! compared {
             #[doc(hidden)]
             pub fn $name<$($type),*>(self, $($value: $type),*) -> Condition<E>
             where
-                Self: Compares,
+                Self: Compares<E>,
             {
                 Condition::any([])
             }

@@ -7,12 +7,12 @@ use crate::selection::Selection;
 #[diagnostic::on_unimplemented(
     message = "[T204] a selection names keys; a query of it filters by properties and reads entities",
     label = "write `table.query(selection)` first",
-    note = "`table.query(Employee::partition(…)).filter(Employee::AGE.ge(18)).collect().await`"
+    note = "`table.query({E}::partition(…)).filter(…).collect().await`; a range of a key part is the argument of its method: `{E}::rows(…)`"
 )]
-pub trait Queries: Refused {}
+pub trait Queries<E>: Refused {}
 
 impl<E, C, F> Selection<E, C, F> {
     refused_methods! {
-        Queries: filter(_) limit(_) collect() first() page() stream() count();
+        Queries<E>: filter(_) limit(_) collect() first() page() stream() count() gt(_) gte(_) lt(_) lte(_) begins(_) between(_, _) go();
     }
 }

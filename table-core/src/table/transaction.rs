@@ -1,5 +1,7 @@
 //! Typed entity group transactions: atomic writes to one partition, checked while they are added (EGT rules).
 
+mod refused;
+
 use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;

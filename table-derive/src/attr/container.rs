@@ -5,6 +5,7 @@ use syn::parse::Parse;
 use syn::{Attribute, DeriveInput, Ident, LitStr, Path};
 
 use crate::attr::allow::Allows;
+use crate::attr::foreign::Keyed;
 use crate::attr::index::{self, IndexAttr};
 use crate::attr::piece::{self, PieceList};
 use crate::attr::{Slot, foreign, relations};
@@ -82,6 +83,14 @@ const WORDS: Words = Words {
         (
             "service",
             "write `table = \"Company\"`: a table is the unit of access, and contains any number of types",
+        ),
+        (
+            "collection",
+            "types of one table are read together as a set: declare it with `#[derive(EntitySet)]`, and name it here with `set = Desk`",
+        ),
+        (
+            "deny_unknown_fields",
+            "remove it: reads ignore properties that no field declares, and merges keep them; `#[property(rest)]` collects them in a field",
         ),
         ("model", "write `kind = \"Employee\"`"),
         (
@@ -178,7 +187,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             indexes.extend(index::parse(ctxt, attr, attr.path() == &INDEX_ENTITY));
         } else {
             refuse_field_attribute(ctxt, attr);
-            foreign::refuse(ctxt, attr, None);
+            foreign::refuse(ctxt, attr, None, &Keyed::default());
         }
     }
     // A key inside the wrong attribute is reported there, and does not count as missing.

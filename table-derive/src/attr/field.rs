@@ -2,6 +2,7 @@
 
 use syn::{Attribute, Ident, LitStr};
 
+use crate::attr::foreign::Keyed;
 use crate::attr::{Slot, foreign};
 use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
@@ -77,7 +78,7 @@ const WORDS: Words = Words {
 };
 
 /// Parses the attributes of a field that belong to this crate.
-pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
+pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed) -> FieldAttrs {
     let mut own = Slot::empty("codec");
     let mut read = Read {
         name: Slot::empty("name"),
@@ -93,7 +94,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field) -> FieldAttrs {
             parse_property(ctxt, attr, &mut read);
         } else {
             refuse_container_attribute(ctxt, attr, field.ident.as_ref());
-            foreign::refuse(ctxt, attr, field.ident.as_ref());
+            foreign::refuse(ctxt, attr, field.ident.as_ref(), keyed);
         }
     }
     let Read { name, flags: [(_, json), (_, also), (_, rest), (_, chunks)] } = read;

@@ -1,72 +1,94 @@
 //! Attributes of other libraries. They are recognised only to suggest the right attribute.
 
+mod known;
+
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Attribute, Ident, Meta};
+use syn::{Attribute, Field, FieldsNamed, Ident, Meta};
 
+use crate::attr::foreign::known::FOREIGN;
 use crate::casing::pascal_case;
 use crate::codec;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
-/// Each attribute, with the help that is shown for it. The braces contain a sample, which is replaced by the field below the attribute.
-const FOREIGN: &[(&str, &str)] = &[
-    ("table", "name the table above the struct: `#[entity(table = \"Company\")]`"),
-    ("table_name", "name the table above the struct: `#[entity(table = \"Company\")]`"),
-    ("kind", "name the kind above the struct: `#[entity(kind = \"Employee\")]`"),
-    ("feed", "enable the feed above the struct: `#[entity(feed)]`"),
-    (
-        "key",
-        "write both keys above the struct: `#[partition_key({department})]`, and `#[row_key(…)]` with the field that identifies an entity in its partition",
-    ),
-    (
-        "primary_key",
-        "write both keys above the struct: `#[partition_key({department})]`, and `#[row_key(…)]` with the field that identifies an entity in its partition",
-    ),
-    ("hash_key", "the hash key is the partition key, above the struct: `#[partition_key({department})]`"),
-    ("range_key", "the range key is the row key, above the struct: `#[row_key({id})]`"),
-    ("sort_key", "the sort key is the row key, above the struct: `#[row_key({id})]`"),
-    (
-        "unique",
-        "declare an index above the struct: `#[index(By{Email}, unique, row_key(\"{email}_\", {email}))]`",
-    ),
-    ("column", "name the property: `#[property(\"Name\")]`"),
-    ("rename", "name the property: `#[property(\"Name\")]`"),
-    ("ignore", "an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`"),
-    ("json", "write `#[property(json)]`"),
-    ("desc", "write it in the key, around the field: `#[row_key(desc({at}))]`"),
-    ("bucket", "write it in the key, around the field: `#[partition_key(bucket({user}, 16))]`"),
-    ("hash", "write it in the key, around the field: `#[partition_key(hash(sha256, 64, {user}))]`"),
-    ("truncate", "write it in the key, around the field: `#[row_key(truncate(hour({at})))]`"),
-    ("folded", "write it in the key, around the field: `#[row_key(folded(lower, {email}))]`"),
-    ("replaced", "write it in the key, around the field: `#[row_key(replaced('/', '_', {path}))]`"),
-    ("first", "write it in the key, around the field: `#[row_key(first(3, {name}))]`"),
-    (
-        "inverted",
-        "write it in the key, around the field: `#[row_key(inverted(9223372036854775807, unix(millis, {at})))]`",
-    ),
-    ("literal", "a literal is part of the key itself: `#[row_key(\"empid_\", id)]`"),
-    ("codec", "write it in the key, around the field: `#[row_key(codec(path::To, {field}))]`"),
-];
+/// Attributes of fields that declare a key without saying which one.
+const BOTH: [&str; 3] = ["key", "Key", "primary_key"];
 
 /// Attributes that declare a key in other libraries, each with the corresponding keys.
 const KEYS: &[(&str, &[Symbol])] = &[
     ("key", &[PARTITION_KEY, ROW_KEY]),
+    ("Key", &[PARTITION_KEY, ROW_KEY]),
     ("primary_key", &[PARTITION_KEY, ROW_KEY]),
+    ("PartitionKey", &[PARTITION_KEY]),
+    ("RowKey", &[ROW_KEY]),
     ("hash_key", &[PARTITION_KEY]),
     ("range_key", &[ROW_KEY]),
     ("sort_key", &[ROW_KEY]),
 ];
 
-/// Reports an attribute of another library. The help contains the field below the attribute.
-pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>) {
-    let Some(word) = attr.path().get_ident() else { return };
-    if let Some((name, help)) = FOREIGN.iter().find(|(name, _)| word == name) {
-        let help = grammar::with_arguments(&for_field(help, field), word, &arguments(attr));
-        ctxt.error("T009", attr, format!("`{name}` is not an attribute of entities"), help);
+/// The fields with an attribute that declares a key without saying which one, such as `#[key]`.
+#[derive(Default)]
+pub(crate) struct Keyed {
+    fields: Vec<String>,
+    /// `true` if the struct declares its PartitionKey.
+    has_partition_key: bool,
+    /// `true` if the struct declares its RowKey.
+    has_row_key: bool,
+}
+
+impl Keyed {
+    pub(crate) fn of(attributes: &[Attribute], fields: &FieldsNamed) -> Self {
+        let is_keyed = |field: &&Field| {
+            field.attrs.iter().any(|attr| BOTH.iter().any(|word| attr.path().is_ident(word)))
+        };
+        let names = fields.named.iter().filter(is_keyed).filter_map(|field| field.ident.as_ref());
+        Self {
+            fields: names.map(|name| name.unraw().to_string()).collect(),
+            has_partition_key: attributes.iter().any(|attr| attr.path() == &PARTITION_KEY),
+            has_row_key: attributes.iter().any(|attr| attr.path() == &ROW_KEY),
+        }
     }
+
+    /// Returns the help with the keys that the fields declare together, for the first of them; an empty text for the others.
+    fn keys_at(&self, field: &str) -> Option<String> {
+        let (first, rest) = self.fields.split_first()?;
+        let row = |fields: &[String]| format!("#[row_key({})]", fields.join(", \"_\", "));
+        if self.has_partition_key && self.has_row_key {
+            return Some("remove the attribute: both keys are declared above the struct".to_owned());
+        }
+        let keys = if self.has_partition_key {
+            row(&self.fields)
+        } else if rest.is_empty() {
+            return None;
+        } else {
+            format!("#[partition_key({first})] {}", row(rest))
+        };
+        Some(if first == field { format!("write `{keys}` above the struct") } else { String::new() })
+    }
+}
+
+/// Reports an attribute of another library. The help contains the field below the attribute. `#[key]` on several fields is one mistake.
+pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed) {
+    let Some(word) = attr.path().get_ident() else { return };
+    let Some((_, help)) = FOREIGN.iter().find(|(names, _)| names.iter().any(|name| word == name)) else {
+        return;
+    };
+    let keys = field.filter(|_| BOTH.iter().any(|both| word == both));
+    let help = match keys.and_then(|field| keyed.keys_at(&field.unraw().to_string())) {
+        Some(keys) if keys.is_empty() => return,
+        Some(keys) => keys,
+        None => grammar::with_arguments(&for_field(help, field), word, &arguments(attr)),
+    };
+    ctxt.error("T009", attr, format!("`{word}` is not an attribute of entities"), help);
+}
+
+/// Returns the names of all attributes of other libraries.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FOREIGN.iter().flat_map(|(names, _)| *names).copied()
 }
 
 /// Returns the tokens after the name of an attribute.

@@ -75,6 +75,7 @@ const WHEN_FORM: &str = "when = Employee::is_active` of `fn is_active(&self) -> 
 const WHEN_MEANT: &str = "write `when = Employee::is_active` of `fn is_active(&self) -> bool`";
 
 const MEANT: &[(&str, &str)] = &[
+    ("condition", WHEN_MEANT),
     ("key", "write `row_key(\"email_\", email)`"),
     ("keys", "write `row_key(\"email_\", email)`"),
     ("field", "write `row_key(\"email_\", email)`"),

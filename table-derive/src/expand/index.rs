@@ -25,12 +25,14 @@ pub(super) struct Indexes {
     pub(super) impls: TokenStream,
     /// The functions of the entity: `by_email`, `by_email_rows`.
     pub(super) selections: TokenStream,
+    /// The proof that the keys are valid.
+    pub(super) proof: TokenStream,
 }
 
 /// Expands all indexes.
 pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut types, mut impls, mut selections) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
-    let mut list = Vec::new();
+    let (mut list, mut proof) = (Vec::new(), TokenStream::new());
     for (at, index) in primary.entity.indexes.iter().enumerate() {
         // Duplicates are reported by the rules for indexes.
         let is_twice = primary.entity.is_index_twice(at)
@@ -59,7 +61,13 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
             )
         });
         types.extend(marker_type(&design, index));
-        impls.extend(if primary.stub { stub(&design, index) } else { index_impl(&design, primary, index) });
+        if primary.stub {
+            impls.extend(stub(&design, index));
+        } else {
+            let keys = schema::constants(&design, index);
+            impls.extend(index_impl(&design, primary, index, &keys.constants));
+            proof.extend(keys.proof);
+        }
         selections.extend(selections::look_up(&design, index));
         // Lists have no row selection, because no entity can be read from them.
         if !index.attr.list {
@@ -77,7 +85,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     }
     let list =
         (!list.is_empty()).then(|| quote!(const INDEXES: &'static [__table::IndexOf<Self>] = &[#(#list),*];));
-    Indexes { types, list, impls, selections }
+    Indexes { types, list, impls, selections, proof }
 }
 
 /// Generates `pub enum EmployeeByEmail {}`.
@@ -140,9 +148,13 @@ fn consistency(index: &Index) -> TokenStream {
 }
 
 /// Generates `impl Index for EmployeeByEmail`.
-fn index_impl(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
+fn index_impl(
+    design: &Design<'_>,
+    primary: &Design<'_>,
+    index: &Index,
+    constants: &TokenStream,
+) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
-    let constants = schema::constants(design, index);
     let schema = schema::schema(design, index);
     let encode_key = writing::encode_key(design, index);
     let to_row = writing::to_row(design, primary, index);

@@ -67,17 +67,12 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
         #vis struct #rows<#declared const PINNED: ::core::primitive::usize = 0>(#runtime::__private::RowsOf #held);
     };
     let count = parts.len();
-    let stages = parts.into_iter().enumerate().map(|(stage, (at, part))| {
-        let methods = methods(design, at, part, stage, count);
-        let (class, source) = (class(design, stage), design.source(Span::call_site()));
-        let rows = stage_type(design, &rows, stage);
+    let source = design.source(Span::call_site());
+    let narrowed = |parameters: &TokenStream, rows: &TokenStream, stage| {
+        let class = class(design, stage);
         quote! {
             #[automatically_derived]
-            impl #of_impl #rows #of_where {
-                #methods
-            }
-            #[automatically_derived]
-            impl #of_impl __table::Narrowed for #rows #of_where {
+            impl #parameters __table::Narrowed for #rows #of_where {
                 type Entity = #ty;
                 type Class = #class;
                 type Source = #source;
@@ -85,6 +80,22 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
                     __table::RowsOf::ranges(self.0)
                 }
             }
+        }
+    };
+    // One `impl` for all stages of one class, because each `impl` costs compile time.
+    let is_one_class = parameters.is_empty() && (design.is_spread() || !starts_partition(design, 0));
+    let of_all = is_one_class
+        .then(|| narrowed(&quote!(<const PINNED: ::core::primitive::usize>), &quote!(#rows<PINNED>), 0));
+    let stages = parts.into_iter().enumerate().map(|(stage, (at, part))| {
+        let methods = methods(design, at, part, stage, count);
+        let rows = stage_type(design, &rows, stage);
+        let narrowed = (!is_one_class).then(|| narrowed(&quote!(#of_impl), &rows, stage));
+        quote! {
+            #[automatically_derived]
+            impl #of_impl #rows #of_where {
+                #methods
+            }
+            #narrowed
         }
     });
     let name = rows.to_string();
@@ -101,7 +112,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
             }
         }
     };
-    Some((definition, quote!(#impls #(#stages)*)))
+    Some((definition, quote!(#impls #of_all #(#stages)*)))
 }
 
 fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usize) -> TokenStream {
@@ -198,11 +209,12 @@ fn class(design: &Design<'_>, stage: usize) -> TokenStream {
 
 /// Returns the cost class of a stage if it reads a single partition.
 pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> TokenStream {
-    if stage == 0 && design.row_key.literal_from(0).is_empty() {
-        quote!(__table::Partition)
-    } else {
-        quote!(__table::RowRange)
-    }
+    if starts_partition(design, stage) { quote!(__table::Partition) } else { quote!(__table::RowRange) }
+}
+
+/// Returns `true` if a stage has neither a literal nor a fixed part. Its rows are a whole partition.
+fn starts_partition(design: &Design<'_>, stage: usize) -> bool {
+    stage == 0 && design.row_key.literal_from(0).is_empty()
 }
 
 /// Iterates over the parts of a key with their positions.

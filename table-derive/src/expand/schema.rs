@@ -11,16 +11,29 @@ use crate::model::property::Property;
 use crate::model::{Entity, Field};
 use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
 
-/// Generates the pieces of both keys, with the proof that they are valid: `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"),
-/// …]);`.
-pub(super) fn keys(design: &Design<'_>) -> TokenStream {
+/// The pieces of both keys, and the proof that they are valid.
+pub(super) struct Keys {
+    /// `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`, and the same for the other key.
+    pub(super) constants: TokenStream,
+    /// Statements of a constant that is not evaluated for invalid keys.
+    pub(super) proof: TokenStream,
+}
+
+/// Generates the constant with the proofs of all keys of an entity. It is one constant, because each one costs compile time.
+pub(super) fn proven(proofs: &TokenStream) -> TokenStream {
+    quote!(const _: () = { #proofs };)
+}
+
+/// Generates the pieces of both keys.
+pub(super) fn keys(design: &Design<'_>) -> Keys {
     let entity = design.entity.name.clone();
     let mut keys = vec![("ROW_KEY", "RowKey", design.row_key)];
     // An index without a `PartitionKey` uses that of the entity, which has already been checked.
     if design.index.is_none_or(|(_, index)| index.partition_key.is_some()) {
         keys.insert(0, ("PARTITION_KEY", "PartitionKey", design.partition_key));
     }
-    let keys = keys.into_iter().map(|(constant, word, key)| {
+    let (mut constants, mut proof) = (TokenStream::new(), TokenStream::new());
+    for (constant, word, key) in keys {
         let constant = design.constant(constant);
         let (word, levels_of) = match design.index {
             None => (word.to_owned(), entity.clone()),
@@ -32,21 +45,21 @@ pub(super) fn keys(design: &Design<'_>) -> TokenStream {
         let (count, pieces) = (key.pieces.len(), pieces(design, key));
         // Spanned at the attribute's name, because rustc shows where the constant is evaluated.
         let at = key.original.path().span();
-        let require = if key.levels {
-            quote_spanned!(at=> const _: () = __table::require_levels(#constant, #levels_of);)
+        proof.extend(if key.levels {
+            quote_spanned!(at=> __table::require_levels(#constant, #levels_of);)
         } else if key.unread {
-            quote_spanned!(at=> const _: () = __table::require_ambiguous(#constant, #word, #entity);)
+            quote_spanned!(at=> __table::require_ambiguous(#constant, #word, #entity);)
         } else {
-            quote_spanned!(at=> const _: () = __table::require_key(#constant, #word, #entity);)
-        };
-        quote! {
+            quote_spanned!(at=> __table::require_key(#constant, #word, #entity);)
+        });
+        constants.extend(quote! {
             const #constant: &__table::KeyOf<#count> = &__table::KeyOf::new([#pieces]);
-            #require
-        }
-    });
+        });
+    }
     let cardinality = design.index.is_none().then(|| cardinality(design, &entity)).flatten();
     let spread = design.index.is_none().then(|| spread(design, &entity)).flatten();
-    quote!(#(#keys)* #cardinality #spread)
+    proof.extend(cardinality.into_iter().chain(spread));
+    Keys { constants, proof }
 }
 
 /// Generates the proof that the partition key contains more than time, unless the declaration waives it (PAT-ANTI-1).
@@ -59,8 +72,7 @@ fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let fields: Vec<_> = key.parts().filter_map(|part| design.field(part)).collect();
     let follow = fields.iter().map(|field| field.item("FOLLOWS_TIME"));
     let at = key.original.path().span();
-    (!fields.is_empty())
-        .then(|| quote_spanned!(at=> const _: () = __table::require_spread(&[#(#follow),*], #entity);))
+    (!fields.is_empty()).then(|| quote_spanned!(at=> __table::require_spread(&[#(#follow),*], #entity);))
 }
 
 /// Generates the proof that the partition key starts with a field of many values, unless the declaration waives it (HPK-9).
@@ -71,9 +83,7 @@ fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     }
     let field = design.field(first)?;
     let (name, values) = (&field.name, field.item("CARDINALITY"));
-    Some(
-        quote_spanned!(first.name.span()=> const _: () = __table::require_cardinality(#values, #name, #entity);),
-    )
+    Some(quote_spanned!(first.name.span()=> __table::require_cardinality(#values, #name, #entity);))
 }
 
 /// Generates `const SCHEMA: &'static EntitySchema = &EntitySchema { entity: "Employee", table: "Company", … };`.

@@ -46,7 +46,8 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let aliases = Aliases::default();
     let design =
         Design { entity: header, aliases: &aliases, partition_key, row_key, index: None, stub: false };
-    let keys = schema::keys(&design);
+    let schema::Keys { constants: keys, proof } = schema::keys(&design);
+    let proof = schema::proven(&proof);
     let partition_text = design.partition_text();
     let properties = schema::properties(header);
     let schema = schema::schema(&design);
@@ -69,6 +70,7 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
             use #runtime::wide as __wide;
             #aliases
             #keys
+            #proof
             #properties
             #partition_text
             #[automatically_derived]

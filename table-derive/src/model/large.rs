@@ -4,6 +4,7 @@ use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Path, Type, Visibility};
 
+use crate::attr::foreign::Keyed;
 use crate::attr::{field, large};
 use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
@@ -62,7 +63,7 @@ impl<'a> Large<'a> {
 /// Returns the name that `derive(Entity)` gives the property. Mistakes in the property's attributes are reported by that derive.
 fn property(field: &syn::Field, ident: &Ident) -> String {
     let elsewhere = Ctxt::new();
-    let name = Property::of(ident, &field::parse(&elsewhere, field)).name;
+    let name = Property::of(ident, &field::parse(&elsewhere, field, &Keyed::default())).name;
     let _ = elsewhere.check();
     name
 }

@@ -71,7 +71,8 @@ fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
         all.push(replaced(place, code));
     }
     if message.contains(" above ") {
-        let removed = replaced(case.mark.clone(), "");
+        // The same attribute on several fields is one mistake.
+        let removed = text.replace(&text[case.mark.clone()], "");
         let names: Vec<&str> = code.split("#[").skip(1).filter_map(|rest| rest.split('(').next()).collect();
         let is_other = |line: &&str| !names.iter().any(|name| line.starts_with(&format!("#[{name}")));
         let others = removed.lines().filter(is_other).collect::<Vec<_>>().join("\n");

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -42,6 +43,21 @@ fn lines(page: &str) -> Vec<&str> {
         .skip(1)
         .filter(|line| !line.starts_with("---"));
     rows.chain(points.lines().filter_map(|line| line.strip_prefix("- "))).collect()
+}
+
+/// Returns the numbers behind a mark in a file, such as `//~ T198`.
+fn marked(text: &str, mark: &str) -> BTreeSet<String> {
+    let notes = text.lines().filter_map(|line| line.split_once(mark)).map(|(_, note)| note);
+    notes.flat_map(|note| note.split(", ")).map(str::to_owned).collect()
+}
+
+/// The forms in the messages for methods of other libraries are compiled and run.
+#[test]
+fn each_refused_method_has_a_form_that_compiles() {
+    let refused = marked(include_str!("../fail/selection/elsewhere.rs"), "//~ ");
+    let forms = marked(include_str!("pass/elsewhere.rs"), "// ");
+    assert!(refused.len() > 20, "the cases were not found");
+    assert_eq!(refused.difference(&forms).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
 #[test]

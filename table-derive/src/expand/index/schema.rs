@@ -6,17 +6,17 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::expand::key::Design;
-use crate::expand::schema::{self, option};
+use crate::expand::schema::{self, Keys, option};
 use crate::model::index::{Index, Stored};
 
-/// Generates the pieces of the index's keys and its condition, with the proofs that they are valid.
-pub(super) fn constants(design: &Design<'_>, index: &Index) -> TokenStream {
-    let keys = schema::keys(design);
+/// Generates the pieces of the index's keys and its condition, with the proof that the keys are valid.
+pub(super) fn constants(design: &Design<'_>, index: &Index) -> Keys {
+    let Keys { constants, proof } = schema::keys(design);
     let when = index.attr.when.as_ref().map(|path| {
         let (ident, constant) = (design.ident(), design.constant("WHEN"));
         quote_spanned!(path.span()=> const #constant: fn(&#ident) -> ::core::primitive::bool = #path;)
     });
-    quote!(#keys #when)
+    Keys { constants: quote!(#constants #when), proof }
 }
 
 /// Generates `const SCHEMA: &'static IndexSchema = &IndexSchema { name: "ByEmail", … };`.

@@ -30,6 +30,15 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.get_many([Employee::partition("Sales")]).await?; //~ T084
     let _ = table.get_many(["0000000007"]).await?; //~ T084
     let _ = Employee::partition("Sales").filter(Employee::AGE.ge(18)).collect().await?; //~ T204
+    let _ = table.query(Employee::rows("Sales").id(7..).gte(9)); //~ T204
+    let _ = all().select(Employee::AGE).collect().await?; //~ T195
+    let _ = all().select(|employee: Employee| employee.age).collect().await?; //~ T195
+    let _ = all().exec(table).await?; //~ T198
+    let _ = all().sum_async(Employee::AGE).await?; //~ T194
+    let _ = all().max_per_page(5).collect().await?; //~ T193
+    all().delete().await?; //~ T213
+    let _ = table.batch_get([Employee::key("Sales", 7)]).await?; //~ T191
+    let _ = table.query_as("SELECT * FROM Employee").fetch_one().await?; //~ T201
     Ok(())
 }
 
@@ -45,7 +54,11 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.try_update("Sales", |_| Ok(())).await?; //~ T208
     table.patch(Employee::key("Sales", 7)).add(Employee::AGE, 1).send().await?; //~ T206
     table.patch(Employee::key("Sales", 7)).remove(Employee::NOTE).send().await?; //~ T206
+    table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 36).go().await?; //~ T210
+    table.update_entity(ada, "Merge").await?; //~ T209
+    table.transaction(Employee::partition("Sales"))?.rollback().await?; //~ T211
     let _ = Engine::in_memory().table_named::<String>("Employee"); //~ T105
+    let _ = Engine::from_connection_string("UseDevelopmentStorage=true"); //~ T212
     Ok(())
 }
 

@@ -14,6 +14,7 @@ pub mod access_patterns;
 pub mod allowed;
 pub mod crate_path;
 pub mod derived;
+pub mod elsewhere;
 pub mod generic;
 pub mod indexes;
 pub mod levels;
@@ -31,6 +32,7 @@ fn valid_declarations_compile_and_run() {
     allowed::main();
     crate_path::main();
     derived::main();
+    elsewhere::main();
     generic::main();
     indexes::main();
     levels::main();

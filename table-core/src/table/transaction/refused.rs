@@ -1,0 +1,18 @@
+//! Methods that transactions of other libraries have but these do not. Each reports the method to use instead at compile time.
+
+use crate::refused::{Refused, refused_methods};
+use crate::table::EntityTransaction;
+
+/// A transaction that ends by a method of another name. No transaction implements it: the methods that require it exist for their message.
+#[diagnostic::on_unimplemented(
+    message = "[T211] a transaction has no method of this name: `commit` applies its operations, and dropping it discards them",
+    label = "write `commit()`",
+    note = "nothing is sent before `commit().await`, so there is nothing to roll back: `drop(transaction)` discards the operations"
+)]
+pub trait EndsBy<E>: Refused {}
+
+impl<E, S> EntityTransaction<E, S> {
+    refused_methods! {
+        EndsBy<E>: rollback() abort() cancel() submit() execute() exec() go() send() save_changes() submit_transaction();
+    }
+}

@@ -1,0 +1,61 @@
+//! The forms that the messages for methods of other libraries recommend, for the struct of the messages. Each names the number of its message.
+
+use table_core::{BlockOn, Engine, Entity, IfMatch, Projection, Table, TableStoreExt};
+
+#[derive(Entity, Clone)]
+#[partition_key(department)]
+#[row_key(id)]
+struct Employee {
+    department: String,
+    id: u32,
+    age: i32,
+    note: Option<String>,
+}
+
+#[derive(Projection)]
+#[projection(of = Employee)] // T195
+struct Age {
+    age: i32,
+}
+
+async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
+    let _ = table.get(Employee::key("Sales", 7)).await?; // T191
+    let _ = table.get_many([Employee::key("Sales", 7)]).await?; // T084
+    let _ = table.query(Employee::partition("Sales")).collect().await?; // T198, T201, T204
+    let _ = table.query(Employee::rows("Sales").id(7..)).collect().await?; // T099, T204, T205
+    let _ = table.query(Employee::partition("Sales")).filter(Employee::AGE.ge(18)).collect().await?; // T205
+    let _ = table.query(Employee::partition("Sales")).limit(5).collect().await?; // T193
+    let mut ages: i64 = 0;
+    table.query(Employee::partition("Sales")).for_each(|employee| ages += i64::from(employee.age)).await?; // T194
+    for employee in table.query(Employee::partition("Sales")).collect().await? {
+        ages += i64::from(employee.age); // T198
+    }
+    for projected in table.query(Employee::partition("Sales")).project::<Age>().collect().await? {
+        ages += i64::from(projected.age); // T195
+    }
+    assert_eq!(ages, 3 * 37);
+    let _ = table.scan("the reason").max_rows(1).collect().await?; // T201
+    Ok(())
+}
+
+async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::Result<()> {
+    table.insert_or_replace(ada).await?; // T190
+    table.replace(ada, IfMatch::Any).await?; // T207
+    table.update(Employee::key("Sales", 7), |employee| employee.age += 1).await?; // T206, T208, T209
+    table.patch(Employee::key("Sales", 7)).set(Employee::NOTE, None).send().await?; // T206
+    table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 37).send().await?; // T210
+    let mut sales = table.transaction(Employee::partition("Sales"))?; // T202, T213
+    sales.insert(&Employee { id: 8, ..ada.clone() })?;
+    sales.commit().await?; // T211
+    table.delete(Employee::key("Sales", 8), IfMatch::Any).await // T203
+}
+
+pub fn main() {
+    let run = async {
+        let table = Engine::in_memory().table::<Employee>().create_if_missing().await?; // T105, T212
+        let ada = Employee { department: "Sales".into(), id: 7, age: 36, note: None };
+        writes(&table, &ada).await?;
+        reads(&table).await
+    };
+    assert!(run.block_on().is_ok());
+}
