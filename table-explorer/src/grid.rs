@@ -46,6 +46,11 @@ impl<'a> Grid<'a> {
         Self { has_marks, ..self }
     }
 
+    /// Returns the kind of the rows that have columns.
+    pub(crate) const fn main(&self) -> Kind<'a> {
+        self.main
+    }
+
     pub(crate) fn render(&self, label: &str) -> Markup {
         html! {
             div.wrap.rows tabindex="0" role="region" aria-label=(label) {

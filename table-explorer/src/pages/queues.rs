@@ -29,12 +29,17 @@ fn store<'a>(context: &'a Context<'_>) -> Result<&'a DynQueueStore> {
 pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     let (queues, names) = (store(context)?, names(context, QUEUES)?);
     let chosen = context.request.query("name").map(QueueName::new).transpose()?;
+    context.reader.count(u64::from(names.is_some()));
     let mut counts = Vec::new();
     for name in names.iter().flatten() {
+        context.reader.count(1);
         counts.push((name, queues.approximate_count(name).await?));
     }
     let messages = match &chosen {
-        Some(name) => Some((name, queues.peek(name, MESSAGES).await?, queues.approximate_count(name).await?)),
+        Some(name) => {
+            context.reader.count(2);
+            Some((name, queues.peek(name, MESSAGES).await?, queues.approximate_count(name).await?))
+        }
         None => None,
     };
     let main = html! {
@@ -46,7 +51,8 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
         @if counts.len() == QUEUES { p.note { "Only the first " (QUEUES) " queues are listed." } }
         @if let Some((name, messages, count)) = &messages { (peeked(name, messages, *count)) }
     };
-    let frame = Frame { title: "Queues".to_owned(), here: "/queues", main, ..Frame::default() };
+    let cost = Some(context.reader.cost());
+    let frame = Frame { title: "Queues".to_owned(), here: "/queues", main, cost, ..Frame::default() };
     Ok(frame.render(context.state, &context.known))
 }
 

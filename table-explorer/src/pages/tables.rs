@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chrono::Utc;
 use http::Response;
 use maud::{Markup, html};
 use table_core::embedded::TableStatistics;
@@ -9,6 +10,7 @@ use table_core::{Engine, TableName};
 
 use crate::failure::Result;
 use crate::frame::Frame;
+use crate::growth;
 use crate::link;
 use crate::pages::Context;
 use crate::response::{self, Body};
@@ -22,7 +24,9 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     let known = context.state.catalog.read(&context.state.source.tables).await?;
     let counts = match &context.state.source.engine {
         Some(engine) if context.request.query("count").is_some() || is_small(engine)? => {
-            Some(count(engine.clone(), Arc::clone(&known)).await)
+            let counts = growth::count(engine.clone(), Arc::clone(&known)).await?;
+            context.state.growth.counted(&context.state.source.name, &known.tables, &counts, Utc::now()).await;
+            Some(counts)
         }
         _ => None,
     };
@@ -44,6 +48,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
                     tbody { @for (at, name) in known.tables.iter().enumerate() { (row(&known, name, counts.is_some(), count_of(at))) } }
                 }
             }
+            @if counts.is_some() { p.note { "Rows and bytes were counted by reading every table once. " a href="/growth" { "Growth" } } }
             @if counts.is_none() && context.state.source.engine.is_some() {
                 p.foot { a.btn href="/?count=1" { "Count rows and bytes" } span { "reads every table once" } }
             }
@@ -88,14 +93,7 @@ fn row(
 }
 
 fn is_small(engine: &Engine) -> Result<bool> {
-    let found = engine.statistics()?;
-    Ok(found.base_bytes.saturating_add(found.recent_bytes as u64) <= SMALL)
-}
-
-/// Counts tables on a blocking thread. A table that was deleted in the meantime has no count.
-async fn count(engine: Engine, known: Arc<crate::catalog::Known>) -> Vec<Option<TableStatistics>> {
-    let all = move || known.tables.iter().map(|name| engine.table_statistics(name).ok()).collect();
-    tokio::task::spawn_blocking(all).await.unwrap_or_default()
+    Ok(growth::bytes(&engine.statistics()?) <= SMALL)
 }
 
 /// Opens the first table whose name starts with the text, or the list.

@@ -103,7 +103,9 @@ async fn read(context: &Context<'_>, table: TableName, partition_key: String) ->
 
 /// Returns the names of the queues that have a poison queue, as the queues of outboxes do.
 fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
-    let names = queues::names(context, QUEUES)?.unwrap_or_default();
+    let names = queues::names(context, QUEUES)?;
+    context.reader.count(u64::from(names.is_some()));
+    let names = names.unwrap_or_default();
     let has_poison = |name: &&QueueName| name.poison().is_ok_and(|poison| names.contains(&poison));
     Ok(names.iter().filter(has_poison).map(ToString::to_string).collect())
 }
@@ -179,6 +181,7 @@ fn outbox(
 }
 
 async fn entries(context: &Context<'_>, queue: &str) -> Result<Vec<PoisonEntry>> {
+    context.reader.count(1);
     Ok(outbox(context, queue)?.poison(ENTRIES).await?)
 }
 
