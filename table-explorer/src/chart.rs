@@ -31,11 +31,7 @@ pub(crate) fn spark(values: &[u32], label: &str) -> Markup {
 /// Returns a chart of values over time, whose axis of values begins at zero. Times are in order.
 ///
 /// `number` formats a value of the axis.
-pub(crate) fn chart(
-    points: &[(DateTime<Utc>, u64)],
-    label: &str,
-    number: impl Fn(u64) -> String,
-) -> Markup {
+pub(crate) fn chart(points: &[(DateTime<Utc>, u64)], label: &str, number: impl Fn(u64) -> String) -> Markup {
     let (Some((first, _)), Some((last, _))) = (points.first(), points.last()) else { return html! {} };
     let most = points.iter().map(|(_, value)| *value).max().unwrap_or(0).max(1);
     let (width, height) = (CHART.0 - LABELS.0 - 8, CHART.1 - LABELS.1 - 8);
@@ -89,7 +85,8 @@ mod tests {
             let text = chart(&points, "a \"label\" <of> rows", show::thousands).into_string();
             assert!(!text.contains("<of>"), "{text}");
             let numbers = text.split(['M', 'L', 'Z', '"']).filter_map(|pair| pair.split_once(' '));
-            for (x, y) in numbers.filter_map(|(x, y)| Some((x.parse::<u64>().ok()?, y.parse::<u64>().ok()?))) {
+            for (x, y) in numbers.filter_map(|(x, y)| Some((x.parse::<u64>().ok()?, y.parse::<u64>().ok()?)))
+            {
                 assert!(x <= CHART.0 && y <= CHART.1, "{x} {y} in {text}");
             }
         }

@@ -29,12 +29,11 @@ pub(crate) struct Frame<'a> {
     pub(crate) here: &'a str,
     pub(crate) main: Markup,
     pub(crate) aside: Option<Markup>,
-    pub(crate) cost: Option<Cost>,
 }
 
 impl Frame<'_> {
-    /// Returns the whole document.
-    pub(crate) fn render(&self, state: &State, known: &Known) -> Markup {
+    /// Returns the whole document, which reports what its reads cost.
+    pub(crate) fn render(&self, state: &State, known: &Known, cost: Cost) -> Markup {
         let layout = if self.aside.is_some() { "page detailed" } else { "page" };
         html! {
             (DOCTYPE)
@@ -54,7 +53,7 @@ impl Frame<'_> {
                         (self.navigation(state, known))
                         main #main tabindex="-1" {
                             (self.main)
-                            @if let Some(cost) = self.cost { (cost_line(cost)) }
+                            @if cost != Cost::default() { (cost_line(cost)) }
                         }
                         @if let Some(aside) = &self.aside { aside aria-label="Detail" { (aside) } }
                     }
@@ -181,7 +180,7 @@ fn cost_line(cost: Cost) -> Markup {
 
 /// The dialog with the keyboard shortcuts.
 fn keys() -> Markup {
-    const KEYS: [(&str, &str); 10] = [
+    const KEYS: [(&str, &str); 11] = [
         ("?", "these keys"),
         ("/", "find a table"),
         ("j k", "next and previous row"),
@@ -189,6 +188,7 @@ fn keys() -> Markup {
         ("x", "mark the row"),
         ("r", "raw keys large or small"),
         ("n p", "next page, back to the first"),
+        ("t", "jump to a key"),
         ("q", "query the table"),
         ("e", "edit the entity"),
         ("g", "list of tables"),

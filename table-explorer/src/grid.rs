@@ -25,6 +25,7 @@ pub(crate) struct Grid<'a> {
     has_partitions: bool,
     has_kinds: bool,
     has_marks: bool,
+    selects: bool,
 }
 
 impl<'a> Grid<'a> {
@@ -38,12 +39,27 @@ impl<'a> Grid<'a> {
         let first = rows.first().map(partition);
         let has_partitions = rows.iter().any(|row| Some(partition(row)) != first);
         let has_kinds = rows.iter().any(|row| row.kind != main);
-        Self { table, rows, main, columns, left_out, has_partitions, has_kinds, has_marks: false }
+        Self {
+            table,
+            rows,
+            main,
+            columns,
+            left_out,
+            has_partitions,
+            has_kinds,
+            has_marks: false,
+            selects: false,
+        }
     }
 
     /// Adds a box to each row that marks it for the form with the identifier [`mark::FORM`].
     pub(crate) fn with_marks(self, has_marks: bool) -> Self {
         Self { has_marks, ..self }
+    }
+
+    /// Lets the reader select a row, whose detail is shown at the side.
+    pub(crate) fn with_selection(self) -> Self {
+        Self { selects: true, ..self }
     }
 
     /// Returns the kind of the rows that have columns.
@@ -53,7 +69,7 @@ impl<'a> Grid<'a> {
 
     pub(crate) fn render(&self, label: &str) -> Markup {
         html! {
-            div.wrap.rows tabindex="0" role="region" aria-label=(label) {
+            div.wrap.rows.selects[self.selects] tabindex="0" role="region" aria-label=(label) {
                 table.grid {
                     thead { (self.head()) }
                     tbody { @for row in self.rows { (self.row(row)) } }

@@ -122,5 +122,6 @@ fn of_tables<'a>(
     counts: &'a [Option<TableStatistics>],
 ) -> impl Iterator<Item = (String, u64, u64)> + 'a {
     let counted = tables.iter().zip(counts);
-    counted.filter_map(|(name, found)| found.as_ref().map(|found| (name.to_string(), found.rows, found.bytes)))
+    counted
+        .filter_map(|(name, found)| found.as_ref().map(|found| (name.to_string(), found.rows, found.bytes)))
 }

@@ -47,10 +47,11 @@ impl Notebook {
     /// Returns the queries of a store, newest first.
     pub(crate) async fn of(&self, store: &str) -> Result<Vec<Noted>> {
         let store = store.to_owned();
-        self.0.run(move |content| {
-            content.queries.iter().rev().filter(|noted| noted.store == store).cloned().collect()
-        })
-        .await
+        self.0
+            .run(move |content| {
+                content.queries.iter().rev().filter(|noted| noted.store == store).cloned().collect()
+            })
+            .await
     }
 
     /// Adds a query that ran, or saves one under its name. It replaces the same query, or the query of the same name.

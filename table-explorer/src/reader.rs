@@ -47,6 +47,11 @@ impl Reader {
         self.store.clone()
     }
 
+    /// Returns the store as a shared one, whose requests are counted for this page.
+    pub(crate) fn shared(&self) -> DynTableStore {
+        DynTableStore::new(self.store())
+    }
+
     /// Counts requests that were not sent through [`store`](Self::store), such as those to queues.
     pub(crate) fn count(&self, requests: u64) {
         self.store.count(requests, 0);

@@ -61,9 +61,8 @@ impl Content {
     pub(super) fn add(&mut self, store: &str, table: &str, sample: Sample) {
         let samples = self.stores.entry(store.to_owned()).or_default();
         add(samples.entry(table.to_owned()).or_default(), sample);
-        let size = |(name, of): (&String, &Vec<Sample>)| {
-            (of.last().map_or(0, |last| last.bytes()), name.clone())
-        };
+        let size =
+            |(name, of): (&String, &Vec<Sample>)| (of.last().map_or(0, |last| last.bytes()), name.clone());
         while samples.len() > TABLES {
             // The whole store is never the smallest of them for long: its name sorts first among equals.
             let smallest = samples.iter().filter(|(name, _)| !name.is_empty()).map(size).min();
@@ -124,15 +123,19 @@ mod tests {
     }
 
     #[test]
-    fn two_years_of_minutes_are_thinned_with_age_and_stay_in_order() {
+    fn samples_are_thinned_with_age_and_stay_in_order() {
+        // 450 days, of which the last three have a sample each minute.
+        let (days, minutes) = (447 * 24, 3 * 24 * 60);
+        let times =
+            (0..days).map(|hour| hour * HOUR).chain((0..minutes).map(|minute| days * HOUR + 60 * minute));
         let mut samples = Vec::new();
-        for minute in 0..2 * 365 * 24 * 60 {
-            add(&mut samples, at(minute * 60, minute.cast_unsigned()));
-            assert!(samples.len() <= MOST, "{} samples after {minute} minutes", samples.len());
+        for (nth, time) in times.enumerate() {
+            add(&mut samples, at(time, nth as u64));
+            assert!(samples.len() <= MOST, "{} samples after {nth}", samples.len());
         }
         assert!(samples.is_sorted_by_key(|sample| sample.0), "{samples:?}");
         let last = samples[samples.len() - 1];
-        assert_eq!(last.rows(), 2 * 365 * 24 * 60 - 1);
+        assert_eq!(last.rows(), (days + minutes - 1).cast_unsigned());
         let within = |seconds| samples.iter().filter(|sample| last.0 - sample.0 < seconds).count();
         assert!((59..=61).contains(&within(HOUR)), "{} in the last hour", within(HOUR));
         assert!((60 + 46..=60 + 49).contains(&within(2 * DAY)), "{} in two days", within(2 * DAY));
@@ -155,7 +158,11 @@ mod tests {
         let mut content = Content::default();
         for store in 0..2 * STORES {
             for table in 0..2 * TABLES {
-                content.add(&format!("s{store:02}"), &format!("t{table:03}"), at(60 * store as i64, table as u64));
+                content.add(
+                    &format!("s{store:02}"),
+                    &format!("t{table:03}"),
+                    at(60 * store as i64, table as u64),
+                );
             }
             content.add(&format!("s{store:02}"), super::super::WHOLE, at(60 * store as i64, 0));
         }

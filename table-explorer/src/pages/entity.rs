@@ -59,9 +59,8 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         here: "",
         main,
         aside: Some(detail(context, table, &keyed)),
-        cost: Some(context.reader.cost()),
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 fn properties(table: &TableName, entity: &TableEntity) -> Markup {

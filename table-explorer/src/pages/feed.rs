@@ -59,10 +59,9 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         table: Some(table),
         partition: Some(partition_key.as_str()),
         main,
-        cost: Some(context.reader.cost()),
         ..Frame::default()
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 /// The links to older entries, and back to the newest.

@@ -19,7 +19,8 @@ const LISTED: usize = 100;
 const POINTS: u32 = 48;
 
 fn engine<'a>(context: &'a Context<'_>) -> Result<&'a Engine> {
-    let missing = || Failure::NotFound("the store is an account; only the embedded engine is sampled".to_owned());
+    let missing =
+        || Failure::NotFound("the store is an account; only the embedded engine is sampled".to_owned());
     context.state.source.engine.as_ref().ok_or_else(missing)
 }
 
@@ -54,7 +55,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
         main,
         ..Frame::default()
     };
-    Ok(frame.render(state, &context.known))
+    Ok(frame.render(state, &context.known, context.reader.cost()))
 }
 
 /// States when samples are taken, and which of them read tables.
@@ -180,12 +181,12 @@ fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns bytes at equal distances in time, in thousandths of the largest sample.
+/// Returns bytes at equal distances in time, in thousandths of the largest sample. The first and the last are those of the first and last sample.
 fn evenly(samples: &[Sample]) -> Vec<u32> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let most = samples.iter().map(|sample| sample.bytes()).max().unwrap_or(0).max(1);
-    let span = last.at().signed_duration_since(first.at());
-    let at = |nth: u32| first.at() + span / i32::try_from(POINTS - 1).unwrap_or(1) * nth.cast_signed();
+    let seconds = last.at().signed_duration_since(first.at()).num_seconds();
+    let at = |nth: u32| first.at() + TimeDelta::seconds(seconds * i64::from(nth) / i64::from(POINTS - 1));
     (0..POINTS)
         .map(|nth| {
             let known = samples.partition_point(|sample| sample.at() <= at(nth)).max(1);
@@ -207,6 +208,11 @@ mod tests {
         let samples = [Sample::new(at(0), 1, 0), Sample::new(at(90), 1, 5), Sample::new(at(94), 1, 20)];
         let line = evenly(&samples);
         assert_eq!((line[0], line[44], line[45], line[47]), (0, 0, 250, 1_000));
+        // No length of time loses the last sample.
+        for minutes in 1..200 {
+            let line = evenly(&[Sample::new(at(0), 1, 0), Sample::new(at(minutes), 1, 20)]);
+            assert_eq!((line[0], line[47]), (0, 1_000), "{minutes} minutes");
+        }
         let now = at(95);
         let shown = |samples: &[Sample]| change(samples, now).into_string();
         assert!(shown(&[Sample::new(at(0), 5, 1), Sample::new(at(9), 1_205, 1)]).contains("+1,200"));

@@ -43,7 +43,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         main,
         ..Frame::default()
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 /// Counts the table. Only the largest partitions are kept, so memory use does not depend on their number.

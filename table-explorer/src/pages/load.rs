@@ -43,7 +43,7 @@ pub(crate) fn page(context: &Context<'_>) -> Markup {
         },
     };
     let frame = Frame { title: "Heat of partitions".to_owned(), here: "/load", main, ..Frame::default() };
-    frame.render(context.state, &context.known)
+    frame.render(context.state, &context.known, context.reader.cost())
 }
 
 /// Explains why no requests are counted, and links to the sizes that are known.
@@ -105,7 +105,11 @@ fn row(one: &BusyPartition, known: &Known, most: u64) -> Markup {
 /// Returns the share of a minute's requests of the target of a partition, in percent.
 pub(crate) fn share(minute: u64) -> String {
     let tenths = minute.saturating_mul(1_000) / TARGET;
-    if minute > 0 && tenths == 0 { "< 0.1 %".to_owned() } else { format!("{}.{} %", tenths / 10, tenths % 10) }
+    if minute > 0 && tenths == 0 {
+        "< 0.1 %".to_owned()
+    } else {
+        format!("{}.{} %", tenths / 10, tenths % 10)
+    }
 }
 
 /// Describes the line of a partition to readers who cannot see it.

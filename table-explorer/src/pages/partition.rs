@@ -38,7 +38,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let page = context.reader.page(table, &query, from.as_ref()).await?;
     let rows: Vec<Keyed<'_>> =
         page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
-    let grid = Grid::new(table, &rows).with_marks(bulk::is_allowed(context, table));
+    let grid = Grid::new(table, &rows).with_marks(bulk::is_allowed(context, table)).with_selection();
     let label = rows.first().map_or_else(|| show::raw_key(partition_key), Keyed::partition_key);
     let main = html! {
         h1 { span.part { (label) } }
@@ -65,9 +65,8 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         here: "",
         main,
         aside: Some(aside(context, table, partition_key, &rows)),
-        cost: Some(context.reader.cost()),
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 fn has_feed(context: &Context<'_>, table: &TableName) -> bool {

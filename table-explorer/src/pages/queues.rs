@@ -51,9 +51,8 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
         @if counts.len() == QUEUES { p.note { "Only the first " (QUEUES) " queues are listed." } }
         @if let Some((name, messages, count)) = &messages { (peeked(name, messages, *count)) }
     };
-    let cost = Some(context.reader.cost());
-    let frame = Frame { title: "Queues".to_owned(), here: "/queues", main, cost, ..Frame::default() };
-    Ok(frame.render(context.state, &context.known))
+    let frame = Frame { title: "Queues".to_owned(), here: "/queues", main, ..Frame::default() };
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 fn search(chosen: Option<&QueueName>) -> Markup {

@@ -77,10 +77,9 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         table: Some(table),
         here: &address,
         main,
-        cost: Some(context.reader.cost()),
         ..Frame::default()
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 /// The field that jumps to a `PartitionKey`, and the links to other pages of partitions.

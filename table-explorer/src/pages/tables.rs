@@ -21,11 +21,15 @@ const SMALL: u64 = 64 << 20;
 
 /// Shows the tables of the store, and refreshes the catalog.
 pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
-    let known = context.state.catalog.read(&context.state.source.tables).await?;
+    let known = context.state.catalog.read(&context.reader.shared()).await?;
     let counts = match &context.state.source.engine {
         Some(engine) if context.request.query("count").is_some() || is_small(engine)? => {
             let counts = growth::count(engine.clone(), Arc::clone(&known)).await?;
-            context.state.growth.counted(&context.state.source.name, &known.tables, &counts, Utc::now()).await;
+            context
+                .state
+                .growth
+                .counted(&context.state.source.name, &known.tables, &counts, Utc::now())
+                .await;
             Some(counts)
         }
         _ => None,
@@ -55,7 +59,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
         }
     };
     let frame = Frame { title: "Tables".to_owned(), here: "/", main, ..Frame::default() };
-    Ok(frame.render(context.state, &known))
+    Ok(frame.render(context.state, &known, context.reader.cost()))
 }
 
 fn row(

@@ -113,13 +113,8 @@ impl Sketch {
     /// Gives a partition a slot: an empty one, or that of the partition with the least weight, which the new partition inherits.
     fn admit(&mut self, hash: u64, table: &str, partition_key: &str) -> Option<&mut Slot> {
         let (table, partition_key) = (table.to_owned(), partition_key.to_owned());
-        let new = Slot {
-            table,
-            partition_key,
-            weight: 0,
-            seconds: Ring::default(),
-            minutes: Ring::default(),
-        };
+        let new =
+            Slot { table, partition_key, weight: 0, seconds: Ring::default(), minutes: Ring::default() };
         if self.slots.len() < COUNTED {
             self.hashes.push(hash);
             self.slots.push(new);
