@@ -38,7 +38,8 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         context.state.catalog.keep_tree(table, &found.branches);
     }
     let names: Vec<&str> = schemas.iter().map(|schema| schema.entity.as_str()).collect();
-    let looks = if schemas.is_empty() { Some(sample(context, table).await?) } else { None };
+    // Further pages of the tree do not read the sample again.
+    let looks = if schemas.is_empty() && is_first { Some(sample(context, table).await?) } else { None };
     let states = indexes::states(context, table).await?;
     let main = html! {
         h1 { (table) }
