@@ -49,6 +49,25 @@ async fn counts_of_other_pages_are_samples_too() {
     }
 }
 
+/// A store above 64 MB is read only on request; the list then shows the last counts with their time.
+#[tokio::test]
+async fn the_list_of_a_large_store_shows_the_last_counts() {
+    let engine = store(0).await;
+    let table = engine.untyped("Grown").unwrap();
+    for row in 0..80 {
+        let entity = TableEntity::new("p", format!("{row:06}")).unwrap();
+        let wide = (0..14).fold(entity, |entity, nth| entity.with(format!("B{nth}"), vec![7_u8; 64 << 10]));
+        table.insert(&wide).await.unwrap();
+    }
+    let browser = Browser::open(Explorer::new(source(&engine))).await;
+    let page = browser.page("/").await;
+    assert!(page.contains("Count rows and bytes") && !page.contains(">80</td>"), "{page}");
+    browser.page("/?count=1").await;
+    let page = browser.page("/").await;
+    assert!(page.contains("the last counts") && page.contains("<td class=\"num\">80</td>"), "{page}");
+    assert!(page.contains("Count rows and bytes"), "{page}");
+}
+
 #[tokio::test]
 async fn a_file_that_cannot_be_read_is_reported_and_kept() {
     let folder = tempfile::tempdir().unwrap();
