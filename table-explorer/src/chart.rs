@@ -80,8 +80,7 @@ mod tests {
     fn charts_of_any_values_stay_inside_their_box() {
         let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
         for values in [vec![], vec![0], vec![u64::MAX, 0, u64::MAX / 2], vec![7; 200]] {
-            let points: Vec<_> =
-                values.iter().enumerate().map(|(nth, value)| (at(nth as i64 * 60), *value)).collect();
+            let points: Vec<_> = (0..).zip(&values).map(|(nth, value)| (at(nth * 60), *value)).collect();
             let text = chart(&points, "a \"label\" <of> rows", show::thousands).into_string();
             assert!(!text.contains("<of>"), "{text}");
             let numbers = text.split(['M', 'L', 'Z', '"']).filter_map(|pair| pair.split_once(' '));

@@ -25,7 +25,8 @@ pub(crate) struct Grid<'a> {
     has_partitions: bool,
     has_kinds: bool,
     has_marks: bool,
-    selects: bool,
+    /// The classes of the element around the table.
+    class: &'static str,
 }
 
 impl<'a> Grid<'a> {
@@ -48,7 +49,7 @@ impl<'a> Grid<'a> {
             has_partitions,
             has_kinds,
             has_marks: false,
-            selects: false,
+            class: "wrap rows",
         }
     }
 
@@ -59,7 +60,7 @@ impl<'a> Grid<'a> {
 
     /// Lets the reader select a row, whose detail is shown at the side.
     pub(crate) fn with_selection(self) -> Self {
-        Self { selects: true, ..self }
+        Self { class: "wrap rows selects", ..self }
     }
 
     /// Returns the kind of the rows that have columns.
@@ -69,7 +70,7 @@ impl<'a> Grid<'a> {
 
     pub(crate) fn render(&self, label: &str) -> Markup {
         html! {
-            div.wrap.rows.selects[self.selects] tabindex="0" role="region" aria-label=(label) {
+            div class=(self.class) tabindex="0" role="region" aria-label=(label) {
                 table.grid {
                     thead { (self.head()) }
                     tbody { @for (at, row) in self.rows.iter().enumerate() { (self.row(row, self.owner(at))) } }

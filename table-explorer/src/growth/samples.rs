@@ -156,15 +156,11 @@ mod tests {
     #[test]
     fn tables_and_stores_are_bounded() {
         let mut content = Content::default();
-        for store in 0..2 * STORES {
+        for (store, time) in (0..2 * STORES).zip(0..) {
             for table in 0..2 * TABLES {
-                content.add(
-                    &format!("s{store:02}"),
-                    &format!("t{table:03}"),
-                    at(60 * store as i64, table as u64),
-                );
+                content.add(&format!("s{store:02}"), &format!("t{table:03}"), at(60 * time, table as u64));
             }
-            content.add(&format!("s{store:02}"), super::super::WHOLE, at(60 * store as i64, 0));
+            content.add(&format!("s{store:02}"), super::super::WHOLE, at(60 * time, 0));
         }
         assert_eq!(content.stores.len(), STORES);
         assert_eq!(content.of("s00"), Samples::new(), "the store that was sampled first is dropped");

@@ -33,19 +33,20 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     let size = growth::bytes(&engine.statistics()?);
     let samples = state.growth.of(&state.source.name).await?;
     let table = context.request.query("table").map(|name| context.table(name)).transpose()?;
-    let main = match &table {
-        Some(table) => html! {
+    let main = if let Some(table) = &table {
+        html! {
             h1 { "Growth of " (table) }
             p.sub { a href="/growth" { "All tables" } " · " a href=(link::table(table, "")) { "The table" } }
             (series(samples.get(table.as_str()).map_or(&[], Vec::as_slice)))
-        },
-        None => html! {
+        }
+    } else {
+        html! {
             h1 { "Growth" }
             (announcement(context, size))
             (whole(samples.get(WHOLE).map_or(&[], Vec::as_slice)))
             (tables(&context.known.tables, &samples, Utc::now()))
             p.foot { a.btn href="/growth?count=1" { "Count every table now" } span { "reads every table once" } }
-        },
+        }
     };
     let frame = Frame {
         title: table.as_ref().map_or_else(|| "Growth".to_owned(), |table| format!("Growth of {table}")),

@@ -30,17 +30,18 @@ const TARGET: u64 = 2_000 * 60;
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) fn page(context: &Context<'_>) -> Markup {
-    let main = match &context.state.source.load {
-        Some(load) => html! {
+    let main = if let Some(load) = &context.state.source.load {
+        html! {
             h1 { "Heat of partitions" }
             p.sub { "Requests of programs to each partition, as this process handles them. Requests of these pages, and requests that span partitions, are not counted." }
             (rows(load, &context.known))
             p.note { "The share is that of the 2,000 entities a second that the service lets a partition take." }
-        },
-        None => html! {
+        }
+    } else {
+        html! {
             h1 { "Heat of partitions" }
             (without_source(context))
-        },
+        }
     };
     let frame = Frame { title: "Heat of partitions".to_owned(), here: "/load", main, ..Frame::default() };
     frame.render(context.state, &context.known, context.reader.cost())

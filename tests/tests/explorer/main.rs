@@ -40,7 +40,7 @@ fn large() -> (usize, usize) {
 
 /// Returns the number of windows of rows that are scrolled down and back. `EXPLORER_WINDOWS` sets it; `all` scrolls to the end.
 fn windows() -> String {
-    env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "40".to_owned())
+    env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "25".to_owned())
 }
 
 /// Strings that would set `window.stolen` on a page that does not escape them, or hide or turn its text.
