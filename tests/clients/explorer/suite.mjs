@@ -474,11 +474,12 @@ async function axed(name, options) {
 /** Audits each page in both colour schemes, and measures it on a narrow screen and on a wide one. Only colours differ between the schemes. */
 async function audit() {
   for (const [name, path] of PAGES) {
-    await page.emulateMedia({ colorScheme: "light" });
+    // Without motion, no colour is between two schemes when it is looked at.
+    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
     await open(path);
     await page.evaluate(axe);
     await axed(`${name}-light`, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] });
-    await page.emulateMedia({ colorScheme: "dark" });
+    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
     await axed(`${name}-dark`, { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } });
     await page.setViewportSize({ width: 320, height: 700 });
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -491,7 +492,7 @@ async function audit() {
   for (const [name, path] of PAGES.filter(([name]) => ["table", "partition"].includes(name))) {
     await open(path);
     const widest = await page.locator(".design").first().evaluate((one) => one.offsetWidth);
-    if (widest > 3_200) faults.push(`${name}: a line of ${widest} points on a screen of 3840`);
+    if (widest > (name === "table" ? 1_720 : 3_200)) faults.push(`${name}: a line of ${widest} points on a screen of 3840`);
     await shot(`${name}-wide`);
   }
   await page.setViewportSize({ width: 1440, height: 900 });
