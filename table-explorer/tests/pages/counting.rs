@@ -205,7 +205,7 @@ async fn every_page_reports_exactly_the_requests_that_it_sent() {
     let mut wrong = Vec::new();
     for path in pages {
         let reported = reported(&browser.page(path).await);
-        // The names of queues are no request to the store of tables.
+        // Listing the queues sends no request to the store of tables.
         let sent = store.take().0 + u64::from(path == "/work");
         wrong.extend((reported != sent).then(|| format!("{path} reports {reported} of {sent}")));
     }
