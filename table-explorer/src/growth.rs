@@ -107,7 +107,7 @@ impl Growth {
 
 /// Returns the size of an engine: its files, and its memory of rows that are not in them.
 pub(crate) fn bytes(found: &Statistics) -> u64 {
-    found.base_bytes.saturating_add(found.recent_bytes as u64)
+    found.base_bytes.saturating_add(found.memtable_bytes as u64)
 }
 
 /// Counts the tables by reading each once, on a thread that may block. A table that was deleted in the meantime has no count.
