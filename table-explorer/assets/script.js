@@ -1,10 +1,10 @@
-// The script of the explorer: keys, times in the reader's zone, plans while a query is written, the live feed. Every page works without it.
+// The script of the explorer: keys, times in the reader's zone, plans while a query is written, live feeds and heat. Every page works without it.
 "use strict";
 
 const rows = () => [...document.querySelectorAll(".grid tbody tr:not(.columns)")];
 let chosen = null;
 
-/** Marks the row at a distance from the one that is marked, brings it into view, and moves the focus to its key. */
+/** Selects the row at a distance from the selected one, brings it into view, and moves the focus to its key. */
 async function choose(step) {
   let all = rows();
   if (all.length === 0) return;
@@ -13,11 +13,46 @@ async function choose(step) {
   if (step < 0 && at === 0) await scroller?.above();
   all = rows();
   const from = all.indexOf(chosen);
-  chosen?.classList.remove("sel");
-  chosen = all[Math.max(0, Math.min(from + step, all.length - 1))] ?? all[0];
-  chosen.classList.add("sel");
+  select(all[Math.max(0, Math.min(from + step, all.length - 1))] ?? all[0]);
   chosen.scrollIntoView({ block: "nearest" });
   chosen.querySelector("a.key, a")?.focus({ preventScroll: true });
+}
+
+function select(row) {
+  chosen?.classList.remove("sel");
+  chosen = row;
+  chosen.classList.add("sel");
+  detail(row);
+}
+
+/** Shows the selected row of a partition at the side: one request, sent once the selection rests. */
+let resting;
+function detail(row) {
+  clearTimeout(resting);
+  const link = row.querySelector("a.key");
+  if (!link || !row.closest(".wrap.selects")) return;
+  resting = setTimeout(async () => {
+    const answer = await fetch(link.href).catch(() => null);
+    if (!answer?.ok || chosen !== row) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const found = page.getElementById("detail");
+    if (!found) return;
+    localise(found);
+    document.getElementById("detail")?.replaceWith(document.adoptNode(found));
+    add(page.getElementById("cost"));
+  }, 150);
+}
+
+/** Adds the requests of a further read to those that the foot reports. */
+const cost = document.getElementById("cost");
+const sums = { requests: Number(cost?.dataset.requests ?? 0), rows: Number(cost?.dataset.rows ?? 0) };
+function add(further) {
+  if (further) show({ requests: sums.requests + Number(further.dataset.requests), rows: sums.rows + Number(further.dataset.rows) });
+}
+function show({ requests, rows }) {
+  Object.assign(sums, { requests, rows });
+  const text = (count, noun) => `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+  if (cost) cost.textContent = `This page sent ${text(requests, "request")} to the store, which read ${text(rows, "row")}.`;
 }
 
 function go(selector) {
@@ -40,6 +75,7 @@ const KEYS = {
   q: () => go('.side a[href$="/q"]'),
   e: () => go("a.edit"),
   g: () => go("a.brand"),
+  t: () => document.querySelector(".jump input[name=at]")?.focus(),
 };
 
 function say(text) {
@@ -63,6 +99,12 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A click beside a link selects the row.
+document.addEventListener("click", (event) => {
+  const row = event.target.closest(".wrap.selects tbody tr:not(.columns)");
+  if (row && !event.target.closest("a, input, button")) select(row);
+});
+
 document.getElementById("help")?.addEventListener("click", KEYS["?"]);
 if (sessionStorage.getItem("raw")) document.body.classList.add("raw-keys");
 
@@ -76,8 +118,6 @@ class Scroller {
     this.wrap = wrap;
     this.pages = [{ address: location.href, body: wrap.querySelector("tbody") }];
     this.dropped = [];
-    const cost = document.getElementById("cost");
-    this.sums = { requests: Number(cost?.dataset.requests ?? 0), rows: Number(cost?.dataset.rows ?? 0) };
     wrap.addEventListener("scroll", () => this.fill(), { passive: true });
   }
 
@@ -155,17 +195,8 @@ class Scroller {
       body.prepend(columns);
     }
     localise(body);
-    this.count(page.getElementById("cost"));
+    add(page.getElementById("cost"));
     return { address, body, next: document.adoptNode(page.querySelector("[data-next]")) };
-  }
-
-  /** Adds the requests of a page to those that the foot reports. */
-  count(cost) {
-    if (!cost) return;
-    this.sums.requests += Number(cost.dataset.requests);
-    this.sums.rows += Number(cost.dataset.rows);
-    const [requests, read] = [this.sums.requests, this.sums.rows].map((number) => number.toLocaleString("en-US"));
-    document.getElementById("cost").textContent = `This page sent ${requests} requests to the store, which read ${read} rows.`;
   }
 }
 
@@ -178,6 +209,9 @@ function sized(address) {
 
 const scrolling = document.querySelector(".wrap.rows");
 const scroller = scrolling && document.querySelector("a.next[data-next]") ? new Scroller(scrolling) : null;
+// The side shows the first row of a partition at the beginning.
+chosen = document.querySelector(".wrap.selects tbody tr:not(.columns)");
+chosen?.classList.add("sel");
 
 /** Shows times in the reader's zone; the title keeps the instant in UTC. The form is the one that the page had, so nothing moves. */
 function localise(root) {
@@ -232,6 +266,11 @@ if (feed?.dataset.events) {
   const source = new EventSource(feed.dataset.events);
   source.addEventListener("live", () => { state.textContent = "live"; });
   source.addEventListener("error", () => { state.textContent = "connecting again"; });
+  const before = { ...sums };
+  source.addEventListener("cost", (event) => {
+    const [requests, rows] = event.data.split(" ").map(Number);
+    show({ requests: before.requests + requests, rows: before.rows + rows });
+  });
   source.addEventListener("message", (event) => {
     const item = new DOMParser().parseFromString(event.data, "text/html").querySelector("li");
     if (!item) return;
@@ -240,6 +279,25 @@ if (feed?.dataset.events) {
     document.getElementById("feed-empty")?.remove();
     feed.prepend(document.adoptNode(item));
     say("one more change");
+  });
+}
+
+/** Shows the heat of partitions as it changes. The focus and the selected row stay with their partition; a new busiest partition is announced. */
+const heat = document.getElementById("load");
+if (heat) {
+  const source = new EventSource(heat.dataset.events);
+  const address = (row) => row?.querySelector("a.key")?.getAttribute("href");
+  const busiest = () => heat.querySelector("#load-sum .busiest")?.textContent;
+  source.addEventListener("message", (event) => {
+    const next = new DOMParser().parseFromString(event.data, "text/html").getElementById("load");
+    if (!next) return;
+    const [first, selected, focused] = [busiest(), address(chosen), address(document.activeElement.closest("#load tr"))];
+    heat.replaceChildren(...[...next.childNodes].map((node) => document.adoptNode(node)));
+    const row = (of) => of && rows().find((row) => address(row) === of);
+    chosen = row(selected) ?? null;
+    chosen?.classList.add("sel");
+    row(focused)?.querySelector("a.key").focus({ preventScroll: true });
+    if (busiest() && busiest() !== first) say(`most requests go to ${busiest()}`);
   });
 }
 

@@ -5,14 +5,16 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chrono::{DateTime, Utc};
 use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, TableName, TableStore};
 use table_inspect::keys;
 
 use crate::failure::Result;
+use crate::index_state::IndexState;
 use crate::tree::Branch;
 
-/// The maximum number of tables whose trees are cached.
+/// The maximum number of tables whose trees, and whose states of indexes, are cached.
 const TREES: usize = 64;
 
 /// The tables of a store and their schemas.
@@ -32,11 +34,15 @@ impl Known {
     }
 }
 
-/// The cached [`Known`] and trees.
+/// The states of the indexes of a table, and the time at which they were read.
+type States = (DateTime<Utc>, Vec<IndexState>);
+
+/// The cached [`Known`], trees and states of indexes.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     known: Mutex<Option<Arc<Known>>>,
     trees: Mutex<HashMap<String, Arc<Vec<Branch>>>>,
+    states: Mutex<HashMap<String, Arc<States>>>,
 }
 
 impl Catalog {
@@ -78,6 +84,20 @@ impl Catalog {
             trees.clear();
         }
         trees.insert(table.folded().to_owned(), Arc::new(branches.to_vec()));
+    }
+
+    /// Returns the states of a table's indexes that were read last; `None` before the first read.
+    pub(crate) fn states(&self, table: &TableName) -> Option<Arc<States>> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
+    }
+
+    /// Caches the states of a table's indexes.
+    pub(crate) fn keep_states(&self, table: &TableName, states: &[IndexState]) {
+        let mut kept = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= TREES {
+            kept.clear();
+        }
+        kept.insert(table.folded().to_owned(), Arc::new((Utc::now(), states.to_vec())));
     }
 }
 

@@ -28,9 +28,9 @@ pub(crate) fn line(schema: &StoredSchema, states: Option<&Markup>) -> Markup {
             div.key { small { "PartitionKey" } code { (keyed::pattern(&kind, &schema.partition_key)) } (codecs(&schema.partition_key)) }
             div.key { small { "RowKey" } code { (keyed::pattern(&kind, &schema.row_key)) } (codecs(&schema.row_key)) }
             div.links {
+                @for word in &schema.keeps { span.badge { (show::text(word)) } }
                 @if let Some(states) = states { (states) }
                 @else { @for index in &schema.indexes { span.badge { (show::text(&index.name)) @if index.unique { ", unique" } } } }
-                @for word in &schema.keeps { span.badge { (show::text(word)) } }
             }
         }
     }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use chrono::Utc;
 use http::{Request, Response};
 
 use crate::catalog::Catalog;
+use crate::growth::Growth;
 use crate::notebook::Notebook;
 use crate::response::Body;
 use crate::route;
@@ -32,7 +34,18 @@ impl Explorer {
     fn with(source: Source, is_writable: bool) -> Self {
         let (catalog, session) = (Catalog::default(), Session::new());
         let notebook = source.notebook.clone().map(Notebook::in_file).unwrap_or_default();
-        Self(Arc::new(State { source, catalog, session, notebook, is_writable }))
+        let growth = source.growth.clone().map(Growth::in_file).unwrap_or_default();
+        Self(Arc::new(State { source, catalog, session, notebook, growth, is_writable }))
+    }
+
+    /// Takes a sample of the sizes of the store and its tables. A store without an engine has none.
+    pub(crate) async fn sample(&self) {
+        let State { source, catalog, growth, .. } = &*self.0;
+        let Some(engine) = &source.engine else { return };
+        // Tables that were created meanwhile are sampled as well. Pages report a catalog that cannot be read.
+        if let Ok(known) = catalog.read(&source.tables).await {
+            growth.sample(&source.name, engine, &known, Utc::now()).await;
+        }
     }
 
     /// Returns the path that starts the session. It contains a token that is valid once.

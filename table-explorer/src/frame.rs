@@ -2,6 +2,9 @@
 
 use maud::{DOCTYPE, Markup, html};
 use table_core::TableName;
+use table_core::schema::StoredSchema;
+use table_inspect::keys;
+use table_inspect::kind::Kind;
 
 use crate::assets;
 use crate::catalog::Known;
@@ -10,7 +13,6 @@ use crate::link;
 use crate::reader::Cost;
 use crate::show;
 use crate::state::State;
-use table_inspect::kind::Kind;
 
 /// One page.
 #[derive(Default)]
@@ -27,12 +29,11 @@ pub(crate) struct Frame<'a> {
     pub(crate) here: &'a str,
     pub(crate) main: Markup,
     pub(crate) aside: Option<Markup>,
-    pub(crate) cost: Option<Cost>,
 }
 
 impl Frame<'_> {
-    /// Returns the whole document.
-    pub(crate) fn render(&self, state: &State, known: &Known) -> Markup {
+    /// Returns the whole document, which reports what its reads cost.
+    pub(crate) fn render(&self, state: &State, known: &Known, cost: Cost) -> Markup {
         let layout = if self.aside.is_some() { "page detailed" } else { "page" };
         html! {
             (DOCTYPE)
@@ -52,7 +53,7 @@ impl Frame<'_> {
                         (self.navigation(state, known))
                         main #main tabindex="-1" {
                             (self.main)
-                            @if let Some(cost) = self.cost { (cost_line(cost)) }
+                            @if cost != Cost::default() { (cost_line(cost)) }
                         }
                         @if let Some(aside) = &self.aside { aside aria-label="Detail" { (aside) } }
                     }
@@ -105,9 +106,15 @@ impl Frame<'_> {
                     li { a href="/work" aria-current=[is_here("/work")] { "Outbox and poison" } }
                     @if state.source.queues.is_some() { li { a href="/queues" aria-current=[is_here("/queues")] { "Queues" } } }
                 }
-                @if state.source.engine.is_some() {
+                @if state.source.engine.is_some() || state.source.load.is_some() {
                     h2 { "Engine" }
-                    ul.tree { li { a href="/engine" aria-current=[is_here("/engine")] { "Statistics and checks" } } }
+                    ul.tree {
+                        li { a href="/load" aria-current=[is_here("/load")] { "Heat of partitions" } }
+                        @if state.source.engine.is_some() {
+                            li { a href="/growth" aria-current=[is_here("/growth")] { "Growth" } }
+                            li { a href="/engine" aria-current=[is_here("/engine")] { "Statistics and checks" } }
+                        }
+                    }
                 }
             }
         }
@@ -138,22 +145,31 @@ impl Frame<'_> {
 /// Returns the link to a partition.
 fn branch(
     name: &TableName,
-    schema: Option<&table_core::schema::StoredSchema>,
+    schema: Option<&StoredSchema>,
     partition_key: &str,
     count: Option<String>,
     is_here: bool,
 ) -> Markup {
     html! {
         a href=(link::partition(name, partition_key)) aria-current=[is_here.then_some("page")] {
-            span.cut {
-                @match schema.and_then(|schema| Some((schema, table_inspect::keys::segments(&schema.partition_key, partition_key)?))) {
-                    Some((schema, segments)) => (keyed::coloured(&Kind::Entity(schema), &segments)),
-                    None => (show::raw_key(partition_key)),
-                }
-            }
+            span.cut { (partition_name(schema, partition_key)) }
             @if let Some(count) = count { span.n { (count) } }
         }
     }
+}
+
+/// Returns a `PartitionKey`, with coloured parts if a schema explains it.
+pub(crate) fn partition_name(schema: Option<&StoredSchema>, partition_key: &str) -> Markup {
+    let segments = |schema: &StoredSchema| keys::segments(&schema.partition_key, partition_key);
+    match schema.and_then(|schema| Some((schema, segments(schema)?))) {
+        Some((schema, segments)) => keyed::coloured(&Kind::Entity(schema), &segments),
+        None => show::raw_key(partition_key),
+    }
+}
+
+/// Returns a horizontal bar. Its length is shown as a number next to it, so that it has no text.
+pub(crate) fn bar(length: u64, most: u64) -> Markup {
+    html! { svg.bar viewBox={ "0 0 " (most) " 10" } width=(most) height="10" aria-hidden="true" { rect x="0" y="0" width=(length.max(2)) height="10" rx="3" {} } }
 }
 
 fn cost_line(cost: Cost) -> Markup {
@@ -164,7 +180,7 @@ fn cost_line(cost: Cost) -> Markup {
 
 /// The dialog with the keyboard shortcuts.
 fn keys() -> Markup {
-    const KEYS: [(&str, &str); 10] = [
+    const KEYS: [(&str, &str); 11] = [
         ("?", "these keys"),
         ("/", "find a table"),
         ("j k", "next and previous row"),
@@ -172,6 +188,7 @@ fn keys() -> Markup {
         ("x", "mark the row"),
         ("r", "raw keys large or small"),
         ("n p", "next page, back to the first"),
+        ("t", "jump to a key"),
         ("q", "query the table"),
         ("e", "edit the entity"),
         ("g", "list of tables"),

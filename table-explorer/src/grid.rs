@@ -25,6 +25,8 @@ pub(crate) struct Grid<'a> {
     has_partitions: bool,
     has_kinds: bool,
     has_marks: bool,
+    /// The classes of the element around the table.
+    class: &'static str,
 }
 
 impl<'a> Grid<'a> {
@@ -38,7 +40,17 @@ impl<'a> Grid<'a> {
         let first = rows.first().map(partition);
         let has_partitions = rows.iter().any(|row| Some(partition(row)) != first);
         let has_kinds = rows.iter().any(|row| row.kind != main);
-        Self { table, rows, main, columns, left_out, has_partitions, has_kinds, has_marks: false }
+        Self {
+            table,
+            rows,
+            main,
+            columns,
+            left_out,
+            has_partitions,
+            has_kinds,
+            has_marks: false,
+            class: "wrap rows",
+        }
     }
 
     /// Adds a box to each row that marks it for the form with the identifier [`mark::FORM`].
@@ -46,12 +58,22 @@ impl<'a> Grid<'a> {
         Self { has_marks, ..self }
     }
 
+    /// Lets the reader select a row, whose detail is shown at the side.
+    pub(crate) fn with_selection(self) -> Self {
+        Self { class: "wrap rows selects", ..self }
+    }
+
+    /// Returns the kind of the rows that have columns.
+    pub(crate) const fn main(&self) -> Kind<'a> {
+        self.main
+    }
+
     pub(crate) fn render(&self, label: &str) -> Markup {
         html! {
-            div.wrap.rows tabindex="0" role="region" aria-label=(label) {
+            div class=(self.class) tabindex="0" role="region" aria-label=(label) {
                 table.grid {
                     thead { (self.head()) }
-                    tbody { @for row in self.rows { (self.row(row)) } }
+                    tbody { @for (at, row) in self.rows.iter().enumerate() { (self.row(row, self.owner(at))) } }
                 }
             }
             @if self.left_out > 0 { p.note { (show::count_of(self.left_out as u64, "additional property")) " in these rows; the page of an entity shows all." } }
@@ -81,7 +103,17 @@ impl<'a> Grid<'a> {
         }
     }
 
-    fn row(&self, row: &Keyed<'_>) -> Markup {
+    /// Returns the row of the main kind beneath which a row of another kind belongs by its key.
+    fn owner(&self, at: usize) -> Option<&'a Keyed<'a>> {
+        let row = self.rows.get(at).filter(|row| row.kind != self.main)?;
+        let above = self.rows.get(..at)?.iter().rev().find(|above| above.kind == self.main)?;
+        let rest = row.row.key().row_key.as_str().strip_prefix(above.row.key().row_key.as_str())?;
+        let is_beneath = rest.starts_with('_') && row.row_parts().count() > above.row_parts().count();
+        let is_together = row.row.key().partition_key == above.row.key().partition_key;
+        (is_beneath && is_together).then_some(above)
+    }
+
+    fn row(&self, row: &Keyed<'_>, owner: Option<&Keyed<'_>>) -> Markup {
         let is_main = row.kind == self.main;
         let address = link::entity(self.table, row.row.key());
         let partition = || link::partition(self.table, row.row.key().partition_key.as_str());
@@ -89,7 +121,7 @@ impl<'a> Grid<'a> {
             tr class=[(!is_main).then_some("other")] {
                 @if self.has_marks { td.mark { @if let Some(mark) = mark::of(row.row) { input type="checkbox" name="row" form=(mark::FORM) value=(mark) aria-label={ "Mark " (show::text(row.row.key().row_key.as_str())) }; } } }
                 @if self.has_partitions { td { a href=(partition()) { (row.partition_key()) } } }
-                (self.key_cells(row, &address, is_main))
+                (self.key_cells(row, &address, owner))
                 @if self.has_kinds { td.kind { (kind_label(&row.kind)) } }
                 @if is_main {
                     @for column in &self.columns { td class=(show::class(column.edm)) { (self.value(row, column)) } }
@@ -101,12 +133,14 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the cells of the key: one for each part, or a single one for a row of another kind. The first cell has the link and the raw key.
-    fn key_cells(&self, row: &Keyed<'_>, address: &str, is_main: bool) -> Markup {
-        let parts: Vec<_> = row.row_parts().collect();
+    /// Returns the cells of the key: one for each part, or a single one for a row of another kind. The first cell has the link and the raw key. A row
+    /// beneath another one shows the parts that the other one does not have.
+    fn key_cells(&self, row: &Keyed<'_>, address: &str, owner: Option<&Keyed<'_>>) -> Markup {
+        let parts: Vec<_> =
+            row.row_parts().skip(owner.map_or(0, |owner| owner.row_parts().count())).collect();
         let expected = self.parts().len().max(1);
         html! {
-            @if is_main && !parts.is_empty() {
+            @if row.kind == self.main && !parts.is_empty() {
                 @for (at, (name, value)) in parts.iter().enumerate() {
                     td {
                         @if at == 0 { a.key href=(address) { b class=(keyed::colour(&row.kind, name)) { (show::part(value)) } } span.raw { (row.row_key()) } }
@@ -115,6 +149,7 @@ impl<'a> Grid<'a> {
                 }
             } @else {
                 td colspan=(expected) {
+                    @if owner.is_some() { span.faint aria-hidden="true" { "└ " } }
                     a.key href=(address) {
                         @if parts.is_empty() { span.mono { (row.row_key()) } }
                         @for (at, (name, value)) in parts.iter().enumerate() { @if at > 0 { " · " } b class=(keyed::colour(&row.kind, name)) { (show::part(value)) } }

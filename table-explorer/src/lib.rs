@@ -20,6 +20,7 @@
 
 mod assets;
 mod catalog;
+mod chart;
 mod columns;
 #[cfg(feature = "demo")]
 pub mod demo;
@@ -28,6 +29,9 @@ mod explorer;
 mod failure;
 mod frame;
 mod grid;
+mod growth;
+mod index_state;
+mod json_file;
 mod keyed;
 mod link;
 mod mark;

@@ -1,13 +1,12 @@
 //! The notebook: queries that readers saved, and those that ran last, in memory or in a file.
 
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
+use crate::json_file::JsonFile;
 
 /// The most queries of the history; saved ones are kept until they are removed.
 const HISTORY: usize = 100;
@@ -38,24 +37,21 @@ struct Content {
 
 /// A notebook. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Notebook {
-    /// The file; a notebook without one ends with the explorer.
-    file: Option<PathBuf>,
-    content: Arc<Mutex<Content>>,
-}
+pub(crate) struct Notebook(JsonFile<Content>);
 
 impl Notebook {
     pub(crate) fn in_file(file: PathBuf) -> Self {
-        Self { file: Some(file), ..Self::default() }
+        Self(JsonFile::at(file))
     }
 
     /// Returns the queries of a store, newest first.
     pub(crate) async fn of(&self, store: &str) -> Result<Vec<Noted>> {
         let store = store.to_owned();
-        self.on_thread(move |content| {
-            content.queries.iter().rev().filter(|noted| noted.store == store).cloned().collect()
-        })
-        .await
+        self.0
+            .run(move |content| {
+                content.queries.iter().rev().filter(|noted| noted.store == store).cloned().collect()
+            })
+            .await
     }
 
     /// Adds a query that ran, or saves one under its name. It replaces the same query, or the query of the same name.
@@ -66,36 +62,12 @@ impl Notebook {
                 None => Ok(()),
             };
         }
-        self.on_thread(move |content| content.add(noted)).await
+        self.0.run(move |content| content.add(noted)).await
     }
 
     /// Removes a saved query, or one of the history.
     pub(crate) async fn remove(&self, noted: Noted) -> Result<()> {
-        self.on_thread(move |content| content.queries.retain(|known| !known.is_same(&noted))).await
-    }
-
-    /// Runs a function on the content, on a thread that may block. The file is read before, because another explorer may have changed it, and
-    /// written if the function changed the content.
-    async fn on_thread<T: Send + 'static>(
-        &self,
-        run: impl FnOnce(&mut Content) -> T + Send + 'static,
-    ) -> Result<T> {
-        let notebook = self.clone();
-        let done = tokio::task::spawn_blocking(move || notebook.run(run)).await;
-        done.map_err(|error| Failure::Refused(format!("the notebook was not read: {error}")))?
-    }
-
-    fn run<T>(&self, run: impl FnOnce(&mut Content) -> T) -> Result<T> {
-        let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(file) = &self.file else { return Ok(run(&mut content)) };
-        let refuse = |error: io::Error| Failure::Refused(format!("{}: {error}", file.display()));
-        let before = read(file).map_err(refuse)?;
-        *content = before.clone();
-        let answer = run(&mut content);
-        if *content != before {
-            write(file, &content).map_err(refuse)?;
-        }
-        Ok(answer)
+        self.0.run(move |content| content.queries.retain(|known| !known.is_same(&noted))).await
     }
 }
 
@@ -120,30 +92,6 @@ impl Noted {
         let is_same_place = self.store == other.store && self.table == other.table;
         is_same_place && self.name == other.name && (self.name.is_some() || self.query == other.query)
     }
-}
-
-fn read(file: &Path) -> io::Result<Content> {
-    match std::fs::read(file) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Content::default()),
-        bytes => Ok(serde_json::from_slice(&bytes?)?),
-    }
-}
-
-/// Writes a file that only its owner can read, in one step: a reader finds the old content or the new one.
-fn write(file: &Path, content: &Content) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let draft = file.with_extension("draft");
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut out = options.open(&draft)?;
-    serde_json::to_writer_pretty(&mut out, content)?;
-    out.write_all(b"\n")?;
-    out.sync_all()?;
-    std::fs::rename(draft, file)
 }
 
 #[cfg(test)]
@@ -178,27 +126,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn two_explorers_share_a_file_that_only_its_owner_reads() {
+    async fn queries_of_other_stores_are_not_listed() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("deep").join("queries.json");
-        let (one, other) = (Notebook::in_file(file.clone()), Notebook::in_file(file.clone()));
+        let file = folder.path().join("queries.json");
+        let (one, other) = (Notebook::in_file(file.clone()), Notebook::in_file(file));
         one.add(noted("a", None)).await.unwrap();
         other.add(noted("b", Some("saved"))).await.unwrap();
         assert_eq!(one.of("demo").await.unwrap(), [noted("b", Some("saved")), noted("a", None)]);
         assert_eq!(one.of("other").await.unwrap(), []);
         one.remove(noted("a", None)).await.unwrap();
         assert_eq!(other.of("demo").await.unwrap(), [noted("b", Some("saved"))]);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        }
-        std::fs::write(&file, "not JSON").unwrap();
-        assert!(one.add(noted("c", None)).await.is_err());
-        assert_eq!(
-            std::fs::read_to_string(&file).unwrap(),
-            "not JSON",
-            "a file that cannot be read is not replaced"
-        );
     }
 }

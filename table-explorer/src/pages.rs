@@ -8,8 +8,11 @@ pub(crate) mod entity;
 pub(crate) mod export;
 pub(crate) mod failure;
 pub(crate) mod feed;
+pub(crate) mod growth;
 pub(crate) mod heat;
 pub(crate) mod indexes;
+pub(crate) mod layout;
+pub(crate) mod load;
 pub(crate) mod partition;
 pub(crate) mod paste;
 pub(crate) mod queries;
@@ -37,7 +40,7 @@ pub(crate) struct Context<'a> {
     pub(crate) state: &'a Arc<State>,
     pub(crate) request: &'a Request,
     pub(crate) known: Arc<Known>,
-    pub(crate) reader: Reader<'a>,
+    pub(crate) reader: Reader,
 }
 
 impl Context<'_> {

@@ -1,6 +1,6 @@
 //! Counted reads: each page reports how many requests it sent and how many rows they read.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+mod counted;
 
 use table_core::query::{EntityRef, Select};
 use table_core::{
@@ -9,12 +9,12 @@ use table_core::{
 
 use crate::failure::Result;
 
+pub(crate) use counted::Counted;
+
 /// The reads of one page.
 #[derive(Debug)]
-pub(crate) struct Reader<'a> {
-    store: &'a DynTableStore,
-    requests: AtomicU64,
-    rows: AtomicU64,
+pub(crate) struct Reader {
+    store: Counted,
 }
 
 /// One page of rows, and its cost.
@@ -33,13 +33,28 @@ pub(crate) struct Cost {
     pub(crate) rows: u64,
 }
 
-impl<'a> Reader<'a> {
-    pub(crate) const fn new(store: &'a DynTableStore) -> Self {
-        Self { store, requests: AtomicU64::new(0), rows: AtomicU64::new(0) }
+impl Reader {
+    pub(crate) fn new(store: &DynTableStore) -> Self {
+        Self { store: Counted::new(store.clone()) }
     }
 
     pub(crate) fn cost(&self) -> Cost {
-        Cost { requests: self.requests.load(Ordering::Relaxed), rows: self.rows.load(Ordering::Relaxed) }
+        self.store.cost()
+    }
+
+    /// Returns the store, whose requests are counted for this page.
+    pub(crate) fn store(&self) -> Counted {
+        self.store.clone()
+    }
+
+    /// Returns the store as a shared one, whose requests are counted for this page.
+    pub(crate) fn shared(&self) -> DynTableStore {
+        DynTableStore::new(self.store())
+    }
+
+    /// Counts requests that were not sent through [`store`](Self::store), such as those to queues.
+    pub(crate) fn count(&self, requests: u64) {
+        self.store.count(requests, 0);
     }
 
     /// Reads one page of a query with one request.
@@ -49,19 +64,14 @@ impl<'a> Reader<'a> {
         query: &Query,
         from: Option<&Continuation>,
     ) -> Result<Found> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
         let page = self.store.query(table, query, from).await?;
         let rows = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<Vec<_>>>()?;
-        let read = page.rows_read.unwrap_or(rows.len() as u64);
-        self.rows.fetch_add(read, Ordering::Relaxed);
-        Ok(Found { rows, next: page.continuation, read })
+        Ok(Found { rows, next: page.continuation, read: page.rows_read.unwrap_or(page.rows.len() as u64) })
     }
 
     /// Reads one entity with one request.
     pub(crate) async fn get(&self, table: &TableName, key: &EntityKey) -> Result<Option<TableEntity>> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
         let Some(found) = self.store.get(table, key, &Select::All).await? else { return Ok(None) };
-        self.rows.fetch_add(1, Ordering::Relaxed);
         let row = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), found.row.view());
         Ok(Some(TableEntity::from_entity(row.with_etag(&found.etag))?))
     }

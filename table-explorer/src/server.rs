@@ -13,8 +13,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
+use tokio::time::MissedTickBehavior;
 
 use crate::explorer::Explorer;
+use crate::growth;
 use crate::response::{self, Body};
 
 /// The maximum number of bytes of a form: more than the largest entity.
@@ -51,8 +53,25 @@ impl Server {
         format!("http://{}{}", self.address, self.explorer.first_path())
     }
 
-    /// Serves requests until `end` completes, then finishes open requests except streams.
+    /// Serves requests until `end` completes, then finishes open requests except streams. A sample of the growth of the store is taken once a
+    /// minute.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
+        let explorer = self.explorer.clone();
+        let sampling = async {
+            let mut moments = tokio::time::interval(growth::INTERVAL);
+            moments.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                moments.tick().await;
+                explorer.sample().await;
+            }
+        };
+        tokio::select! {
+            () = self.answer_until(end) => {}
+            () = sampling => {}
+        }
+    }
+
+    async fn answer_until(self, end: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
         let builder = Builder::new(TokioExecutor::new());
         let mut end = std::pin::pin!(end);

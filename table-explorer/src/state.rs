@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use table_core::queue::DynQueueStore;
 use table_core::{DynTableStore, Engine};
+use table_inspect::load::PartitionLoad;
 
 use crate::catalog::Catalog;
+use crate::growth::Growth;
 use crate::notebook::Notebook;
 use crate::session::Session;
 
@@ -22,13 +24,18 @@ pub struct Source {
     pub(crate) name: String,
     /// The file of saved queries; they are kept in memory without one.
     pub(crate) notebook: Option<PathBuf>,
+    /// The file of the samples of growth; they are kept in memory without one.
+    pub(crate) growth: Option<PathBuf>,
+    /// The counts of requests that other programs send, if this process handles them.
+    pub(crate) load: Option<PartitionLoad>,
 }
 
 impl Source {
     /// Creates a source from tables and the name shown on pages.
     #[must_use]
     pub fn new(tables: DynTableStore, name: impl Into<String>) -> Self {
-        Self { tables, queues: None, engine: None, name: name.into(), notebook: None }
+        let name = name.into();
+        Self { tables, queues: None, engine: None, name, notebook: None, growth: None, load: None }
     }
 
     /// Adds the engine behind the tables, whose statistics, checks and queues are shown.
@@ -50,6 +57,20 @@ impl Source {
     pub fn with_notebook(self, file: impl Into<PathBuf>) -> Self {
         Self { notebook: Some(file.into()), ..self }
     }
+
+    /// Keeps samples of the growth of tables in a file, which several explorers may share. It contains the names of tables, and is created for its
+    /// owner alone.
+    #[must_use]
+    pub fn with_growth(self, file: impl Into<PathBuf>) -> Self {
+        Self { growth: Some(file.into()), ..self }
+    }
+
+    /// Adds counts of the requests that other programs send, which are shown live. A server in the same process has them, and
+    /// [`Observed`](table_inspect::load::Observed) counts those to any store.
+    #[must_use]
+    pub fn with_load(self, load: PartitionLoad) -> Self {
+        Self { load: Some(load), ..self }
+    }
 }
 
 /// The state shared by all requests.
@@ -59,5 +80,6 @@ pub(crate) struct State {
     pub(crate) catalog: Catalog,
     pub(crate) session: Session,
     pub(crate) notebook: Notebook,
+    pub(crate) growth: Growth,
     pub(crate) is_writable: bool,
 }

@@ -33,20 +33,19 @@ pub(crate) struct Branches {
     pub(crate) after: Option<String>,
 }
 
-/// Reads the partitions after a given one, or from the start.
+/// Reads the partitions above a lower bound.
 ///
 /// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition, so a partition with a
 /// million rows costs one request.
 pub(crate) async fn branches(
-    reader: &Reader<'_>,
+    reader: &Reader,
     table: &TableName,
-    after: Option<&str>,
+    mut lower: Bound<String>,
 ) -> Result<Branches> {
-    let mut found = Branches { branches: Vec::new(), after: after.map(str::to_owned) };
+    let mut found = Branches::default();
     let mut from = None;
     for _ in 0..REQUESTS {
-        let lower = found.after.clone().map_or(Bound::Unbounded, Bound::Excluded);
-        let partition_key = TextRange { lower, upper: Bound::Unbounded };
+        let partition_key = TextRange { lower: lower.clone(), upper: Bound::Unbounded };
         let query = Query {
             select: Select::names(["PartitionKey", "RowKey"]),
             top: Some(KEYS),
@@ -77,6 +76,7 @@ pub(crate) async fn branches(
             }
         }
         found.after = found.branches.last().map(|branch| branch.partition_key.clone());
+        lower = found.after.clone().map_or(lower, Bound::Excluded);
         if is_last {
             found.after = None;
             break;

@@ -20,6 +20,7 @@ pub mod infer;
 pub mod keys;
 pub mod kind;
 pub mod lines;
+pub mod load;
 pub mod record;
 pub mod value;
 

@@ -1,6 +1,7 @@
 //! Accounts: a name, a key, an engine and settings.
 
 use table_core::{Engine, QueueName, QueueStore, Result, TableName, TableStore};
+use table_inspect::load::PartitionLoad;
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 use table_wire::sas::{Authority, QueuePermissions, StoredAccessPolicy};
 use table_wire::{ServiceProperties, acl};
@@ -60,6 +61,13 @@ impl Account {
     pub fn resettable(mut self) -> Self {
         self.is_resettable = true;
         self
+    }
+
+    /// Returns the counts of requests to the busiest partitions, which the account updates while it is served. Queues are counted as partitions of
+    /// a table without a name.
+    #[must_use]
+    pub fn partition_load(&self) -> PartitionLoad {
+        self.traffic.load.clone()
     }
 
     /// Returns the name of the account.

@@ -1,19 +1,18 @@
 //! The load of an account's partitions: the hot partitions, and the limits given by the service's targets.
 
-mod hot;
 mod throttle;
 
 use table_core::query::KeyRange;
+use table_inspect::load::PartitionLoad;
 
 use crate::refusal::Refusal;
-use hot::Hot;
 
 pub use throttle::Throttle;
 
 /// The load of an account's partitions.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
-    hot: Hot,
+    pub(crate) load: PartitionLoad,
     pub(crate) throttle: Option<Throttle>,
 }
 
@@ -31,7 +30,7 @@ impl Traffic {
     /// # Errors
     /// `ServerBusy` beyond the partition's target (SCL-3).
     pub(crate) fn entities(&self, table: &str, partition: &str, entities: usize) -> Result<(), Refusal> {
-        self.hot.note(table, partition);
+        self.load.note(table, partition);
         self.throttle.as_ref().map_or(Ok(()), |throttle| throttle.entities(table, partition, entities))
     }
 
@@ -48,10 +47,5 @@ impl Traffic {
         if let (Some(throttle), Some(partition)) = (&self.throttle, keys.partition_key.single()) {
             throttle.charge(table, partition, entities.saturating_sub(1));
         }
-    }
-
-    /// Returns the table, the key and the number of requests of the busiest partitions.
-    pub(crate) fn hottest(&self) -> Vec<(String, String, u64)> {
-        self.hot.read()
     }
 }

@@ -114,7 +114,7 @@ pub(crate) async fn submit(
     table: &TableName,
     operations: Vec<(PartitionKey, Operation)>,
 ) -> Result<Report> {
-    let store = &context.state.source.tables;
+    let store = &context.reader.store();
     let mut report = Report::default();
     for partition in operations.chunk_by(|(one, _), (other, _)| one == other) {
         for group in partition.chunks(GROUP) {
@@ -166,5 +166,5 @@ pub(crate) fn answer(
 pub(crate) fn frame(context: &Context<'_>, table: &TableName, title: &str, main: Markup) -> Markup {
     let crumbs = vec![(table.as_str().to_owned(), link::table(table, ""))];
     let frame = Frame { title: title.to_owned(), crumbs, table: Some(table), main, ..Frame::default() };
-    frame.render(context.state, &context.known)
+    frame.render(context.state, &context.known, context.reader.cost())
 }

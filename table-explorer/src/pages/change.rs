@@ -23,7 +23,7 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
         return Err(Failure::Refused(text.to_owned()));
     }
     let help = "; plain rows would leave these wrong. Change them through a program with the declaration";
-    match derived::refuse_plain_writes(&context.state.source.tables, table, false).await {
+    match derived::refuse_plain_writes(&context.reader.shared(), table, false).await {
         Err(table_inspect::Error::Derived(text)) => {
             let fact = text.split("; plain rows").next().unwrap_or(&text).to_owned();
             Err(Failure::Refused(fact + help))
@@ -53,7 +53,7 @@ pub(crate) async fn new(context: &Context<'_>, table: &TableName) -> Result<Mark
         main: html! { h1 { "Insert into " (table) } (form::new(context, table)) },
         ..Frame::default()
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 fn frame(context: &Context<'_>, table: &TableName, key: &EntityKey, title: &str, main: Markup) -> Markup {
@@ -70,7 +70,7 @@ fn frame(context: &Context<'_>, table: &TableName, key: &EntityKey, title: &str,
         main,
         ..Frame::default()
     };
-    frame.render(context.state, &context.known)
+    frame.render(context.state, &context.known, context.reader.cost())
 }
 
 /// Returns the key that the form names.
@@ -126,7 +126,7 @@ async fn submit(
     key: &EntityKey,
     kind: OperationKind,
 ) -> Result<()> {
-    let store = &context.state.source.tables;
+    let store = context.reader.store();
     let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
     transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
     store.submit(table, transaction).await?;

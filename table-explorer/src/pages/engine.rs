@@ -40,7 +40,7 @@ pub(crate) fn page(context: &Context<'_>, report: Option<&Verification>) -> Resu
         }
     };
     let frame = Frame { title: "Engine".to_owned(), here: "/engine", main, ..Frame::default() };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 fn verified(report: &Verification) -> Markup {

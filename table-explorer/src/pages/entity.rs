@@ -9,7 +9,7 @@ use crate::columns;
 use crate::failure::{Failure, Result};
 use crate::frame::Frame;
 use crate::grid;
-use crate::keyed::Keyed;
+use crate::keyed::{self, Keyed};
 use crate::link;
 use crate::pages::Context;
 use crate::show;
@@ -32,14 +32,9 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let entity = read(context, table, &key(context)?).await?;
     let keyed = Keyed::new(table.as_str(), &entity, &context.known.schemas);
     let key = entity.key();
-    let parts: Vec<_> = keyed.row_parts().collect();
     let declared = context.declared(table);
     let main = html! {
-        h1 {
-            span.kind { (grid::kind_label(&keyed.kind)) } " "
-            @if parts.is_empty() { span.part { (keyed.row_key()) } }
-            @for (at, (name, value)) in parts.iter().enumerate() { @if at > 0 { " · " } span class=(crate::keyed::colour(&keyed.kind, name)) { (show::part(value)) } }
-        }
+        h1 { span.kind { (grid::kind_label(&keyed.kind)) } " " (title(&keyed)) }
         p.sub {
             "In partition " a href=(link::partition(table, key.partition_key.as_str())) { (keyed.partition_key()) }
             @if context.state.is_writable {
@@ -63,10 +58,9 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         partition: Some(key.partition_key.as_str()),
         here: "",
         main,
-        aside: Some(aside(context, table, &keyed)),
-        cost: Some(context.reader.cost()),
+        aside: Some(detail(context, table, &keyed)),
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 fn properties(table: &TableName, entity: &TableEntity) -> Markup {
@@ -97,13 +91,24 @@ fn properties(table: &TableName, entity: &TableEntity) -> Markup {
     }
 }
 
-fn aside(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup {
+/// Returns the parts of an entity's `RowKey`, or the whole `RowKey` if no schema explains it.
+fn title(keyed: &Keyed<'_>) -> Markup {
+    let parts: Vec<_> = keyed.row_parts().collect();
+    html! {
+        @if parts.is_empty() { span.part { (keyed.row_key()) } }
+        @for (at, (name, value)) in parts.iter().enumerate() { @if at > 0 { " · " } span class=(keyed::colour(&keyed.kind, name)) { (show::part(value)) } }
+    }
+}
+
+/// Returns the detail of a row: key, version, size and derived rows. The page of a partition shows it for the selected row.
+pub(crate) fn detail(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup {
     let (entity, key) = (keyed.row, keyed.row.key());
     let bytes = entity.to_row().map(|row| {
         table_core::row::entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&row))
     });
     html! {
-        h2 { "Key and version" }
+        section #detail aria-label="Selected row" {
+        h2.row-title { (grid::kind_label(&keyed.kind)) " " (title(keyed)) }
         dl {
             dt { "PartitionKey" } dd { code { (keyed.partition_key()) } }
             dt { "RowKey" } dd { code { (keyed.row_key()) } }
@@ -121,6 +126,7 @@ fn aside(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup 
                 }
             }
             _ => {}
+        }
         }
     }
 }

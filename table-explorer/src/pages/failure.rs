@@ -13,7 +13,7 @@ use crate::show;
 /// Returns the page of a failure inside the session.
 pub(crate) fn page(context: &Context<'_>, failure: &Failure) -> Response<Body> {
     let frame = Frame { title: "Not shown".to_owned(), main: report(failure), ..Frame::default() };
-    response::page(failure.status(), frame.render(context.state, &context.known))
+    response::page(failure.status(), frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 /// Returns the page of a failure without a session, which shows no data of the store.

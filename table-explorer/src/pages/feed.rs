@@ -8,13 +8,14 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::Response;
 use maud::{Markup, html};
-use table_core::{DynTableStore, EntityKey, PartitionKey, TableName, ticks};
+use table_core::{EntityKey, PartitionKey, TableName, ticks};
 use table_patterns::feed::{Cursor, Feed, FeedEntry};
 
 use crate::failure::Result;
 use crate::frame::Frame;
 use crate::link;
 use crate::pages::Context;
+use crate::reader::{Cost, Counted, Reader};
 use crate::response::{self, Body};
 use crate::show;
 
@@ -25,7 +26,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
     let partition_key = PartitionKey::new(context.request.required("pk")?)?;
-    let feed = Feed::new(context.state.source.tables.clone());
+    let feed = Feed::new(context.reader.store());
     let end = feed.end(table, &partition_key).await?;
     let upper = context.request.query("until").and_then(|until| until.parse().ok());
     let upper = upper.unwrap_or_else(|| position::number(&end)).min(position::number(&end));
@@ -60,7 +61,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         main,
         ..Frame::default()
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 /// The links to older entries, and back to the newest.
@@ -97,7 +98,9 @@ fn item(table: &TableName, partition_key: &PartitionKey, entry: &FeedEntry) -> M
 
 /// The position of a stream of events.
 struct Events {
-    feed: Feed<DynTableStore>,
+    feed: Feed<Counted>,
+    /// Counts the requests of the feed.
+    reader: Reader,
     table: TableName,
     partition_key: PartitionKey,
     /// The end of the last event; `None` if the stream begins at the end of the feed.
@@ -114,8 +117,10 @@ struct Events {
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let last = context.request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let from = last.or_else(|| context.request.query("from"));
+    let reader = Reader::new(&context.state.source.tables);
     let begin = Events {
-        feed: Feed::new(context.state.source.tables.clone()),
+        feed: Feed::new(reader.store()),
+        reader,
         table: table.clone(),
         partition_key: PartitionKey::new(context.request.required("pk")?)?,
         cursor: from.and_then(position::parse),
@@ -144,16 +149,15 @@ impl Events {
         }
         let entries = self.feed.read(&self.table, &self.partition_key, &cursor, ENTRIES).await.ok()?;
         self.cursor = Some(entries.last().map_or(cursor, |last| last.cursor.clone()));
-        if entries.is_empty() {
-            self.is_idle = true;
-            // An SSE comment, whose failure reveals a closed connection.
-            return Some(Bytes::from_static(b": still here\n\n"));
-        }
+        self.is_idle = entries.is_empty();
         let event = |entry: &FeedEntry| {
             let markup = item(&self.table, &self.partition_key, entry).into_string();
             let (id, data) = (position::text(&entry.cursor), markup.replace(['\r', '\n'], " "));
             format!("id: {id}\ndata: {data}\n\n")
         };
-        Some(entries.iter().map(event).collect::<String>().into())
+        // The cost is sent with each look, also one without an entry: its failure reveals a closed connection.
+        let Cost { requests, rows } = self.reader.cost();
+        let cost = format!("event: cost\ndata: {requests} {rows}\n\n");
+        Some(entries.iter().map(event).chain([cost]).collect::<String>().into())
     }
 }

@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 
+use chrono::Utc;
 use maud::{Markup, html};
 use table_core::embedded::TableStatistics;
 use table_core::{Engine, TableName};
 
 use crate::failure::{Failure, Result};
-use crate::frame::Frame;
+use crate::frame::{self, Frame};
 use crate::link;
 use crate::pages::Context;
 use crate::show;
@@ -27,6 +28,8 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let counted = tokio::task::spawn_blocking(move || count(&of, &name)).await;
     let (total, sizes) =
         counted.map_err(|error| Failure::Refused(format!("the count was stopped: {error}")))??;
+    let (names, counts) = ([table.clone()], [Some(total.clone())]);
+    context.state.growth.counted(&context.state.source.name, &names, &counts, Utc::now()).await;
     let main = html! {
         h1 { "Partitions of " (table) " by size" }
         p.sub { (show::count_of(total.rows, "row")) " and " (show::scaled(total.bytes)) " in " (show::count_of(total.partitions, "partition")) ". The table was read once." }
@@ -40,7 +43,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         main,
         ..Frame::default()
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 /// Counts the table. Only the largest partitions are kept, so memory use does not depend on their number.
@@ -72,13 +75,9 @@ fn grid(table: &TableName, total: &TableStatistics, sizes: &[Size]) -> Markup {
                     td.num { (show::thousands(*rows)) }
                     td.num { (show::scaled(*bytes)) }
                     td.num { (share(*bytes) / 10) "." (share(*bytes) % 10) " %" }
-                    td { (bar(bytes.saturating_mul(BAR) / most)) }
+                    td { (frame::bar(bytes.saturating_mul(BAR) / most, BAR)) }
                 } } }
             }
         }
     }
-}
-
-fn bar(width: u64) -> Markup {
-    html! { svg.bar viewBox={ "0 0 " (BAR) " 10" } width=(BAR) height="10" aria-hidden="true" { rect x="0" y="0" width=(width.max(2)) height="10" rx="3" {} } }
 }

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use http::Response;
 use maud::{Markup, html};
 use table_core::query::{KeyRange, TextRange};
-use table_core::schema::StoredPiece;
+use table_core::schema::{StoredPiece, StoredSchema};
 use table_core::{Continuation, Query, TableName};
 use table_inspect::kind::{self, Kind, RESERVED};
 
@@ -13,9 +13,10 @@ use crate::design;
 use crate::failure::Result;
 use crate::frame::Frame;
 use crate::grid::{self, Grid};
+use crate::index_state;
 use crate::keyed::Keyed;
 use crate::link;
-use crate::pages::{Context, bulk};
+use crate::pages::{Context, bulk, entity, load};
 use crate::response::{self, Body};
 use crate::show;
 
@@ -37,19 +38,22 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let page = context.reader.page(table, &query, from.as_ref()).await?;
     let rows: Vec<Keyed<'_>> =
         page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    let grid = Grid::new(table, &rows).with_marks(bulk::is_allowed(context, table)).with_selection();
     let label = rows.first().map_or_else(|| show::raw_key(partition_key), Keyed::partition_key);
     let main = html! {
         h1 { span.part { (label) } }
         p.sub {
             "A partition of " a href=(link::table(table, "")) { (table) }
             " · " a href=(link::to(&link::table(table, "q"), &[("partition", partition_key)])) { "Query" }
+            " · " a href=(link::to(&link::table(table, "layout"), &[("pk", partition_key)])) { "Layout" }
             @if has_feed(context, table) { " · " a href=(link::to(&link::table(table, "feed"), &[("pk", partition_key)])) { "Change feed" } }
         }
+        @if let Kind::Entity(schema) | Kind::Index(schema, _) = grid.main() { (design::line(schema, states(context, table, schema).as_ref())) }
         (tabs(context, table, partition_key, under))
         @if rows.is_empty() {
             p.empty { "No rows here." @if page.next.is_some() { " The store returned an empty page, and more follow." } }
         } @else {
-            (Grid::new(table, &rows).with_marks(bulk::is_allowed(context, table)).render("Rows of the partition"))
+            (grid.render("Rows of the partition"))
         }
         (foot(context, table, (partition_key, under), rows.len(), page.read, page.next.as_ref()))
     };
@@ -60,10 +64,9 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         partition: Some(partition_key),
         here: "",
         main,
-        aside: Some(aside(&rows)),
-        cost: Some(context.reader.cost()),
+        aside: Some(aside(context, table, partition_key, &rows)),
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 fn has_feed(context: &Context<'_>, table: &TableName) -> bool {
@@ -151,8 +154,18 @@ pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     response::see_other(&link::to(&link::table(table, "p"), &pairs))
 }
 
-/// The kinds of rows on the page, and the designs of those that are entities.
-fn aside(rows: &[Keyed<'_>]) -> Markup {
+/// The states of an entity's indexes as they were read last, with the time; `None` if they were not read.
+fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Option<Markup> {
+    let kept = context.state.catalog.states(table)?;
+    let (at, states) = &*kept;
+    Some(html! {
+        (index_state::badges(states, &schema.entity))
+        @if !schema.indexes.is_empty() { span.faint.as-of { "as of " (show::instant(*at)) } }
+    })
+}
+
+/// The selected row, which is the first at the beginning; the load of the partition; and the kinds of rows on the page.
+fn aside(context: &Context<'_>, table: &TableName, partition_key: &str, rows: &[Keyed<'_>]) -> Markup {
     let mut kinds: Vec<(Kind<'_>, usize)> = Vec::new();
     for row in rows {
         match kinds.iter_mut().find(|(kind, _)| *kind == row.kind) {
@@ -161,10 +174,9 @@ fn aside(rows: &[Keyed<'_>]) -> Markup {
         }
     }
     html! {
+        @if let Some(first) = rows.first() { (entity::detail(context, table, first)) }
+        @if let Some(load) = load::of_partition(context.state, table, partition_key) { (load) }
         h2 { "On this page" }
         dl.counts { @for (kind, count) in &kinds { dt { (grid::kind_label(kind)) } dd { (count) } } }
-        @for (kind, _) in &kinds {
-            @if let Kind::Entity(schema) = kind { h2 { (show::text(&schema.entity)) } (design::line(schema, None)) }
-        }
     }
 }

@@ -88,7 +88,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
         }
     };
     let frame = Frame { title: "Saved queries".to_owned(), here: "/queries", main, ..Frame::default() };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 fn list(context: &Context<'_>, queries: &[Noted], label: &str, time: &str) -> Markup {

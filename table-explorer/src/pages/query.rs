@@ -51,10 +51,9 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         table: Some(table),
         here: &address,
         main,
-        cost: Some(context.reader.cost()),
         ..Frame::default()
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 /// Returns only the plan, which the script shows while a condition is edited.

@@ -29,12 +29,17 @@ fn store<'a>(context: &'a Context<'_>) -> Result<&'a DynQueueStore> {
 pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     let (queues, names) = (store(context)?, names(context, QUEUES)?);
     let chosen = context.request.query("name").map(QueueName::new).transpose()?;
+    context.reader.count(u64::from(names.is_some()));
     let mut counts = Vec::new();
     for name in names.iter().flatten() {
+        context.reader.count(1);
         counts.push((name, queues.approximate_count(name).await?));
     }
     let messages = match &chosen {
-        Some(name) => Some((name, queues.peek(name, MESSAGES).await?, queues.approximate_count(name).await?)),
+        Some(name) => {
+            context.reader.count(2);
+            Some((name, queues.peek(name, MESSAGES).await?, queues.approximate_count(name).await?))
+        }
         None => None,
     };
     let main = html! {
@@ -47,7 +52,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
         @if let Some((name, messages, count)) = &messages { (peeked(name, messages, *count)) }
     };
     let frame = Frame { title: "Queues".to_owned(), here: "/queues", main, ..Frame::default() };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 fn search(chosen: Option<&QueueName>) -> Markup {

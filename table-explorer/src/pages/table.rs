@@ -1,5 +1,7 @@
 //! One table: its schema, its partitions, and an inferred declaration if no schema is stored.
 
+use std::ops::Bound;
+
 use maud::{Markup, html};
 use table_core::query::KeyRange;
 use table_core::schema::StoredSchema;
@@ -9,12 +11,13 @@ use table_inspect::kind::Kind;
 
 use crate::design;
 use crate::failure::Result;
-use crate::frame::Frame;
+use crate::frame::{self, Frame};
+use crate::index_state;
 use crate::keyed;
 use crate::link;
 use crate::pages::{Context, indexes};
 use crate::show;
-use crate::tree::{self, Branch};
+use crate::tree::{self, Branch, Branches};
 
 /// The number of rows from which keys are inferred if no schema is stored.
 const SAMPLE: usize = 200;
@@ -23,13 +26,20 @@ const BAR: usize = 120;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
     let schemas: Vec<&StoredSchema> = context.known.of(table).collect();
-    let after = context.request.query("after");
-    let found = tree::branches(&context.reader, table, after).await?;
-    if after.is_none() {
+    let (after, at) = (context.request.query("after"), context.request.query("at"));
+    let lower = match (after, at) {
+        (Some(after), _) => Bound::Excluded(after.to_owned()),
+        (None, Some(at)) => Bound::Included(at.to_owned()),
+        (None, None) => Bound::Unbounded,
+    };
+    let is_first = lower == Bound::Unbounded;
+    let found = tree::branches(&context.reader, table, lower).await?;
+    if is_first {
         context.state.catalog.keep_tree(table, &found.branches);
     }
     let names: Vec<&str> = schemas.iter().map(|schema| schema.entity.as_str()).collect();
-    let looks = if schemas.is_empty() { Some(sample(context, table).await?) } else { None };
+    // Further pages of the tree do not read the sample again.
+    let looks = if schemas.is_empty() && is_first { Some(sample(context, table).await?) } else { None };
     let states = indexes::states(context, table).await?;
     let main = html! {
         h1 { (table) }
@@ -43,7 +53,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         @for schema in &schemas {
             section.entity aria-label={ "Design of " (show::text(&schema.entity)) } {
                 h2 { (show::text(&schema.entity)) }
-                (design::line(schema, Some(&indexes::badges(&states, &schema.entity))))
+                (design::line(schema, Some(&index_state::badges(&states, &schema.entity))))
                 (design::picture(schema))
                 (design::properties(schema))
             }
@@ -58,13 +68,8 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         section aria-label="Partitions" {
             h2 #partitions { "Partitions" }
             (partitions(table, schemas.first().copied(), &found.branches))
-            @if context.state.source.engine.is_some() {
-                p.foot { a.btn href=(link::table(table, "size")) { "Partitions by size" } span { "reads the table once" } }
-            }
-            @if let Some(next) = &found.after {
-                p.foot { a.btn.next data-next href=(link::to(&link::table(table, ""), &[("after", next)])) { "More partitions" } }
-            } @else if !found.branches.is_empty() { p.foot { span.faint data-next { "end of the table" } } }
-            @if found.branches.is_empty() { p.empty { "The table has no rows" @if after.is_some() { " behind this place" } "." } }
+            @if found.branches.is_empty() { p.empty { "The table has no rows" @if !is_first { " behind this place" } "." } }
+            (foot(context, table, &found, is_first))
         }
     };
     let address = link::table(table, "");
@@ -73,10 +78,27 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         table: Some(table),
         here: &address,
         main,
-        cost: Some(context.reader.cost()),
         ..Frame::default()
     };
-    Ok(frame.render(context.state, &context.known))
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
+}
+
+/// The field that jumps to a `PartitionKey`, and the links to other pages of partitions.
+fn foot(context: &Context<'_>, table: &TableName, found: &Branches, is_first: bool) -> Markup {
+    html! {
+        div.foot {
+            @if context.state.source.engine.is_some() { a.btn href=(link::table(table, "size")) { "Partitions by size" } span { "reads the table once" } }
+            span.grow {}
+            form.jump action=(link::table(table, "")) aria-label="Jump" {
+                input name="at" aria-label="PartitionKey to jump to" placeholder="jump to a PartitionKey" value=(context.request.query("at").unwrap_or_default()) autocomplete="off" spellcheck="false";
+            }
+            @if !is_first { a.btn.first href={ (link::table(table, "")) "#partitions" } { "First partitions" } }
+            @match &found.after {
+                Some(next) => a.btn.next data-next href=(link::to(&link::table(table, ""), &[("after", next)])) { "More partitions" },
+                None => span.faint data-next { "end of the table" },
+            }
+        }
+    }
 }
 
 /// Returns the declaration inferred from the first rows.
@@ -106,17 +128,12 @@ fn partitions(table: &TableName, schema: Option<&StoredSchema>, branches: &[Bran
 }
 
 fn row(table: &TableName, schema: Option<&StoredSchema>, branch: &Branch, most: usize) -> Markup {
-    let segments = schema.and_then(|schema| {
-        Some((schema, table_inspect::keys::segments(&schema.partition_key, &branch.partition_key)?))
-    });
-    let width = (branch.rows * BAR / most).max(2);
+    let width = branch.rows * BAR / most;
     html! {
         tr {
-            td { a.key href=(link::partition(table, &branch.partition_key)) {
-                @match &segments { Some((schema, segments)) => (keyed::coloured(&Kind::Entity(schema), segments)), None => (show::raw_key(&branch.partition_key)) }
-            } }
+            td { a.key href=(link::partition(table, &branch.partition_key)) { (frame::partition_name(schema, &branch.partition_key)) } }
             td.num { (show::thousands(branch.rows as u64)) @if !branch.is_whole { "+" } }
-            td { svg.bar viewBox={ "0 0 " (BAR) " 10" } width=(BAR) height="10" aria-hidden="true" { rect x="0" y="0" width=(width) height="10" rx="3" {} } }
+            td { (frame::bar(width as u64, BAR as u64)) }
         }
     }
 }

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use http::Response;
 use maud::{Markup, html};
+use table_core::TableName;
 use table_core::embedded::TableStatistics;
-use table_core::{Engine, TableName};
 
+use crate::catalog::Known;
 use crate::failure::Result;
 use crate::frame::Frame;
+use crate::growth::{self, Sample};
 use crate::link;
 use crate::pages::Context;
 use crate::response::{self, Body};
@@ -19,14 +22,8 @@ const SMALL: u64 = 64 << 20;
 
 /// Shows the tables of the store, and refreshes the catalog.
 pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
-    let known = context.state.catalog.read(&context.state.source.tables).await?;
-    let counts = match &context.state.source.engine {
-        Some(engine) if context.request.query("count").is_some() || is_small(engine)? => {
-            Some(count(engine.clone(), Arc::clone(&known)).await)
-        }
-        _ => None,
-    };
-    let count_of = |at: usize| counts.as_ref().and_then(|counts| counts.get(at)).and_then(Option::as_ref);
+    let known = context.state.catalog.read(&context.reader.shared()).await?;
+    let counts = counts(context, &known).await?;
     let main = html! {
         h1 { "Tables" }
         p.sub { (show::count_of(known.tables.len() as u64, "table")) " in " code { (show::text(&context.state.source.name)) } }
@@ -39,26 +36,70 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
                         th scope="col" { "Table" }
                         th scope="col" { "Entities" }
                         th scope="col" { "Follows" }
-                        @if counts.is_some() { th.num scope="col" { "Rows" } th.num scope="col" { "Partitions" } th.num scope="col" { "Bytes" } }
+                        @if counts.is_shown() { th.num scope="col" { "Rows" } @if counts.is_new { th.num scope="col" { "Partitions" } } th.num scope="col" { "Bytes" } }
                     } }
-                    tbody { @for (at, name) in known.tables.iter().enumerate() { (row(&known, name, counts.is_some(), count_of(at))) } }
+                    tbody { @for (at, name) in known.tables.iter().enumerate() { (row(&known, name, &counts, at)) } }
                 }
             }
-            @if counts.is_none() && context.state.source.engine.is_some() {
+            @if counts.is_new { p.note { "Rows and bytes were counted by reading every table once. " a href="/growth" { "Growth" } } }
+            @else if let Some(at) = counts.oldest { p.note { "Rows and bytes are those of the last counts, the oldest of " (show::instant(at)) ". " a href="/growth" { "Growth" } } }
+            @if !counts.is_new && context.state.source.engine.is_some() {
                 p.foot { a.btn href="/?count=1" { "Count rows and bytes" } span { "reads every table once" } }
             }
         }
     };
     let frame = Frame { title: "Tables".to_owned(), here: "/", main, ..Frame::default() };
-    Ok(frame.render(context.state, &known))
+    Ok(frame.render(context.state, &known, context.reader.cost()))
 }
 
-fn row(
-    known: &crate::catalog::Known,
-    name: &TableName,
-    is_counted: bool,
-    count: Option<&TableStatistics>,
-) -> Markup {
+/// The sizes of the tables, in the order of the list.
+#[derive(Default)]
+struct Counts {
+    sizes: Vec<Option<Size>>,
+    /// `true` if the tables were read for this page.
+    is_new: bool,
+    /// The time of the oldest size that an earlier page counted.
+    oldest: Option<DateTime<Utc>>,
+}
+
+/// The size of a table. The number of partitions is not sampled.
+struct Size {
+    rows: u64,
+    bytes: u64,
+    partitions: u64,
+}
+
+impl Counts {
+    const fn is_shown(&self) -> bool {
+        self.is_new || self.oldest.is_some()
+    }
+}
+
+/// Counts the tables of a small store, and of any store if the reader asks for it. Otherwise returns the sizes that were counted last.
+async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
+    let (growth, store) = (&context.state.growth, context.state.source.name.as_str());
+    let Some(engine) = &context.state.source.engine else { return Ok(Counts::default()) };
+    if context.request.query("count").is_some() || growth::bytes(&engine.statistics()?) <= SMALL {
+        let found = growth::count(engine.clone(), Arc::clone(known)).await?;
+        growth.counted(store, &known.tables, &found, Utc::now()).await;
+        let size = |found: TableStatistics| Size {
+            rows: found.rows,
+            bytes: found.bytes,
+            partitions: found.partitions,
+        };
+        let sizes = found.into_iter().map(|found| found.map(size)).collect();
+        return Ok(Counts { sizes, is_new: true, oldest: None });
+    }
+    // The page of the growth reports a file that cannot be read.
+    let samples = growth.of(store).await.unwrap_or_default();
+    let last = |name: &TableName| samples.get(name.as_str()).and_then(|of| of.last().copied());
+    let oldest = known.tables.iter().filter_map(last).map(Sample::at).min();
+    let size = |last: Sample| Size { rows: last.rows(), bytes: last.bytes(), partitions: 0 };
+    let sizes = known.tables.iter().map(|name| last(name).map(size)).collect();
+    Ok(Counts { sizes, is_new: false, oldest })
+}
+
+fn row(known: &Known, name: &TableName, counts: &Counts, at: usize) -> Markup {
     let schemas: Vec<_> = known.of(name).collect();
     let entities: Vec<&str> = schemas.iter().map(|schema| schema.entity.as_str()).collect();
     let indexes: usize = schemas.iter().map(|schema| schema.indexes.len()).sum();
@@ -73,29 +114,18 @@ fn row(
                 @if indexes > 0 { span.badge { (show::count_of(indexes as u64, "index")) } " " }
                 @for word in keeps { span.badge { (show::text(word)) } " " }
             }
-            @if is_counted {
-                @match count {
+            @if counts.is_shown() {
+                @match counts.sizes.get(at).and_then(Option::as_ref) {
                     Some(found) => {
                         td.num { (show::thousands(found.rows)) }
-                        td.num { (show::thousands(found.partitions)) }
+                        @if counts.is_new { td.num { (show::thousands(found.partitions)) } }
                         td.num { (show::scaled(found.bytes)) }
                     }
-                    None => { td.num.faint { "–" } td.num.faint { "–" } td.num.faint { "–" } }
+                    None => { td.num.faint { "–" } @if counts.is_new { td.num.faint { "–" } } td.num.faint { "–" } }
                 }
             }
         }
     }
-}
-
-fn is_small(engine: &Engine) -> Result<bool> {
-    let found = engine.statistics()?;
-    Ok(found.base_bytes.saturating_add(found.memtable_bytes as u64) <= SMALL)
-}
-
-/// Counts tables on a blocking thread. A table that was deleted in the meantime has no count.
-async fn count(engine: Engine, known: Arc<crate::catalog::Known>) -> Vec<Option<TableStatistics>> {
-    let all = move || known.tables.iter().map(|name| engine.table_statistics(name).ok()).collect();
-    tokio::task::spawn_blocking(all).await.unwrap_or_default()
 }
 
 /// Opens the first table whose name starts with the text, or the list.

@@ -51,10 +51,9 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Res
         table: Some(table),
         partition: Some(key.partition_key.as_str()),
         main,
-        cost: Some(context.reader.cost()),
         ..Frame::default()
     };
-    Ok(response::page(StatusCode::OK, frame.render(context.state, &context.known)))
+    Ok(response::page(StatusCode::OK, frame.render(context.state, &context.known, context.reader.cost())))
 }
 
 fn bytes(found: &Value) -> Vec<u8> {

@@ -62,14 +62,8 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
             @if let Some(entries) = &entries { (poison(context, queue.unwrap_or_default(), entries)) }
         }
     };
-    let frame = Frame {
-        title: "Outbox and poison".to_owned(),
-        here: "/work",
-        main,
-        cost: Some(context.reader.cost()),
-        ..Frame::default()
-    };
-    Ok(frame.render(context.state, &context.known))
+    let frame = Frame { title: "Outbox and poison".to_owned(), here: "/work", main, ..Frame::default() };
+    Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
 /// Returns the partitions that the registry of outboxes names, and `true` if the list is complete.
@@ -103,7 +97,9 @@ async fn read(context: &Context<'_>, table: TableName, partition_key: String) ->
 
 /// Returns the names of the queues that have a poison queue, as the queues of outboxes do.
 fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
-    let names = queues::names(context, QUEUES)?.unwrap_or_default();
+    let names = queues::names(context, QUEUES)?;
+    context.reader.count(u64::from(names.is_some()));
+    let names = names.unwrap_or_default();
     let has_poison = |name: &&QueueName| name.poison().is_ok_and(|poison| names.contains(&poison));
     Ok(names.iter().filter(has_poison).map(ToString::to_string).collect())
 }
@@ -175,10 +171,11 @@ fn outbox(
 ) -> Result<Outbox<table_core::DynTableStore, table_core::queue::DynQueueStore>> {
     let missing = || Failure::Refused("the explorer has no queues of this store".to_owned());
     let queues = context.state.source.queues.clone().ok_or_else(missing)?;
-    Ok(Outbox::new(context.state.source.tables.clone(), queues, QueueName::new(queue)?))
+    Ok(Outbox::new(context.reader.shared(), queues, QueueName::new(queue)?))
 }
 
 async fn entries(context: &Context<'_>, queue: &str) -> Result<Vec<PoisonEntry>> {
+    context.reader.count(1);
     Ok(outbox(context, queue)?.poison(ENTRIES).await?)
 }
 

@@ -40,6 +40,14 @@ async fn a_mixed_partition_distinguishes_its_kinds() {
     }
     let page = browser.page("/t/HelpDesk/p?pk=contoso&under=ticket_").await;
     assert!(page.contains("<bdi>Comment</bdi>") && page.contains("Printer answers in Latin"), "{page}");
+    let comment = page
+        .split("<tr")
+        .find(|row| row.contains("ticket_000003_0001") || row.contains("rk=ticket_000003_0001"))
+        .unwrap();
+    assert!(
+        comment.contains("└") && !comment.contains("<bdi>3</bdi>"),
+        "a comment is beneath its ticket: {comment}"
+    );
     assert!(page.contains("in 3 pieces") || page.contains("pieces"), "a long text is one column");
 }
 

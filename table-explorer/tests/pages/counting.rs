@@ -11,7 +11,7 @@ use table_core::{
     Continuation, DynTableStore, Engine, EntityKey, Page, Query, TableEntity, TableName, TableStore,
     TableStoreExt, Transaction,
 };
-use table_explorer::{Explorer, Source};
+use table_explorer::{Explorer, Source, demo};
 
 use crate::browser::Browser;
 
@@ -165,4 +165,63 @@ async fn a_plan_is_shown_without_a_request() {
     let plan = browser.page("/t/Big/plan?partition=p000&row=000003").await;
     assert_eq!(store.take(), (0, 0));
     assert!(plan.contains("Point query") && plan.contains("at most <b>1 request</b>"), "{plan}");
+}
+
+/// Returns the requests that a page reports; zero without a report.
+fn reported(page: &str) -> u64 {
+    let count = page.split("data-requests=\"").nth(1).and_then(|rest| rest.split('"').next());
+    count.map_or(0, |count| count.parse().unwrap())
+}
+
+#[tokio::test]
+async fn every_page_reports_exactly_the_requests_that_it_sent() {
+    let engine = Engine::in_memory();
+    demo::fill(&engine).await.unwrap();
+    let store = Counting::new(&engine);
+    let source = Source::new(DynTableStore::new(store.clone()), "counted").with_engine(engine);
+    let browser = Browser::open(Explorer::writable(source)).await;
+    browser.page("/").await;
+    store.take();
+    let pages = [
+        "/",
+        "/t/HelpDesk",
+        "/t/SensorReadings",
+        "/t/HelpDesk?at=d",
+        "/t/HelpDesk/p?pk=contoso",
+        "/t/HelpDesk/layout?pk=contoso",
+        "/t/HelpDesk/e?pk=contoso&rk=ticket_000007",
+        "/t/HelpDesk/v?pk=contoso&rk=ticket_000004&name=Text&as=text",
+        "/t/Company/q?part.department=Sales&run=1",
+        "/t/Company/edit?pk=Sales&rk=empid_000302",
+        "/t/HelpDesk/feed?pk=contoso",
+        "/t/HelpDesk/feed?pk=contoso&until=30",
+        "/work",
+        "/queries",
+        "/load",
+        "/growth",
+        "/growth?table=Company",
+        "/engine",
+    ];
+    let mut wrong = Vec::new();
+    for path in pages {
+        let reported = reported(&browser.page(path).await);
+        // Listing the queues sends no request to the store of tables.
+        let sent = store.take().0 + u64::from(path == "/work");
+        wrong.extend((reported != sent).then(|| format!("{path} reports {reported} of {sent}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // Requests to queues do not pass through the store of tables: the names, and one count of each of two queues.
+    assert_eq!(reported(&browser.page("/queues").await), 3);
+    assert_eq!(reported(&browser.page("/queues?name=helpdesk").await), 5);
+    assert_eq!(store.take().0, 0);
+}
+
+#[tokio::test]
+async fn a_jump_into_the_tree_reads_the_rest_of_it_alone() {
+    let (store, browser) = with(40, 3).await;
+    let page = browser.page("/t/Big?at=p037").await;
+    let (_, rows) = store.take();
+    assert_eq!(page.matches("class=\"key\"").count(), 3, "{page}");
+    assert!(page.contains("p037") && !page.contains("p036") && page.contains("end of the table"), "{page}");
+    assert_eq!(rows, 9, "the sample by which keys are explained is read with the first page alone");
 }

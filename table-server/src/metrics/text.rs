@@ -8,6 +8,9 @@ use super::histogram::BOUNDS;
 use crate::account::Account;
 use crate::operation::Operation;
 
+/// The number of partitions with the most requests that are written.
+const HOTTEST: usize = 10;
+
 /// The current work of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
@@ -121,16 +124,16 @@ fn engines(text: &mut Text, accounts: &[Account]) {
 
 /// Writes the partitions with the most requests.
 fn partitions(text: &mut Text, accounts: &[Account]) {
-    let help = "Requests to the busiest partitions, estimated from one request in sixteen; older requests count less.";
+    let help = "Requests to the busiest partitions, estimated; older requests count less.";
     text.head("hot_partition_requests", "gauge", "", help);
     for account in accounts {
-        for (table, partition, requests) in account.traffic.hottest() {
-            let (name, table, partition) = (account.name(), Label(&table), Label(&partition));
+        for busy in account.traffic.load.busiest().iter().take(HOTTEST) {
+            let (name, table, partition) = (account.name(), Label(&busy.table), Label(&busy.partition_key));
             text.line(
                 &format_args!(
                     "table_server_hot_partition_requests{{account=\"{name}\",table=\"{table}\",partition=\"{partition}\"}}"
                 ),
-                &requests,
+                &busy.weight,
             );
         }
     }

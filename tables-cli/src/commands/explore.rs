@@ -9,8 +9,9 @@ use crate::commands::{Context, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::{Profiles, Purpose, Store};
 
-/// The file of saved queries, in the folder of the profiles.
+/// The files of saved queries and of samples of growth, in the folder of the profiles.
 const NOTEBOOK: &str = "tables-queries.json";
+const GROWTH: &str = "tables-growth.json";
 
 /// Options of `explore`.
 #[derive(clap::Args, Debug)]
@@ -64,11 +65,13 @@ impl Explore {
     }
 }
 
-/// Returns the source of an open store, with the reader's saved queries.
+/// Returns the source of an open store, with the reader's saved queries and the samples of growth.
 pub(super) fn source_of(context: &Context, store: &Store) -> Source {
     let source = Source::new(store.tables.clone(), store.shown.as_str());
     let source = match Profiles::file(context.store.config.as_deref()) {
-        Some(profiles) => source.with_notebook(profiles.with_file_name(NOTEBOOK)),
+        Some(profiles) => source
+            .with_notebook(profiles.with_file_name(NOTEBOOK))
+            .with_growth(profiles.with_file_name(GROWTH)),
         None => source,
     };
     match &store.engine {

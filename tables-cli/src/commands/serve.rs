@@ -42,7 +42,7 @@ impl Serve {
     ) -> Result<Exit> {
         let store = context.store.open(Purpose::Create)?;
         let account = Account::emulator(store.engine("serve")?.clone())?;
-        let name = account.name().to_owned();
+        let (name, load) = (account.name().to_owned(), account.partition_load());
         let ephemeral = Config::on_loopback(account).ephemeral();
         let tables = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let server = Server::bind(Config { tables, ..ephemeral }).await?;
@@ -50,7 +50,8 @@ impl Serve {
         out.flush().map_err(Failure::file("-"))?;
         eprintln!("{} is served at {}; Ctrl-C ends it", store.shown, server.tables());
         let explorer = if self.explore {
-            let explorer = explore::bind(explore::source_of(context, &store), false, 0).await?;
+            let explorer =
+                explore::bind(explore::source_of(context, &store).with_load(load), false, 0).await?;
             eprintln!("open {} in a browser", explorer.url());
             Some(explorer)
         } else {

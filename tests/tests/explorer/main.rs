@@ -5,19 +5,24 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs, io};
 
+use table_core::query::Select;
 use table_core::queue::PutMessage;
+use table_core::store::Committed;
 use table_core::{
-    DynTableStore, Engine, Operation, OperationKind, PartitionKey, QueueName, QueueStore, RowKey,
+    DynTableStore, Engine, EntityKey, Operation, OperationKind, PartitionKey, QueueName, QueueStore, RowKey,
     TableEntity, TableName, TableStore, TableStoreExt, Transaction,
 };
 use table_explorer::{Explorer, Server, Source, demo};
+use table_inspect::load::{Observed, PartitionLoad};
 use table_patterns::feed::{Feed, FeedChange};
 use tests::npm;
+use tokio::task::JoinHandle;
 
 const PACKAGES: [(&str, &str); 3] = [
     ("package.json", include_str!("../../clients/explorer/package.json")),
@@ -30,7 +35,12 @@ const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite
 /// Returns the number of rows of a large partition, and of partitions of a large table. `EXPLORER_ROWS` sets both.
 fn large() -> (usize, usize) {
     let given = env::var("EXPLORER_ROWS").ok().and_then(|rows| rows.parse().ok());
-    given.map_or((10_000, 15_000), |rows| (rows, rows))
+    given.map_or((1_000_000, 100_000), |rows| (rows, rows))
+}
+
+/// Returns the number of windows of rows that are scrolled down and back. `EXPLORER_WINDOWS` sets it; `all` scrolls to the end.
+fn windows() -> String {
+    env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "25".to_owned())
 }
 
 /// Strings that would set `window.stolen` on a page that does not escape them, or hide or turn its text.
@@ -89,53 +99,76 @@ async fn store() -> Engine {
             .await
             .unwrap();
     }
-    let (rows, partitions) = large();
-    load(&engine, "Rows", (0..rows).map(|row| ("all".to_owned(), format!("{row:09}"))).collect()).await;
-    load(&engine, "Partitions", (0..partitions).map(|nth| (format!("p{nth:08}"), "r".to_owned())).collect())
-        .await;
+    for table in ["Rows", "Partitions"] {
+        engine.untyped(table).unwrap().create_if_missing().await.unwrap();
+    }
     engine
+}
+
+/// Fills both large tables while the browser tries other pages. The last row is written last.
+async fn fill(engine: Engine) {
+    let ((rows, partitions), begun) = (large(), std::time::Instant::now());
+    let mut groups = Groups { engine, under_way: VecDeque::new() };
+    for nth in 0..partitions {
+        groups.write("Partitions", &format!("p{nth:08}"), ["r".to_owned()]).await;
+    }
+    for first in (0..rows).step_by(100) {
+        let keys = (first..rows.min(first + 100)).map(|row| format!("{row:09}"));
+        groups.write("Rows", "all", keys).await;
+    }
+    groups.end().await;
+    println!("{rows} rows and {partitions} partitions were written in {:.1?}", begun.elapsed());
 }
 
 fn group(engine: &Engine, partition: &str) -> Transaction {
     Transaction::new(PartitionKey::new(partition).unwrap(), engine.capabilities().limits).unwrap()
 }
 
-/// Inserts small rows, many groups at a time.
-async fn load(engine: &Engine, name: &str, keys: Vec<(String, String)>) {
-    engine.untyped(name).unwrap().create_if_missing().await.unwrap();
-    let table = TableName::new(name).unwrap();
-    let mut groups = Vec::new();
-    for partition in keys.chunk_by(|(one, _), (other, _)| one == other) {
-        for rows in partition.chunks(100) {
-            let mut transaction = group(engine, &rows[0].0);
-            for (partition_key, row_key) in rows {
-                let row = TableEntity::new(partition_key.as_str(), row_key.as_str()).unwrap().with("N", 7);
-                let kind = OperationKind::Insert(row.to_row().unwrap());
-                let row_key = RowKey::new(row_key.as_str()).unwrap();
-                transaction.push(Operation { row_key, kind }).unwrap();
-            }
-            let (engine, table) = (engine.clone(), table.clone());
-            groups.push(tokio::spawn(async move { engine.submit(&table, transaction).await }));
-            if groups.len() == 256 {
-                for written in groups.drain(..) {
-                    written.await.unwrap().unwrap();
-                }
-            }
+/// Groups of inserts, of which many are under way.
+struct Groups {
+    engine: Engine,
+    under_way: VecDeque<JoinHandle<table_core::Result<Committed>>>,
+}
+
+impl Groups {
+    async fn write(&mut self, table: &str, partition: &str, keys: impl IntoIterator<Item = String>) {
+        let row = TableEntity::new(partition, "").unwrap().with("N", 7).to_row().unwrap();
+        let mut transaction = group(&self.engine, partition);
+        for key in keys {
+            let kind = OperationKind::Insert(row.clone());
+            transaction.push(Operation { row_key: RowKey::new(key).unwrap(), kind }).unwrap();
+        }
+        let (engine, table) = (self.engine.clone(), TableName::new(table).unwrap());
+        self.under_way.push_back(tokio::spawn(async move { engine.submit(&table, transaction).await }));
+        if self.under_way.len() > 512
+            && let Some(first) = self.under_way.pop_front()
+        {
+            first.await.unwrap().unwrap();
         }
     }
-    for written in groups {
-        written.await.unwrap().unwrap();
+
+    async fn end(self) {
+        for group in self.under_way {
+            group.await.unwrap().unwrap();
+        }
     }
 }
 
-/// Writes a change to the feed of a partition again and again, as a program would.
-async fn write_feed(engine: Engine) {
-    let (feed, table) = (Feed::new(engine.clone()), TableName::new("HelpDesk").unwrap());
+/// Writes a change to the feed of a partition again and again, as a program would, and reads other partitions.
+async fn write_feed(program: Observed<Engine>) {
+    let (feed, table) = (Feed::new(program.clone()), TableName::new("HelpDesk").unwrap());
     let source = RowKey::new("ticket_000007").unwrap();
     loop {
-        let transaction = group(&engine, "contoso");
+        let transaction =
+            Transaction::new(PartitionKey::new("contoso").unwrap(), program.capabilities().limits).unwrap();
         let change = FeedChange { source: &source, kind: "Ticket", payload: b"{}" };
         feed.submit(&table, transaction, &[change]).await.unwrap();
+        for (partition, count) in [("fabrikam", 7), ("northwind", 1)] {
+            let key = EntityKey::new(partition, "ticket_000001").unwrap();
+            for _ in 0..count {
+                program.get(&table, &key, &Select::All).await.unwrap();
+            }
+        }
         tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     }
 }
@@ -151,7 +184,11 @@ async fn the_pages_work_in_a_real_browser() {
     let pictures = folder.join("pictures");
     fs::create_dir_all(&pictures).unwrap();
     let engine = store().await;
-    let source = Source::new(DynTableStore::new(engine.clone()), "demo").with_engine(engine.clone());
+    let load = PartitionLoad::default();
+    // A program of the same process, whose requests the page of the heat shows.
+    let program = Observed::new(engine.clone(), load.clone());
+    let source =
+        Source::new(DynTableStore::new(engine.clone()), "demo").with_engine(engine.clone()).with_load(load);
     let server = Server::bind(([127, 0, 0, 1], 0).into(), Explorer::writable(source)).await.unwrap();
     let sample = Server::bind(([127, 0, 0, 1], 0).into(), Explorer::writable(demo::source().await.unwrap()));
     let sample = sample.await.unwrap();
@@ -159,12 +196,15 @@ async fn the_pages_work_in_a_real_browser() {
     node.current_dir(folder).arg("suite.mjs").arg(server.url()).arg(chromium).arg(pictures);
     let (rows, partitions) = large();
     node.arg(rows.to_string()).arg(partitions.to_string()).arg(sample.url());
-    let writer = tokio::spawn(write_feed(engine));
+    node.arg(windows()).arg(std::process::id().to_string());
+    let filling = tokio::spawn(fill(engine.clone()));
+    let writer = tokio::spawn(write_feed(program));
     let (ended, end) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve_until(async { drop(end.await) }));
     let sampling = tokio::spawn(sample.serve_until(std::future::pending()));
     let output = tokio::task::spawn_blocking(move || node.output()).await.unwrap();
     writer.abort();
+    filling.abort();
     sampling.abort();
     drop(ended);
     serving.await.unwrap();

@@ -1,0 +1,127 @@
+//! The growth of a store: samples of the rows and bytes of each table, taken while the explorer runs.
+//!
+//! The size of the store is known without reading it. The rows of a table are known only by reading the table, so they are sampled when a page
+//! counts them, and by themselves only while the store is small.
+
+mod samples;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use table_core::embedded::{Statistics, TableStatistics};
+use table_core::{Engine, TableName};
+
+use crate::catalog::Known;
+use crate::failure::{Failure, Result};
+use crate::json_file::JsonFile;
+use samples::Content;
+
+pub(crate) use samples::{Sample, Samples};
+
+/// The time between two samples.
+pub(crate) const INTERVAL: std::time::Duration = std::time::Duration::from_secs(60);
+/// The maximum size of an engine, in bytes, whose tables are read for a sample without a request of the reader.
+pub(crate) const SMALL: u64 = 16 << 20;
+/// The name of the samples of the whole store. No table has it.
+pub(crate) const WHOLE: &str = "";
+
+/// The samples of a store.
+#[derive(Debug, Default)]
+pub(crate) struct Growth {
+    file: JsonFile<Content>,
+    /// The number of writes of the engine when its tables were last read: they are not read again before the next write.
+    read_at: Mutex<Option<u64>>,
+    /// The reason why the last sample was not kept.
+    failure: Mutex<Option<String>>,
+}
+
+impl Growth {
+    pub(crate) fn in_file(path: PathBuf) -> Self {
+        Self { file: JsonFile::at(path), ..Self::default() }
+    }
+
+    /// Returns the path of the file.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.file.path()
+    }
+
+    /// Returns the reason why the last sample was not kept.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the samples of a store.
+    pub(crate) async fn of(&self, store: &str) -> Result<Samples> {
+        let store = store.to_owned();
+        self.file.run(move |content| content.of(&store)).await
+    }
+
+    /// Takes the sample of one moment: the size of the store, and the tables of a small store that was written to since they were read last.
+    pub(crate) async fn sample(&self, store: &str, engine: &Engine, known: &Arc<Known>, now: DateTime<Utc>) {
+        let failure = self.try_sample(store, engine, known, now).await.err();
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.map(|error| error.to_string());
+    }
+
+    async fn try_sample(
+        &self,
+        store: &str,
+        engine: &Engine,
+        known: &Arc<Known>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let found = engine.statistics()?;
+        let mut sizes = vec![(WHOLE.to_owned(), 0, bytes(&found))];
+        let read_at = *self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes(&found) <= SMALL && read_at != Some(found.grouped_writes) {
+            let counts = count(engine.clone(), Arc::clone(known)).await?;
+            sizes.extend(of_tables(&known.tables, &counts));
+            *self.read_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.grouped_writes);
+        }
+        self.note(store, sizes, now).await
+    }
+
+    /// Keeps the sizes of tables that a page has counted.
+    pub(crate) async fn counted(
+        &self,
+        store: &str,
+        tables: &[TableName],
+        counts: &[Option<TableStatistics>],
+        now: DateTime<Utc>,
+    ) {
+        let failure = self.note(store, of_tables(tables, counts).collect(), now).await.err();
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.map(|error| error.to_string());
+    }
+
+    async fn note(&self, store: &str, sizes: Vec<(String, u64, u64)>, now: DateTime<Utc>) -> Result<()> {
+        let store = store.to_owned();
+        self.file
+            .run(move |content| {
+                for (table, rows, bytes) in sizes {
+                    content.add(&store, &table, Sample::new(now, rows, bytes));
+                }
+            })
+            .await
+    }
+}
+
+/// Returns the size of an engine: its files, and its memory of rows that are not in them.
+pub(crate) fn bytes(found: &Statistics) -> u64 {
+    found.base_bytes.saturating_add(found.memtable_bytes as u64)
+}
+
+/// Counts the tables by reading each once, on a thread that may block. A table that was deleted in the meantime has no count.
+pub(crate) async fn count(engine: Engine, known: Arc<Known>) -> Result<Vec<Option<TableStatistics>>> {
+    let all = move || known.tables.iter().map(|name| engine.table_statistics(name).ok()).collect();
+    let counted = tokio::task::spawn_blocking(all).await;
+    counted.map_err(|error| Failure::Refused(format!("the count was stopped: {error}")))
+}
+
+fn of_tables<'a>(
+    tables: &'a [TableName],
+    counts: &'a [Option<TableStatistics>],
+) -> impl Iterator<Item = (String, u64, u64)> + 'a {
+    let counted = tables.iter().zip(counts);
+    counted
+        .filter_map(|(name, found)| found.as_ref().map(|found| (name.to_string(), found.rows, found.bytes)))
+}

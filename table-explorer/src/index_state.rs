@@ -1,0 +1,93 @@
+//! The states of a table's indexes, and the progress of backfills, as recorded next to the stored schemas.
+
+use maud::{Markup, html};
+use table_core::{TableEntity, Value};
+
+use crate::show;
+
+/// The state of one index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct IndexState {
+    pub(crate) entity: String,
+    pub(crate) index: String,
+    pub(crate) phase: Phase,
+}
+
+/// The phase of an index's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Ready,
+    Disabled,
+    /// The backfill has not begun.
+    Announced,
+    /// Programs of an older release are being refused; the pass begins afterwards.
+    Closing,
+    /// The pass compares rows of the index with their entities: the first of two steps.
+    Rows,
+    /// The pass compares entities with their rows: the second of two steps.
+    Entities,
+}
+
+/// Returns the phase that the row of a stored schema records for an index.
+pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
+    let note = format!("index {index}");
+    let lines = |name: &str| match row.get(name) {
+        Some(Value::String(text)) => text.split('\n').map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    if lines("Disabled").contains(&note) {
+        return Phase::Disabled;
+    }
+    if !lines("Pending").contains(&note) {
+        return Phase::Ready;
+    }
+    let progress = lines("Progress");
+    let position = progress.iter().find_map(|line| line.split_once('\t').filter(|(what, _)| *what == note));
+    let Some((_, position)) = position else { return Phase::Announced };
+    match position.split(' ').next() {
+        Some("rows") => Phase::Rows,
+        Some("entities") => Phase::Entities,
+        _ => Phase::Closing,
+    }
+}
+
+/// Returns a badge for each index.
+pub(crate) fn badges(states: &[IndexState], entity: &str) -> Markup {
+    html! {
+        @for state in states.iter().filter(|state| state.entity == entity) {
+            @let name = show::text(&state.index);
+            @match &state.phase {
+                Phase::Ready => span.badge.ok { (name) " ready" },
+                Phase::Disabled => span.badge.warn { (name) " disabled" },
+                Phase::Announced => span.badge.warn title="Its backfill has not begun." { (name) " not built" },
+                Phase::Closing => span.badge.warn title="Programs of an older release are refused; the backfill begins afterwards." { (name) " waits" },
+                Phase::Rows => span.badge.warn title="Its backfill compares the rows of the index with their entities." { (name) " building, step 1 of 2" },
+                Phase::Entities => span.badge.warn title="Its backfill compares the entities with their rows of the index." { (name) " building, step 2 of 2" },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_follow_the_notes_next_to_the_schema() {
+        let note = |pending: &str, disabled: &str, progress: &str| {
+            let row = TableEntity::new("company", "Employee").unwrap();
+            let row = row.with("Pending", pending).with("Disabled", disabled).with("Progress", progress);
+            phase(&row, "ByName")
+        };
+        assert_eq!(note("", "", ""), Phase::Ready);
+        assert_eq!(note("index ByNameAndAge", "", ""), Phase::Ready);
+        assert_eq!(note("", "index ByName", ""), Phase::Disabled);
+        assert_eq!(note("property Age\nindex ByName", "", ""), Phase::Announced);
+        assert_eq!(note("index ByName", "", "index ByName\tclosing 5"), Phase::Closing);
+        assert_eq!(note("index ByName", "", "index ByName\trows 0 "), Phase::Rows);
+        assert_eq!(
+            note("index ByName", "", "index Other\trows 0 \nindex ByName\tentities 1 x"),
+            Phase::Entities
+        );
+    }
+}

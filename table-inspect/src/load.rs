@@ -1,0 +1,90 @@
+//! The load of partitions: requests counted at the border of a store, in bounded memory.
+
+mod ring;
+mod sketch;
+mod store;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use table_core::Clock;
+
+use sketch::Sketch;
+
+pub use sketch::{BusyPartition, COUNTED, HOUR, MINUTE};
+pub use store::Observed;
+
+/// Counts of requests for the busiest partitions of a store. Clones share the counts.
+///
+/// At most [`COUNTED`] partitions are counted, chosen by the algorithm "Space-Saving" on counts that are halved every ten minutes: a partition that
+/// receives more than one in [`COUNTED`] of the recent requests is always among them. The counts of a partition are exact from the moment at which
+/// it was chosen, so they are never too high.
+///
+/// ```
+/// use table_inspect::load::PartitionLoad;
+///
+/// let load = PartitionLoad::default();
+/// for _ in 0..3 {
+///     load.note("company", "Sales");
+/// }
+/// load.note("company", "Support");
+/// let busiest = load.busiest();
+/// assert_eq!((busiest[0].partition_key.as_str(), busiest[0].last_minute()), ("Sales", 3));
+/// assert_eq!(load.last_minute(), 4);
+/// ```
+#[derive(Clone)]
+pub struct PartitionLoad {
+    clock: Clock,
+    sketch: Arc<Mutex<Sketch>>,
+}
+
+impl PartitionLoad {
+    /// Creates empty counts on a clock.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self { clock, sketch: Arc::default() }
+    }
+
+    /// Counts one request to a partition. The name of the table is compared as it is, so callers use its lower-case form.
+    pub fn note(&self, table: &str, partition_key: &str) {
+        let now = self.clock.now();
+        self.sketch.lock().unwrap_or_else(PoisonError::into_inner).note(table, partition_key, now);
+    }
+
+    /// Returns the counted partitions with a request in the last hour, the busiest of the recent past first.
+    #[must_use]
+    pub fn busiest(&self) -> Vec<BusyPartition> {
+        let now = self.clock.now();
+        self.sketch.lock().unwrap_or_else(PoisonError::into_inner).read(now)
+    }
+
+    /// Returns the counts of one partition; `None` if it is not among the counted ones.
+    #[must_use]
+    pub fn of(&self, table: &str, partition_key: &str) -> Option<BusyPartition> {
+        let now = self.clock.now();
+        self.sketch.lock().unwrap_or_else(PoisonError::into_inner).of(table, partition_key, now)
+    }
+
+    /// Returns the number of requests to all partitions in the last minute, counted or not.
+    #[must_use]
+    pub fn last_minute(&self) -> u64 {
+        let now = self.clock.now();
+        self.sketch.lock().unwrap_or_else(PoisonError::into_inner).last_minute(now)
+    }
+}
+
+impl Default for PartitionLoad {
+    fn default() -> Self {
+        Self::new(Clock::default())
+    }
+}
+
+impl fmt::Debug for PartitionLoad {
+    /// Omits the keys, which belong to the data of the store.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PartitionLoad").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! Counts in consecutive periods of time, of which the newest `N` are kept.
+
+/// Counts of the newest `N` periods. A period has a number, which grows with time.
+#[derive(Clone, Debug)]
+pub(super) struct Ring<const N: usize> {
+    counts: [u32; N],
+    /// The number of the newest period that was counted.
+    newest: u64,
+}
+
+impl<const N: usize> Default for Ring<N> {
+    fn default() -> Self {
+        Self { counts: [0; N], newest: 0 }
+    }
+}
+
+impl<const N: usize> Ring<N> {
+    /// Adds one to a period. A period before the newest, from a clock that was set back, counts as the newest.
+    pub(super) fn add(&mut self, period: u64) {
+        self.forget_before(period);
+        if let Some(count) = self.counts.get_mut(slot::<N>(self.newest)) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Returns the counts of the `N` periods that end with this one, the oldest first.
+    pub(super) fn up_to(&self, period: u64) -> [u32; N] {
+        let period = period.max(self.newest);
+        let oldest = period.saturating_sub(N as u64 - 1);
+        std::array::from_fn(|at| {
+            let asked = oldest + at as u64;
+            let is_kept = asked <= self.newest && self.newest - asked < N as u64;
+            self.counts.get(slot::<N>(asked)).copied().filter(|_| is_kept).unwrap_or_default()
+        })
+    }
+
+    /// Makes a later period the newest, and empties the periods between.
+    fn forget_before(&mut self, period: u64) {
+        if period <= self.newest {
+            return;
+        }
+        let passed = period - self.newest;
+        if passed >= N as u64 {
+            self.counts = [0; N];
+        } else {
+            for one in self.newest + 1..=period {
+                if let Some(count) = self.counts.get_mut(slot::<N>(one)) {
+                    *count = 0;
+                }
+            }
+        }
+        self.newest = period;
+    }
+}
+
+/// Returns the position of a period, below `N`.
+fn slot<const N: usize>(period: u64) -> usize {
+    usize::try_from(period % N as u64).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_leave_with_their_period() {
+        let mut ring = Ring::<4>::default();
+        for period in [10, 10, 12] {
+            ring.add(period);
+        }
+        assert_eq!(ring.up_to(12), [0, 2, 0, 1]);
+        assert_eq!(ring.up_to(13), [2, 0, 1, 0]);
+        assert_eq!(ring.up_to(15), [1, 0, 0, 0]);
+        assert_eq!((ring.up_to(16), ring.up_to(u64::MAX)), ([0; 4], [0; 4]));
+        ring.add(14);
+        assert_eq!(ring.up_to(14), [0, 1, 0, 1]);
+        ring.add(3);
+        assert_eq!(ring.up_to(3), [0, 1, 0, 2], "a clock that was set back loses no request");
+        ring.add(14 + 9);
+        assert_eq!(ring.up_to(14 + 9), [0, 0, 0, 1]);
+    }
+}

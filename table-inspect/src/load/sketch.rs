@@ -1,0 +1,151 @@
+//! The algorithm "Space-Saving" on counts that decay, with a history of each counted partition.
+
+use std::cmp::Reverse;
+use std::hash::{BuildHasher, RandomState};
+
+use super::ring::Ring;
+
+/// The maximum number of counted partitions.
+pub const COUNTED: usize = 128;
+/// The number of counts in a minute, each of five seconds.
+pub const MINUTE: usize = 12;
+/// The number of counts in an hour, each of a minute.
+pub const HOUR: usize = 60;
+
+const SECOND: u64 = 10_000_000;
+/// The lengths of the periods of both histories, and of the time after which every weight is halved, in ticks.
+const SHORT: u64 = 5 * SECOND;
+const LONG: u64 = 60 * SECOND;
+const HALVED_AFTER: u64 = 600 * SECOND;
+
+/// The requests to one partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BusyPartition {
+    /// The name of the table, as it was counted.
+    pub table: String,
+    /// The `PartitionKey`.
+    pub partition_key: String,
+    /// Requests of the last minute in periods of five seconds, the oldest first.
+    pub seconds: [u32; MINUTE],
+    /// Requests of the last hour in periods of a minute, the oldest first. The last period is not over.
+    pub minutes: [u32; HOUR],
+    /// Estimated requests, of which older ones count less. It may be too high by the weight of the partition that was replaced.
+    pub weight: u64,
+}
+
+impl BusyPartition {
+    /// Returns the number of requests in the last minute.
+    #[must_use]
+    pub fn last_minute(&self) -> u64 {
+        self.seconds.iter().map(|count| u64::from(*count)).sum()
+    }
+
+    /// Returns the number of requests in the last hour.
+    #[must_use]
+    pub fn last_hour(&self) -> u64 {
+        self.minutes.iter().map(|count| u64::from(*count)).sum()
+    }
+}
+
+#[derive(Debug)]
+struct Slot {
+    table: String,
+    partition_key: String,
+    weight: u64,
+    seconds: Ring<MINUTE>,
+    minutes: Ring<HOUR>,
+}
+
+/// The counted partitions.
+#[derive(Debug, Default)]
+pub(super) struct Sketch {
+    hasher: RandomState,
+    /// The hash of each slot. Comparing these finds a partition faster than comparing keys.
+    hashes: Vec<u64>,
+    slots: Vec<Slot>,
+    all: Ring<MINUTE>,
+    /// The number of the period in which weights were halved last.
+    halved: u64,
+}
+
+impl Sketch {
+    pub(super) fn note(&mut self, table: &str, partition_key: &str, now: u64) {
+        self.halve(now / HALVED_AFTER);
+        self.all.add(now / SHORT);
+        let hash = self.hasher.hash_one((table, partition_key));
+        let slot = match self.find(hash, table, partition_key) {
+            Some(at) => self.slots.get_mut(at),
+            None => self.admit(hash, table, partition_key),
+        };
+        if let Some(slot) = slot {
+            slot.weight += 1;
+            slot.seconds.add(now / SHORT);
+            slot.minutes.add(now / LONG);
+        }
+    }
+
+    pub(super) fn read(&self, now: u64) -> Vec<BusyPartition> {
+        let mut all: Vec<_> = self.slots.iter().map(|slot| slot.read(now)).collect();
+        all.retain(|one| one.last_hour() > 0);
+        all.sort_by(|one, other| {
+            let rank = |one: &BusyPartition| (Reverse(one.weight), Reverse(one.last_hour()));
+            rank(one).cmp(&rank(other)).then_with(|| one.partition_key.cmp(&other.partition_key))
+        });
+        all
+    }
+
+    pub(super) fn of(&self, table: &str, partition_key: &str, now: u64) -> Option<BusyPartition> {
+        let at = self.find(self.hasher.hash_one((table, partition_key)), table, partition_key)?;
+        Some(self.slots.get(at)?.read(now))
+    }
+
+    pub(super) fn last_minute(&self, now: u64) -> u64 {
+        self.all.up_to(now / SHORT).iter().map(|count| u64::from(*count)).sum()
+    }
+
+    fn find(&self, hash: u64, table: &str, partition_key: &str) -> Option<usize> {
+        let is_same = |slot: &Slot| slot.partition_key == partition_key && slot.table == table;
+        let same_hash = self.hashes.iter().enumerate().filter(|(_, known)| **known == hash);
+        same_hash.map(|(at, _)| at).find(|at| self.slots.get(*at).is_some_and(is_same))
+    }
+
+    /// Gives a partition a slot: an empty one, or that of the partition with the least weight, which the new partition inherits.
+    fn admit(&mut self, hash: u64, table: &str, partition_key: &str) -> Option<&mut Slot> {
+        let (table, partition_key) = (table.to_owned(), partition_key.to_owned());
+        let new =
+            Slot { table, partition_key, weight: 0, seconds: Ring::default(), minutes: Ring::default() };
+        if self.slots.len() < COUNTED {
+            self.hashes.push(hash);
+            self.slots.push(new);
+            return self.slots.last_mut();
+        }
+        let (at, least) = self.slots.iter_mut().enumerate().min_by_key(|(_, slot)| slot.weight)?;
+        if let Some(known) = self.hashes.get_mut(at) {
+            *known = hash;
+        }
+        *least = Slot { weight: least.weight, ..new };
+        Some(least)
+    }
+
+    /// Halves the weights once for each period that has passed.
+    fn halve(&mut self, period: u64) {
+        let passed = u32::try_from(period.saturating_sub(self.halved)).unwrap_or(u32::MAX);
+        if passed > 0 {
+            self.slots.iter_mut().for_each(|slot| slot.weight = slot.weight.checked_shr(passed).unwrap_or(0));
+            self.halved = period;
+        }
+    }
+}
+
+impl Slot {
+    fn read(&self, now: u64) -> BusyPartition {
+        BusyPartition {
+            table: self.table.clone(),
+            partition_key: self.partition_key.clone(),
+            seconds: self.seconds.up_to(now / SHORT),
+            minutes: self.minutes.up_to(now / LONG),
+            weight: self.weight,
+        }
+    }
+}
