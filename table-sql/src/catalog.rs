@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::{SchemaProvider, TableProvider};
-use datafusion::common::config::ExplainFormat;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use table_core::{DynTableStore, TableName, TableStore};
@@ -34,13 +33,13 @@ impl Default for SqlOptions {
 pub async fn session(store: &DynTableStore, options: &SqlOptions) -> Result<SessionContext> {
     let mut config = SessionConfig::new();
     config.options_mut().sql_parser.enable_ident_normalization = false;
-    config.options_mut().explain.format = ExplainFormat::Indent;
     let (catalog, schema) =
         (config.options().catalog.default_catalog.clone(), config.options().catalog.default_schema.clone());
     let session = SessionContext::new_with_config(config);
     let tables = StoreTables { store: store.clone(), names: names(store).await?, options: options.clone() };
     let catalog = session.catalog(&catalog);
-    let catalog = catalog.ok_or_else(|| DataFusionError::Internal("the session has no catalog".to_owned()))?;
+    let catalog =
+        catalog.ok_or_else(|| DataFusionError::Internal("the session has no catalog".to_owned()))?;
     catalog.register_schema(&schema, Arc::new(tables))?;
     Ok(session)
 }
@@ -74,8 +73,11 @@ impl SchemaProvider for StoreTables {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let Some(name) = self.names.iter().find(|known| known.eq_ignore_ascii_case(name)) else { return Ok(None) };
-        let name = TableName::new(name.as_str()).map_err(|error| DataFusionError::External(Box::new(error)))?;
+        let Some(name) = self.names.iter().find(|known| known.eq_ignore_ascii_case(name)) else {
+            return Ok(None);
+        };
+        let name =
+            TableName::new(name.as_str()).map_err(|error| DataFusionError::External(Box::new(error)))?;
         Ok(Some(Arc::new(StoreTable::open(&self.store, &name, &self.options).await?)))
     }
 

@@ -49,7 +49,8 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     let sample = (command.sample > 0).then_some(command.sample);
     let options = SqlOptions { sample, key_order: !command.no_key_order };
     let session = session(&store.tables, &options).await.map_err(failure)?;
-    let only_reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    let only_reads =
+        SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     let answer = session.sql_with_options(&command.statement, only_reads).await.map_err(failure)?;
     let names: Vec<String> = answer.schema().fields().iter().map(|field| field.name().clone()).collect();
     let batches = answer.collect().await.map_err(failure)?;

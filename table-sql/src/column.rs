@@ -45,11 +45,14 @@ impl Kind {
     /// Returns the type of a key part's column.
     fn of_part(codec: &str, form: &Form) -> Self {
         let is_digits = codec.starts_with("digits(") || codec.starts_with("desc(digits(");
-        let is_ticks = matches!(codec, "ticks" | "desc(ticks)") || (codec.starts_with("inverted(") && codec.ends_with(",ticks)"));
-        match () {
-            () if is_digits && form.is_fixed() && form.max <= 18 => Self::Int64,
-            () if is_ticks => Self::Nanos,
-            () => Self::Text,
+        let is_ticks = matches!(codec, "ticks" | "desc(ticks)")
+            || (codec.starts_with("inverted(") && codec.ends_with(",ticks)"));
+        if is_digits && form.is_fixed() && form.max <= 18 {
+            Self::Int64
+        } else if is_ticks {
+            Self::Nanos
+        } else {
+            Self::Text
         }
     }
 

@@ -27,9 +27,10 @@ impl<'a> Condition<'a> {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
                 let operator = operator(*op)?;
                 match (&**left, &**right) {
-                    (Expr::Column(found), Expr::Literal(value, _)) => {
-                        Some(Self { column: named(&found.name, columns)?, test: Test::Compare(operator, value) })
-                    }
+                    (Expr::Column(found), Expr::Literal(value, _)) => Some(Self {
+                        column: named(&found.name, columns)?,
+                        test: Test::Compare(operator, value),
+                    }),
                     (Expr::Literal(value, _), Expr::Column(found)) => {
                         let test = Test::Compare(operator.reversed(), value);
                         Some(Self { column: named(&found.name, columns)?, test })
@@ -37,15 +38,17 @@ impl<'a> Condition<'a> {
                     _ => None,
                 }
             }
-            Expr::Like(like) if !like.negated && !like.case_insensitive => match (&*like.expr, &*like.pattern) {
-                (Expr::Column(found), Expr::Literal(pattern, _)) => {
-                    let prefix = text(pattern)?.strip_suffix('%')?;
-                    let is_plain = !prefix.contains(['%', '_', '\\']) && like.escape_char.is_none();
-                    let column = named(&found.name, columns)?;
-                    is_plain.then_some(Self { column, test: Test::StartsWith(prefix) })
+            Expr::Like(like) if !like.negated && !like.case_insensitive => {
+                match (&*like.expr, &*like.pattern) {
+                    (Expr::Column(found), Expr::Literal(pattern, _)) => {
+                        let prefix = text(pattern)?.strip_suffix('%')?;
+                        let is_plain = !prefix.contains(['%', '_', '\\']) && like.escape_char.is_none();
+                        let column = named(&found.name, columns)?;
+                        is_plain.then_some(Self { column, test: Test::StartsWith(prefix) })
+                    }
+                    _ => None,
                 }
-                _ => None,
-            },
+            }
             _ => None,
         }
     }
@@ -93,7 +96,9 @@ fn operator(operator: Operator) -> Option<Comparison> {
 /// Returns the text of a string constant.
 pub(crate) fn text(value: &ScalarValue) -> Option<&str> {
     match value {
-        ScalarValue::Utf8(text) | ScalarValue::LargeUtf8(text) | ScalarValue::Utf8View(text) => text.as_deref(),
+        ScalarValue::Utf8(text) | ScalarValue::LargeUtf8(text) | ScalarValue::Utf8View(text) => {
+            text.as_deref()
+        }
         _ => None,
     }
 }

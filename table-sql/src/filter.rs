@@ -84,7 +84,9 @@ fn compare(column: &Column, operator: Comparison, value: &ScalarValue) -> Option
         }
         (Kind::Int32, ScalarValue::Int32(Some(number))) => (operator, Value::Int32(*number)),
         (Kind::Int64, ScalarValue::Int64(Some(number))) => (operator, Value::Int64(*number)),
-        (Kind::Boolean, ScalarValue::Boolean(Some(truth))) if is_equality => (operator, Value::Boolean(*truth)),
+        (Kind::Boolean, ScalarValue::Boolean(Some(truth))) if is_equality => {
+            (operator, Value::Boolean(*truth))
+        }
         // In SQL, NaN is greater than every number, and -0 less than 0. For the service, neither is true.
         (Kind::Double, ScalarValue::Float64(Some(number))) if number.is_finite() => match operator {
             Eq | Le => (operator, Value::Double(*number)),

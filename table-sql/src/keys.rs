@@ -87,7 +87,10 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     let mut requests = Vec::new();
     for pieces in [&schema.partition_key, &schema.row_key] {
         for name in pieces.iter().filter_map(keys::source_of).map(keys::name_of) {
-            let of_part: Vec<_> = conditions.iter().filter(|condition| condition.column.source == Source::Part(name.to_owned())).collect();
+            let of_part: Vec<_> = conditions
+                .iter()
+                .filter(|condition| condition.column.source == Source::Part(name.to_owned()))
+                .collect();
             let request = request(name, &of_part).filter(|request| is_possible(schema, &requests, request));
             let Some((request, is_single)) = request else { break };
             requests.push(request);
@@ -116,8 +119,12 @@ fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bo
                 return Some((PartRequest::exactly(name, &value), true));
             }
             // Both ends of a range are included, and DataFusion removes an excluded end.
-            Test::Compare(Comparison::Ge | Comparison::Gt, constant) => low = ordered(condition, constant).or(low),
-            Test::Compare(Comparison::Le | Comparison::Lt, constant) => high = ordered(condition, constant).or(high),
+            Test::Compare(Comparison::Ge | Comparison::Gt, constant) => {
+                low = ordered(condition, constant).or(low)
+            }
+            Test::Compare(Comparison::Le | Comparison::Lt, constant) => {
+                high = ordered(condition, constant).or(high)
+            }
             Test::StartsWith(prefix) if is_portable(prefix) => {
                 return Some((PartRequest::prefix(name, prefix), false));
             }
@@ -144,7 +151,9 @@ fn shown(kind: Kind, constant: &ScalarValue) -> Option<String> {
         (Kind::Nanos, ScalarValue::TimestampNanosecond(Some(nanos), _)) => {
             let count = ticks::UNIX_EPOCH.checked_add_signed(nanos.div_euclid(100))?;
             let is_whole = nanos % 100 == 0;
-            is_whole.then(|| ticks::to_datetime(count).map(|at| table_inspect::value::show(&Value::DateTime(at))))?
+            is_whole.then(|| {
+                ticks::to_datetime(count).map(|at| table_inspect::value::show(&Value::DateTime(at)))
+            })?
         }
         _ => None,
     }

@@ -34,14 +34,14 @@ pub(crate) fn properties(
         orders.extend(sorted(&Source::RowKey, false).map(|one| vec![one]));
         if let Some(schema) = range.schema.and_then(|at| schemas.get(at)) {
             let parts = keys::order(schema).into_iter();
-            orders.push(parts.map_while(|(part, descending)| sorted(&Source::Part(part), descending)).collect());
+            orders.push(
+                parts.map_while(|(part, descending)| sorted(&Source::Part(part), descending)).collect(),
+            );
         }
     }
     orders.retain(|order| !order.is_empty());
     // A descending and an ascending form of a non-null column are the same with nulls last.
-    let last: Vec<Vec<PhysicalSortExpr>> = orders
-        .iter()
-        .map(|order| order.iter().map(|one| one.clone().nulls_last()).collect())
-        .collect();
+    let last: Vec<Vec<PhysicalSortExpr>> =
+        orders.iter().map(|order| order.iter().map(|one| one.clone().nulls_last()).collect()).collect();
     EquivalenceProperties::new_with_orderings(schema.clone(), orders.into_iter().chain(last))
 }

@@ -29,8 +29,13 @@ pub(crate) struct StoreScan {
 impl StoreScan {
     pub(crate) fn new(scanned: Scanned, properties: EquivalenceProperties) -> Self {
         let one = Partitioning::UnknownPartitioning(1);
-        let properties = PlanProperties::new(properties, one, EmissionType::Incremental, Boundedness::Bounded);
-        Self { scanned: Arc::new(scanned), properties: Arc::new(properties), metrics: ExecutionPlanMetricsSet::new() }
+        let properties =
+            PlanProperties::new(properties, one, EmissionType::Incremental, Boundedness::Bounded);
+        Self {
+            scanned: Arc::new(scanned),
+            properties: Arc::new(properties),
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
     }
 }
 
@@ -81,7 +86,10 @@ impl ExecutionPlan for StoreScan {
         Ok(self)
     }
 
-    fn with_new_children(self: Arc<Self>, _children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_new_children(
+        self: Arc<Self>,
+        _children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self)
     }
 

@@ -68,12 +68,14 @@ impl Position {
 
     fn batch(&mut self, page: &Page) -> Result<RecordBatch> {
         let scanned = self.scanned.clone();
-        let mut builders: Vec<Builder> = scanned.columns.iter().map(|column| Builder::new(column.kind)).collect();
+        let mut builders: Vec<Builder> =
+            scanned.columns.iter().map(|column| Builder::new(column.kind)).collect();
         let needs_parts = scanned.columns.iter().any(|column| matches!(column.source, Source::Part(_)));
         let mut rows = 0;
         for entity in page.rows.iter().take(self.left) {
             self.check_order(entity)?;
-            let parts = if needs_parts || scanned.only.is_some() { scanned.parts(entity) } else { Parts::default() };
+            let parts =
+                if needs_parts || scanned.only.is_some() { scanned.parts(entity) } else { Parts::default() };
             if scanned.only.is_some() && parts.0.is_empty() {
                 continue;
             }
@@ -136,7 +138,8 @@ fn push(column: &Column, builder: &mut Builder, entity: EntityRef<'_>, parts: &P
         Source::Timestamp => Some(entity.row.timestamp()).filter(|ticks| *ticks > 0).map(ValueRef::DateTime),
         Source::Part(name) => return push_part(name, builder, entity, parts),
         Source::Property(name, edm) => {
-            let found = entity.row.find(name, &mut 0).map_err(|error| DataFusionError::External(Box::new(error)))?;
+            let found =
+                entity.row.find(name, &mut 0).map_err(|error| DataFusionError::External(Box::new(error)))?;
             found.filter(|value| value.edm_type() == *edm)
         }
     };
@@ -149,7 +152,8 @@ fn push(column: &Column, builder: &mut Builder, entity: EntityRef<'_>, parts: &P
 }
 
 fn push_part(name: &str, builder: &mut Builder, entity: EntityRef<'_>, parts: &Parts) -> Result<()> {
-    let Some((_, codec, encoded)) = parts.0.iter().find(|(source, _, _)| keys::name_of(source) == name) else {
+    let Some((_, codec, encoded)) = parts.0.iter().find(|(source, _, _)| keys::name_of(source) == name)
+    else {
         builder.push_null();
         return Ok(());
     };
@@ -163,7 +167,9 @@ fn push_part(name: &str, builder: &mut Builder, entity: EntityRef<'_>, parts: &P
         return Ok(());
     }
     let (partition, row) = (entity.partition_key, entity.row_key);
-    Err(DataFusionError::Execution(format!("the part `{name}` of ('{partition}', '{row}') is `{text}`, which its column cannot represent")))
+    Err(DataFusionError::Execution(format!(
+        "the part `{name}` of ('{partition}', '{row}') is `{text}`, which its column cannot represent"
+    )))
 }
 
 fn no_place(column: &Column, entity: EntityRef<'_>) -> DataFusionError {

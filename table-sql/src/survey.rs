@@ -35,7 +35,12 @@ impl Survey {
     }
 
     /// Adds the properties of the first rows of a table; of all rows without a limit.
-    pub(crate) async fn sample(&mut self, store: &DynTableStore, table: &TableName, limit: Option<usize>) -> Result<()> {
+    pub(crate) async fn sample(
+        &mut self,
+        store: &DynTableStore,
+        table: &TableName,
+        limit: Option<usize>,
+    ) -> Result<()> {
         let most = store.capabilities().top;
         let (mut from, mut left) = (None, limit.unwrap_or(usize::MAX));
         while left > 0 {

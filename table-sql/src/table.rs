@@ -53,7 +53,9 @@ impl StoreTable {
     /// Returns `true` if the store can use a condition.
     fn is_used(&self, expression: &Expr) -> bool {
         let conditions = Condition::all(expression, &self.columns);
-        let is_key = |condition: &Condition<'_>| !matches!(condition.column.source, Source::Property(..) | Source::Timestamp);
+        let is_key = |condition: &Condition<'_>| {
+            !matches!(condition.column.source, Source::Property(..) | Source::Timestamp)
+        };
         conditions.iter().any(is_key) || filter::filter(expression, &self.columns).is_some()
     }
 
@@ -61,7 +63,9 @@ impl StoreTable {
     fn filter(&self, expressions: &[Expr]) -> Option<Filter> {
         let is_key = |expression: &&Expr| {
             let condition = Condition::of(expression, &self.columns);
-            !condition.is_some_and(|condition| matches!(condition.column.source, Source::PartitionKey | Source::RowKey))
+            !condition.is_some_and(|condition| {
+                matches!(condition.column.source, Source::PartitionKey | Source::RowKey)
+            })
         };
         let filters = expressions.iter().filter(is_key).filter_map(|one| filter::filter(one, &self.columns));
         filters.reduce(Filter::and)

@@ -23,24 +23,42 @@ async fn conditions_on_key_parts_become_a_range_of_keys_in_key_order() {
     let shown = plan(&session, statement).await;
     let scan = "StoreScan: range query on Company, PartitionKey: 'Sales', RowKey: from 'empid_000100' before 'empid_00019:'";
     assert!(shown.contains(scan), "{shown}");
-    assert!(shown.contains("$select: PartitionKey, RowKey, Age, ") || shown.contains("$select: Age, "), "{shown}");
+    assert!(
+        shown.contains("$select: PartitionKey, RowKey, Age, ") || shown.contains("$select: Age, "),
+        "{shown}"
+    );
     assert!(shown.contains("requests: at least 1, one for each page of at most 1000 entities"), "{shown}");
     assert!(!shown.contains("SortExec"), "{shown}");
-    let shown = plan(&session, "EXPLAIN SELECT Age FROM Company WHERE department = 'Sales' AND id = 100").await;
+    let shown =
+        plan(&session, "EXPLAIN SELECT Age FROM Company WHERE department = 'Sales' AND id = 100").await;
     assert!(shown.contains("point query on Company") && shown.contains("requests: at most 1"), "{shown}");
-    let shown = plan(&session, "EXPLAIN SELECT RowKey FROM Reviews WHERE department = 'Sales' AND employee = 7 AND year >= 2025").await;
+    let shown = plan(
+        &session,
+        "EXPLAIN SELECT RowKey FROM Reviews WHERE department = 'Sales' AND employee = 7 AND year >= 2025",
+    )
+    .await;
     assert!(shown.contains("RowKey: from 'empid_000007_2025' before 'empid_000007`'"), "{shown}");
 }
 
 #[tokio::test]
 async fn keys_and_prefixes_become_ranges_and_properties_filters() {
     let session = open().await;
-    let shown = plan(&session, "EXPLAIN SELECT Age FROM Company WHERE PartitionKey = 'Sales' AND RowKey LIKE 'empid_0001%'").await;
+    let shown = plan(
+        &session,
+        "EXPLAIN SELECT Age FROM Company WHERE PartitionKey = 'Sales' AND RowKey LIKE 'empid_0001%'",
+    )
+    .await;
     // `_` stands for any character, so the prefix ends before it.
     assert!(shown.contains("partition scan on Company"), "{shown}");
-    let shown = plan(&session, "EXPLAIN SELECT Age FROM Company WHERE PartitionKey = 'Sales' AND RowKey LIKE 'emp%'").await;
+    let shown =
+        plan(&session, "EXPLAIN SELECT Age FROM Company WHERE PartitionKey = 'Sales' AND RowKey LIKE 'emp%'")
+            .await;
     assert!(shown.contains("RowKey: from 'emp' before 'emq'"), "{shown}");
-    let shown = plan(&session, "EXPLAIN SELECT count(*) FROM Company WHERE Age >= 30 AND Active AND FirstName IN ('Ada', 'Ben')").await;
+    let shown = plan(
+        &session,
+        "EXPLAIN SELECT count(*) FROM Company WHERE Age >= 30 AND Active AND FirstName IN ('Ada', 'Ben')",
+    )
+    .await;
     for part in ["table scan on Company", "Age ge 30", "Active", "FirstName eq 'Ada' or FirstName eq 'Ben'"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -49,8 +67,16 @@ async fn keys_and_prefixes_become_ranges_and_properties_filters() {
 #[tokio::test]
 async fn a_value_that_a_part_cannot_have_selects_no_row_and_fails_nothing() {
     let session = open().await;
-    for condition in ["id = 12345678", "id = -1", "id > 999999", "department = 'Sales' AND id BETWEEN 5 AND 3"] {
-        let batches = session.sql(&format!("SELECT count(*) FROM Company WHERE {condition}")).await.unwrap().collect().await.unwrap();
+    for condition in
+        ["id = 12345678", "id = -1", "id > 999999", "department = 'Sales' AND id BETWEEN 5 AND 3"]
+    {
+        let batches = session
+            .sql(&format!("SELECT count(*) FROM Company WHERE {condition}"))
+            .await
+            .unwrap()
+            .collect()
+            .await
+            .unwrap();
         let shown = pretty_format_batches(&batches).unwrap().to_string();
         assert!(shown.contains("| 0 "), "{condition}: {shown}");
     }
@@ -59,7 +85,8 @@ async fn a_value_that_a_part_cannot_have_selects_no_row_and_fails_nothing() {
 #[tokio::test]
 async fn a_limit_ends_the_requests_and_the_order_of_keys_needs_no_sort() {
     let session = open().await;
-    let statement = "EXPLAIN ANALYZE SELECT PartitionKey, RowKey FROM Reviews ORDER BY PartitionKey, RowKey LIMIT 5";
+    let statement =
+        "EXPLAIN ANALYZE SELECT PartitionKey, RowKey FROM Reviews ORDER BY PartitionKey, RowKey LIMIT 5";
     let shown = plan(&session, statement).await;
     assert!(!shown.contains("SortExec") && shown.contains("requests=1"), "{shown}");
     let shown = plan(&session, "EXPLAIN ANALYZE SELECT count(*) FROM Reviews").await;
@@ -70,6 +97,9 @@ async fn a_limit_ends_the_requests_and_the_order_of_keys_needs_no_sort() {
 async fn statements_that_write_and_unknown_columns_are_refused() {
     let session = open().await;
     let error = session.sql("SELECT Nowhere FROM Company").await.unwrap_err().to_string();
-    assert!(error.contains("No field named \"Nowhere\"") || error.contains("No field named Nowhere"), "{error}");
+    assert!(
+        error.contains("No field named \"Nowhere\"") || error.contains("No field named Nowhere"),
+        "{error}"
+    );
     assert!(session.sql("SELECT * FROM Missing").await.is_err());
 }

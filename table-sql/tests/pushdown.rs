@@ -46,14 +46,18 @@ async fn store() -> DynTableStore {
             set("Flag", Value::Boolean(at % 5 > 1));
         }
         if at % 4 > 0 {
-            set("Mixed", if at % 8 > 4 { Value::Int32(at as i32 - 100) } else { Value::from(TEXTS[at % TEXTS.len()]) });
+            set(
+                "Mixed",
+                if at % 8 > 4 { Value::Int32(at as i32 - 100) } else { Value::from(TEXTS[at % TEXTS.len()]) },
+            );
             let at: DateTime<Utc> = format!("2026-01-{:02}T00:00:00.1234567Z", at % 28 + 1).parse().unwrap();
             set("Seen", Value::DateTime(at));
         }
         engine.untyped("T").unwrap().insert_or_merge(&entity).await.unwrap();
     }
     for (at, text) in TEXTS.iter().enumerate().skip(1) {
-        let entity = TableEntity::new(*text, format!("other{at}")).unwrap().with("Text", *text).with("Int", at as i32);
+        let entity =
+            TableEntity::new(*text, format!("other{at}")).unwrap().with("Text", *text).with("Int", at as i32);
         engine.untyped("T").unwrap().insert(&entity).await.unwrap();
     }
     DynTableStore::new(engine)
@@ -66,7 +70,8 @@ fn text() -> impl Strategy<Value = String> {
 /// Returns a condition on one column.
 fn comparison() -> impl Strategy<Value = String> {
     let operator = || prop::sample::select(vec!["=", "<>", "<", "<=", ">", ">="]);
-    let texts = prop::sample::select(vec!["Text", "PartitionKey", "RowKey", "\"group\"", "\"Mixed@Int32\"", "Mixed"]);
+    let texts =
+        prop::sample::select(vec!["Text", "PartitionKey", "RowKey", "\"group\"", "\"Mixed@Int32\"", "Mixed"]);
     prop_oneof![
         4 => (texts, operator(), text()).prop_filter("types", |(column, ..)| *column != "\"Mixed@Int32\"")
             .prop_map(|(column, operator, text)| format!("{column} {operator} {text}")),
@@ -97,7 +102,9 @@ async fn answer(session: &SessionContext, table: &str, condition: &str) -> Vec<S
     let batches = batches.unwrap_or_else(|error| panic!("{statement}: {error}"));
     let mut keys: Vec<String> = batches
         .iter()
-        .flat_map(|batch| batch.column(0).as_string::<i32>().iter().map(|key| key.unwrap().to_owned()).collect::<Vec<_>>())
+        .flat_map(|batch| {
+            batch.column(0).as_string::<i32>().iter().map(|key| key.unwrap().to_owned()).collect::<Vec<_>>()
+        })
         .collect();
     keys.sort();
     keys

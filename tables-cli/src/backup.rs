@@ -27,14 +27,14 @@ pub mod generation;
 mod instant;
 pub mod layer;
 pub mod merged;
+#[cfg(all(test, feature = "object-store"))]
+mod object_tests;
 pub mod opened;
 pub mod repository;
 pub mod restore;
 pub mod retention;
 mod sealed;
 pub mod storage;
-#[cfg(all(test, feature = "object-store"))]
-mod object_tests;
 #[cfg(test)]
 mod tests;
 pub mod verify;

@@ -20,6 +20,7 @@ mod column;
 mod file;
 mod layout;
 mod reader;
+mod source;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -44,10 +45,16 @@ const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 fn failure(error: ParquetError) -> FileError {
     match error {
         ParquetError::External(cause) => FileError::Io(std::io::Error::other(cause)),
-        ParquetError::NYI(text) => FileError::Refused(format!("the Parquet file uses an unsupported feature: {text}")),
+        ParquetError::NYI(text) => {
+            FileError::Refused(format!("the Parquet file uses an unsupported feature: {text}"))
+        }
         other => {
             let text = other.to_string();
-            let help = if text.contains("Disabled feature") { "; write the file with Snappy compression" } else { "" };
+            let help = if text.contains("Disabled feature") {
+                "; write the file with Snappy compression"
+            } else {
+                ""
+            };
             FileError::Refused(format!("the Parquet file cannot be read: {text}{help}"))
         }
     }

@@ -12,7 +12,8 @@ use tables_cli::Exit;
 fn a_build_without_parquet_names_the_feature() {
     let folder = tempfile::tempdir().unwrap();
     shown(folder.path(), "put Company Sales 1 Age=36 --store DB");
-    for line in ["export Company DIR/a.parquet --store DB", "import Company DIR/a --form parquet --store DB"] {
+    for line in ["export Company DIR/a.parquet --store DB", "import Company DIR/a --form parquet --store DB"]
+    {
         let (exit, text) = refused(folder.path(), line);
         assert!(exit == Exit::Usage && text.contains("--features parquet"), "{line}: {text}");
     }
@@ -28,9 +29,15 @@ mod with_parquet {
 
     /// Writes rows with every type, a property of two types, and distant instants.
     fn fill(at: &Path) {
-        shown(at, "put Company Sales 1 Age=36 Name=Ada Badge:Int64=9007199254740993 Score:Double=0.1 Active:Boolean=true --store DB");
+        shown(
+            at,
+            "put Company Sales 1 Age=36 Name=Ada Badge:Int64=9007199254740993 Score:Double=0.1 Active:Boolean=true --store DB",
+        );
         shown(at, "put Company Sales 2 Age=old Name= Seen:DateTime=2026-11-25T13:00:00.1234567Z --store DB");
-        shown(at, "put Company Sales 3 Seen:DateTime=9999-12-31T23:59:59.9999999Z Photo:Binary=AP8= --store DB");
+        shown(
+            at,
+            "put Company Sales 3 Seen:DateTime=9999-12-31T23:59:59.9999999Z Photo:Binary=AP8= --store DB",
+        );
         shown(at, "put Company é 4 Age=37 Id:Guid=67e55044-10b1-426f-9247-bb680e5fe0c8 --store DB");
     }
 
@@ -46,7 +53,10 @@ mod with_parquet {
         assert_eq!(shown(at, &format!("{CHECKSUM} DIR/to")), shown(at, &format!("{CHECKSUM} DB")));
         shown(at, "export Company DIR/sales.parquet --partition Sales --columns Age --store DB");
         shown(at, "import Company DIR/sales.parquet --store DIR/sales");
-        assert_eq!(shown(at, "query Company --all --scan --store DIR/sales -o csv"), "PartitionKey,RowKey,Timestamp,Age,Age@type\n");
+        assert_eq!(
+            shown(at, "query Company --all --scan --store DIR/sales -o csv"),
+            "PartitionKey,RowKey,Timestamp,Age,Age@type\n"
+        );
     }
 
     #[test]
@@ -65,7 +75,11 @@ mod with_parquet {
         for (line, exit, message) in [
             ("import Company - --form parquet --store DIR/to", Exit::Usage, "name the file"),
             ("import Company DIR/none.parquet --store DIR/to", Exit::Store, "No such file"),
-            ("import Company DIR/db/LOCK --form parquet --store DIR/to", Exit::Refused, "the Parquet file cannot be read"),
+            (
+                "import Company DIR/db/LOCK --form parquet --store DIR/to",
+                Exit::Refused,
+                "the Parquet file cannot be read",
+            ),
         ] {
             let (found, text) = refused(at, line);
             assert!(found == exit && text.contains(message), "{line}: {found:?} {text}");
@@ -83,7 +97,8 @@ mod with_parquet {
         shown(at, &format!("import Company {} --store DB", fixture("pyarrow")));
         shown(at, "export Company DIR/a.jsonl --store DB");
         insta::assert_snapshot!("pyarrow", std::fs::read_to_string(at.join("a.jsonl")).unwrap());
-        let (exit, text) = refused(at, &format!("import Other {} --errors DIR/wrong --store DB", fixture("duckdb")));
+        let (exit, text) =
+            refused(at, &format!("import Other {} --errors DIR/wrong --store DB", fixture("duckdb")));
         assert!(exit == Exit::Refused && text.starts_with("2 rows rejected"), "{text}");
         assert_eq!(
             std::fs::read_to_string(at.join("wrong")).unwrap(),
@@ -99,8 +114,11 @@ mod with_parquet {
     #[test]
     fn columns_that_no_property_can_have_are_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, message) in [("decimal", "column `Amount` is "), ("nested", "is nested; properties have single values")] {
-            let (exit, text) = refused(folder.path(), &format!("import Company {} --store DB", fixture(name)));
+        for (name, message) in
+            [("decimal", "column `Amount` is "), ("nested", "is nested; properties have single values")]
+        {
+            let (exit, text) =
+                refused(folder.path(), &format!("import Company {} --store DB", fixture(name)));
             assert!(exit == Exit::Refused && text.contains(message), "{name}: {text}");
         }
     }

@@ -10,8 +10,8 @@ use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path as ObjectPath;
 use object_store::{
-    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
-    PutOptions, PutPayload, PutResult,
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult,
 };
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -47,7 +47,10 @@ impl Dying {
         (left > 1 || (left == 1 && self.is_executed), left > 1)
     }
 
-    async fn request<T>(&self, request: impl Future<Output = object_store::Result<T>>) -> object_store::Result<T> {
+    async fn request<T>(
+        &self,
+        request: impl Future<Output = object_store::Result<T>>,
+    ) -> object_store::Result<T> {
         let (is_executed, is_answered) = self.next();
         if is_executed {
             let done = request.await;
@@ -135,11 +138,11 @@ async fn programs(seeds: std::ops::Range<u64>, store: impl Fn() -> Arc<dyn Objec
     for seed in seeds {
         let store = store();
         let open = |random: Option<&mut StdRng>| {
-            let left = random.as_ref().map_or(usize::MAX, |_| 0);
             let (left, is_executed) = match random {
-                Some(random) if random.random_bool(0.7) => (random.random_range(1..60), random.random_bool(0.5)),
-                Some(_) => (usize::MAX, false),
-                None => (left, false),
+                Some(random) if random.random_bool(0.7) => {
+                    (random.random_range(1..60), random.random_bool(0.5))
+                }
+                _ => (usize::MAX, false),
             };
             let (store, deaths) = (store.clone(), deaths.clone());
             storage(Arc::new(Dying { store, left: AtomicUsize::new(left), is_executed, deaths }))
@@ -162,7 +165,8 @@ async fn programs_are_restored_from_a_file_system() {
     let store = || {
         let path = folder.path().join(count.fetch_add(1, Ordering::Relaxed).to_string());
         std::fs::create_dir(&path).unwrap();
-        Arc::new(LocalFileSystem::new_with_prefix(path).unwrap().with_automatic_cleanup(true)) as Arc<dyn ObjectStore>
+        Arc::new(LocalFileSystem::new_with_prefix(path).unwrap().with_automatic_cleanup(true))
+            as Arc<dyn ObjectStore>
     };
     let (met, deaths) = programs(2_000..2_010, store).await;
     assert!(deaths > 10 && met.removed > 0, "{deaths} {met:?}");
@@ -206,6 +210,7 @@ fn a_prefix_with_other_objects_and_an_unknown_url_are_refused() {
     storage(store.clone()).replace("letter", b"Dear").unwrap();
     let refused = Repository::create_in(storage(store), "a").unwrap_err().to_string();
     assert!(refused.starts_with("the store contains other files"), "{refused}");
-    let unknown = super::storage::locate(std::path::Path::new("ftp://host/path?sig=secret")).unwrap_err().to_string();
+    let unknown =
+        super::storage::locate(std::path::Path::new("ftp://host/path?sig=secret")).unwrap_err().to_string();
     assert!(unknown.starts_with("ftp://host/path is not an object store: "), "{unknown}");
 }

@@ -132,7 +132,9 @@ fn at_url(url: &str) -> Result<Arc<dyn Storage>> {
 #[cfg(not(feature = "object-store"))]
 fn at_url(url: &str) -> Result<Arc<dyn Storage>> {
     let help = "install it with `cargo install --path tables-cli --features object-store`";
-    Err(Failure::Usage(format!("this program was built without object stores, so it cannot use {url}; {help}")))
+    Err(Failure::Usage(format!(
+        "this program was built without object stores, so it cannot use {url}; {help}"
+    )))
 }
 
 /// Returns the refusal of a file that is shorter than the length that was recorded for it.

@@ -329,7 +329,10 @@ async fn a_flipped_bit_anywhere_is_reported_and_nothing_damaged_is_restored() {
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
                 assert!(found.damage.iter().any(|damage| damage.contains(&name)), "{name}, byte {at}");
                 if sub == "rows" {
-                    assert!(restored(&(Arc::new(Folder::new(folder.path())) as _), &newest).await.is_err(), "{name}, byte {at}");
+                    assert!(
+                        restored(&(Arc::new(Folder::new(folder.path())) as _), &newest).await.is_err(),
+                        "{name}, byte {at}"
+                    );
                 }
             }
             std::fs::write(&path, &whole).unwrap();

@@ -103,7 +103,8 @@ impl Export {
         let name = table(&self.table)?;
         let mut query = self.selection.query(&store.tables, &name).await?;
         query.select = rows::select(&self.columns);
-        let mut sink = Sink::open(form, out, &self.columns, || Pages::new(&store.tables, &name, query.clone())).await?;
+        let mut sink =
+            Sink::open(form, out, &self.columns, || Pages::new(&store.tables, &name, query.clone())).await?;
         let mut pages = Pages::new(&store.tables, &name, query);
         let (mut checksum, bar) = (Checksum::default(), progress::rows("exported"));
         let mut rate = self.rate.map(Rate::new);

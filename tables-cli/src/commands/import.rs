@@ -91,7 +91,9 @@ impl Import {
                 let records = CsvReader::new(self.input()?, self.types()?).map_err(&failure)?;
                 Box::new(records.map(move |record| record.map_err(&failure)))
             }
-            FileForm::Jsonl => Box::new(LineReader::new(self.input()?).map(move |record| record.map_err(&failure))),
+            FileForm::Jsonl => {
+                Box::new(LineReader::new(self.input()?).map(move |record| record.map_err(&failure)))
+            }
             FileForm::Parquet if self.file == Path::new("-") => {
                 let help = "a Parquet file is read from its end, which standard input does not support; name the file";
                 return Err(Failure::Usage(help.to_owned()));

@@ -28,7 +28,9 @@ impl Sql {
     pub(super) fn run(&self, context: &Context) -> Result<Exit> {
         let mut command = Command::new(program());
         command.args(&self.arguments);
-        if let Some(format) = context.output.to_possible_value().filter(|_| context.output != Format::default()) {
+        if let Some(format) =
+            context.output.to_possible_value().filter(|_| context.output != Format::default())
+        {
             command.args(["--output", format.get_name()]);
         }
         // Secrets are passed by the environment, because other users can read the arguments of a process.

@@ -2,8 +2,8 @@
 
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
-    Int96,
+    BoolType, ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type,
+    Int64Type, Int96,
 };
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedColumnWriter;
@@ -56,7 +56,11 @@ impl Rows {
     }
 
     /// Writes a column of `rows` rows, and clears it.
-    pub(super) fn write(&mut self, rows: usize, column: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+    pub(super) fn write(
+        &mut self,
+        rows: usize,
+        column: &mut SerializedColumnWriter<'_>,
+    ) -> Result<(), ParquetError> {
         self.levels.resize(rows, 0);
         let levels = Some(self.levels.as_slice());
         match &mut self.values {

@@ -64,7 +64,8 @@ impl Survey {
         for seen in &self.properties {
             for (at, form) in seen.forms().into_iter().enumerate() {
                 let is_main = at == 0 && form != Form::Ticks;
-                let name = if is_main { seen.name.clone() } else { format!("{}@{}", seen.name, form.suffix()) };
+                let name =
+                    if is_main { seen.name.clone() } else { format!("{}@{}", seen.name, form.suffix()) };
                 places.entry(seen.name.clone()).or_default().push(columns.len());
                 columns.push(Column { name, form, is_required: false });
             }

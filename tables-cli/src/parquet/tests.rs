@@ -97,12 +97,15 @@ fn a_property_has_a_column_for_each_type_and_the_most_frequent_one_has_its_name(
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     let entity = |row: u8| TableEntity::new("p", row.to_string()).unwrap();
-    write(&path, &[
-        entity(1).with("Age", "36").with("Near", at("2026-11-25T13:00:00.1234567Z")),
-        entity(2).with("Age", 36).with("Far", at("9999-12-31T00:00:00Z")),
-        entity(3).with("Age", 37).with("Both", at("9999-12-31T23:59:59.9999999Z")),
-        entity(4).with("Id", Value::Guid(Uuid::nil())).with("Both", at("2026-11-25T13:00:00Z")),
-    ]);
+    write(
+        &path,
+        &[
+            entity(1).with("Age", "36").with("Near", at("2026-11-25T13:00:00.1234567Z")),
+            entity(2).with("Age", 36).with("Far", at("9999-12-31T00:00:00Z")),
+            entity(3).with("Age", 37).with("Both", at("9999-12-31T23:59:59.9999999Z")),
+            entity(4).with("Id", Value::Guid(Uuid::nil())).with("Both", at("2026-11-25T13:00:00Z")),
+        ],
+    );
     let expected = [
         "PartitionKey BYTE_ARRAY UTF8",
         "RowKey BYTE_ARRAY UTF8",
@@ -156,7 +159,12 @@ fn a_flipped_bit_never_changes_a_row_unnoticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     let entities: Vec<_> = (0..20)
-        .map(|row| TableEntity::new("p", format!("{row:02}")).unwrap().with("Age", row).with("Name", format!("N{row}")))
+        .map(|row| {
+            TableEntity::new("p", format!("{row:02}"))
+                .unwrap()
+                .with("Age", row)
+                .with("Name", format!("N{row}"))
+        })
         .collect();
     write(&path, &entities);
     let whole = std::fs::read(&path).unwrap();

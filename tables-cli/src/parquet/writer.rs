@@ -99,7 +99,8 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// `Io` if the output fails.
     pub fn finish(mut self) -> Result<W> {
         self.end_group()?;
-        for (name, value) in [(ROWS, self.checksum.count.to_string()), (CHECKSUM, self.checksum.to_string())] {
+        for (name, value) in [(ROWS, self.checksum.count.to_string()), (CHECKSUM, self.checksum.to_string())]
+        {
             self.file.append_key_value_metadata(KeyValue::new(name.to_owned(), value));
         }
         self.file.into_inner().map_err(failure)

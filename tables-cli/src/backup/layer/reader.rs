@@ -92,7 +92,10 @@ impl LayerReader {
 
 impl fmt::Debug for LayerReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LayerReader").field("path", &self.path).field("mark", &self.mark).finish_non_exhaustive()
+        f.debug_struct("LayerReader")
+            .field("path", &self.path)
+            .field("mark", &self.mark)
+            .finish_non_exhaustive()
     }
 }
 

@@ -122,9 +122,9 @@ impl Storage for Folder {
                 *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
                 Ok(())
             }
-            Err(TryLockError::WouldBlock) => Err(Failure::Refused(format!(
-                "another `tables backup` writes to {self}; wait until it ends"
-            ))),
+            Err(TryLockError::WouldBlock) => {
+                Err(Failure::Refused(format!("another `tables backup` writes to {self}; wait until it ends")))
+            }
             Err(TryLockError::Error(error)) => Err(Failure::file(path.display())(error)),
         }
     }

@@ -41,7 +41,11 @@ impl Lease {
 
     fn take(requests: &Requests, number: u64, shown: &str) -> Result<Self> {
         let renewed = Instant::now();
-        let lost = || Failure::Refused(format!("another `tables backup` took over {shown}; repeat this one after it has ended"));
+        let lost = || {
+            Failure::Refused(format!(
+                "another `tables backup` took over {shown}; repeat this one after it has ended"
+            ))
+        };
         if !requests.create(&object(number), Bytes::new())? {
             return Err(lost());
         }

@@ -59,7 +59,9 @@ impl Objects {
 /// # Errors
 /// `Usage` for a URL of another form, and for missing options.
 pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
-    let usage = |reason: &dyn fmt::Display| Failure::Usage(format!("{} is not an object store: {reason}", public(url)));
+    let usage = |reason: &dyn fmt::Display| {
+        Failure::Usage(format!("{} is not an object store: {reason}", public(url)))
+    };
     let parsed = url.parse().map_err(|error| usage(&error))?;
     let (scheme, _) = ObjectStoreScheme::parse(&parsed).map_err(|error| usage(&error))?;
     if let (ObjectStoreScheme::Local, Ok(path)) = (scheme, parsed.to_file_path()) {

@@ -23,7 +23,8 @@ pub(super) struct Requests {
 impl Requests {
     pub(super) fn new(store: Arc<dyn ObjectStore>, prefix: ObjectPath) -> Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime = builder.worker_threads(1).enable_all().build().map_err(Failure::file("object store"))?;
+        let runtime =
+            builder.worker_threads(1).enable_all().build().map_err(Failure::file("object store"))?;
         Ok(Self { store, prefix, runtime: Some(runtime) })
     }
 
@@ -73,7 +74,9 @@ impl Requests {
         let options = PutOptions::from(PutMode::Create);
         self.wait(name, async move {
             match store.put_opts(&path, PutPayload::from(content), options).await {
-                Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => Ok(false),
+                Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
+                    Ok(false)
+                }
                 done => done.map(|_| true),
             }
         })
@@ -103,7 +106,8 @@ impl Requests {
     pub(super) fn lengths(&self, folder: &str) -> Result<Vec<(String, u64)>> {
         let (store, path) = (self.store.clone(), self.path(folder));
         let listed: Vec<_> = self.wait(folder, async move { store.list(Some(&path)).try_collect().await })?;
-        let object = |object: &object_store::ObjectMeta| Some((object.location.filename()?.to_owned(), object.size));
+        let object =
+            |object: &object_store::ObjectMeta| Some((object.location.filename()?.to_owned(), object.size));
         Ok(listed.iter().filter_map(object).collect())
     }
 }

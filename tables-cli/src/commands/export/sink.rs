@@ -84,13 +84,18 @@ async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity)) -> Resul
 }
 
 /// Reads a complete file again and compares it with the exported rows, if its format has checksums. Returns a note for the report.
-#[cfg_attr(not(feature = "parquet"), expect(unused_variables, clippy::unnecessary_wraps, reason = "only Parquet has checksums"))]
+#[cfg_attr(
+    not(feature = "parquet"),
+    expect(unused_variables, clippy::unnecessary_wraps, reason = "only Parquet has checksums")
+)]
 pub(super) fn verify(form: FileForm, path: &Path, exported: &Checksum) -> Result<&'static str> {
     #[cfg(feature = "parquet")]
     if form == FileForm::Parquet {
         if parquet::verify(path)? != *exported {
             let (path, help) = (path.display(), "export it again");
-            return Err(crate::failure::Failure::Refused(format!("{path} differs from the exported rows; {help}")));
+            return Err(crate::failure::Failure::Refused(format!(
+                "{path} differs from the exported rows; {help}"
+            )));
         }
         return Ok(", verified");
     }
