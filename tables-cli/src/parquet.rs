@@ -31,6 +31,8 @@ pub use layout::{Layout, Survey};
 pub use reader::ParquetReader;
 pub use writer::ParquetWriter;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use parquet::errors::ParquetError;
 use table_inspect::record::FileError;
 
@@ -40,6 +42,13 @@ const ROWS: &str = "tables.rows";
 const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file has.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
+
+/// Calls the decoder of a file. It panics for some damaged files, which are then reported as damaged.
+fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
+    let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
+    // IMPORTANT: the decoder is not used again after an error.
+    catch_unwind(AssertUnwindSafe(call)).map_err(damaged)?.map_err(failure)
+}
 
 /// Returns the error of a file: that of the disk, or a damaged or unsupported file.
 fn failure(error: ParquetError) -> FileError {

@@ -138,12 +138,12 @@ async fn programs(seeds: std::ops::Range<u64>, store: impl Fn() -> Arc<dyn Objec
     for seed in seeds {
         let store = store();
         let open = |random: Option<&mut StdRng>| {
-            let (left, is_executed) = match random {
-                Some(random) if random.random_bool(0.7) => {
-                    (random.random_range(1..60), random.random_bool(0.5))
-                }
-                _ => (usize::MAX, false),
-            };
+            let (mut left, mut is_executed) = (usize::MAX, false);
+            if let Some(random) = random
+                && random.random_bool(0.7)
+            {
+                (left, is_executed) = (random.random_range(1..60), random.random_bool(0.5));
+            }
             let (store, deaths) = (store.clone(), deaths.clone());
             storage(Arc::new(Dying { store, left: AtomicUsize::new(left), is_executed, deaths }))
         };
@@ -179,11 +179,13 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
     let repository = Repository::create_in(first.clone(), "a").unwrap();
     // The holder renews the lock while another command waits.
     let patient = Objects::new(store.clone(), ObjectPath::from("some/prefix"), "the store").unwrap();
-    let patient: Arc<dyn Storage> = Arc::new(patient.with_patience(Duration::from_millis(200)));
+    let patient: Arc<dyn Storage> = Arc::new(patient.with_patience(Duration::from_secs(2)));
     let refused = std::thread::scope(|scope| {
         let other = scope.spawn(|| Repository::create_in(patient, "a").map(drop));
-        std::thread::sleep(Duration::from_millis(50));
-        first.confirm(&[]).unwrap();
+        while !other.is_finished() {
+            first.confirm(&[]).unwrap();
+            std::thread::sleep(Duration::from_millis(10));
+        }
         other.join().unwrap().unwrap_err().to_string()
     });
     assert_eq!(refused, "another `tables backup` writes to the store; wait until it ends");

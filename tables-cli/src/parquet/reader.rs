@@ -9,7 +9,7 @@ use table_inspect::record::{FileError, Record, Rejected, Result};
 
 use crate::parquet::column::Rows;
 use crate::parquet::source::{Source, source};
-use crate::parquet::{CHECKSUM, ROWS, failure};
+use crate::parquet::{CHECKSUM, ROWS, decode};
 
 /// The maximum number of rows that are decoded at a time.
 const BATCH_ROWS: usize = 1_024;
@@ -36,7 +36,7 @@ impl ParquetReader {
     /// # Errors
     /// `Refused` for a file that is not Parquet, lacks a key column, or has a column of a type that no property can have.
     pub fn new(file: File) -> Result<Self> {
-        let file = SerializedFileReader::new(file).map_err(failure)?;
+        let file = decode(|| SerializedFileReader::new(file))?;
         let schema = file.metadata().file_metadata().schema_descr();
         let columns: Vec<Source> =
             schema.columns().iter().map(|column| source(column)).collect::<Result<_>>()?;
@@ -59,12 +59,24 @@ impl ParquetReader {
         Some((entry(ROWS)?.parse().ok()?, entry(CHECKSUM)?))
     }
 
+    /// Returns the number of entities in memory.
+    #[cfg(test)]
+    pub(super) fn decoded(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Returns the number of groups of the file.
+    #[cfg(test)]
+    pub(super) fn groups(&self) -> usize {
+        self.file.num_row_groups()
+    }
+
     /// Opens the next group. Returns `false` at the end.
     fn next_group(&mut self) -> Result<bool> {
         if self.group == self.file.num_row_groups() {
             return Ok(false);
         }
-        let group = self.file.get_row_group(self.group).map_err(failure)?;
+        let group = decode(|| self.file.get_row_group(self.group))?;
         let (rows, bytes) = (group.metadata().num_rows(), group.metadata().total_byte_size());
         let damage =
             || FileError::Refused("the Parquet file is damaged: a group has a negative size".to_owned());
@@ -72,8 +84,7 @@ impl ParquetReader {
         let average = u64::try_from(bytes).map_err(|_| damage())? / (self.left as u64).max(1);
         self.batch = usize::try_from(BATCH_BYTES / average.max(1)).unwrap_or(BATCH_ROWS).clamp(1, BATCH_ROWS);
         let columns = 0..self.columns.len();
-        self.open =
-            columns.map(|at| group.get_column_reader(at)).collect::<Result<_, _>>().map_err(failure)?;
+        self.open = decode(|| columns.map(|at| group.get_column_reader(at)).collect())?;
         self.group += 1;
         Ok(true)
     }
@@ -89,7 +100,7 @@ impl ParquetReader {
         self.left -= rows;
         let mut drafts = vec![Draft::default(); rows];
         for (reader, source) in self.open.iter_mut().zip(&self.columns) {
-            let column = Rows::read(reader, rows).map_err(failure)?;
+            let column = decode(|| Rows::read(reader, rows))?;
             let mut values = column.values.into_values(source.kind());
             for (draft, _) in drafts.iter_mut().zip(&column.levels).filter(|(_, level)| **level > 0) {
                 let value = values.next().ok_or_else(|| {

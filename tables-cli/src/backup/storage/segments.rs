@@ -73,7 +73,9 @@ impl Read for Reading {
         }
         let length = buffer.len().min(self.current.len());
         let read = self.current.split_to(length);
-        buffer.iter_mut().zip(read).for_each(|(to, byte)| *to = byte);
+        if let Some(to) = buffer.get_mut(..length) {
+            to.copy_from_slice(&read);
+        }
         Ok(length)
     }
 }
