@@ -27,7 +27,8 @@ pub mod generation;
 mod instant;
 pub mod layer;
 pub mod merged;
-#[cfg(all(test, feature = "object-store"))]
+#[cfg(test)]
+#[cfg(feature = "object-store")]
 mod object_tests;
 pub mod opened;
 pub mod repository;

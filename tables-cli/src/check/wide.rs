@@ -1,7 +1,7 @@
 //! Wide entities: the rows of one entity belong to the same write.
 //!
 //! A write of several parts sets a new `WriteId` in all of them. No schema is needed: the parts of an entity are the rows that have the property
-//! `WriteId`, and whose RowKeys end in `_01`, `_02` and so on.
+//! `WriteId`, and whose row keys end in `_01`, `_02` and so on.
 
 use table_core::query::{EntityRef, KeyRange, Select, TextRange};
 use table_core::{DynTableStore, EntityKey, Query, TableName, ValueRef};

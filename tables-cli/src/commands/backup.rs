@@ -32,7 +32,7 @@ enum Form {
 pub(super) struct Backup {
     #[command(subcommand)]
     action: Option<Action>,
-    /// The folder that receives the backup, or the URL of an object store such as s3://bucket/path: empty, or with earlier backups of the same store
+    /// The folder that receives the backup, or the URL of an object store such as `s3://bucket/path`: empty, or with earlier backups of the same store
     #[arg(required = true)]
     to: Option<PathBuf>,
     /// The format of the backup [default: files for a folder, rows for any other store]

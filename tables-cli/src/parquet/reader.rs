@@ -157,7 +157,7 @@ impl Draft {
             }
             (Source::Property(name, _), Ok(value)) => self.properties.push((name.clone(), value)),
             (Source::Property(name, _), Err(reason)) => {
-                self.fault = Some(format!("property `{name}`: {reason}"))
+                self.fault = Some(format!("property `{name}`: {reason}"));
             }
             (Source::PartitionKey | Source::RowKey, _) => self.fault = Some("a key is not UTF-8".to_owned()),
         }

@@ -42,9 +42,13 @@ fn entities() -> impl Strategy<Value = Vec<TableEntity>> {
 
 fn write(path: &Path, entities: &[TableEntity]) {
     let mut survey = Survey::default();
-    entities.iter().for_each(|entity| survey.add(entity));
+    for entity in entities {
+        survey.add(entity);
+    }
     let mut writer = ParquetWriter::new(File::create(path).unwrap(), survey.layout()).unwrap();
-    entities.iter().for_each(|entity| writer.write(entity).unwrap());
+    for entity in entities {
+        writer.write(entity).unwrap();
+    }
     writer.finish().unwrap();
 }
 

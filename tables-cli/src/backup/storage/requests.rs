@@ -31,7 +31,7 @@ impl Requests {
     /// Returns the path of an object.
     pub(super) fn path(&self, name: &str) -> ObjectPath {
         let parts = name.split('/').filter(|part| !part.is_empty());
-        parts.fold(self.prefix.clone(), |path, part| path.join(part))
+        parts.fold(self.prefix.clone(), ObjectPath::join)
     }
 
     /// Waits for a request.
