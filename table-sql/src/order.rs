@@ -23,7 +23,8 @@ pub(crate) fn properties(
         let column = columns.get(at)?;
         // The text of a part is not ordered like the part itself.
         let is_text = matches!(source, Source::Part(_)) && column.kind == Kind::Text;
-        let options = SortOptions { descending, nulls_first: true };
+        // None of these columns has nulls here, so their place is the default of SQL.
+        let options = SortOptions { descending, nulls_first: descending };
         (!is_text).then(|| PhysicalSortExpr::new(Arc::new(Reference::new(&column.name, at)), options))
     };
     let mut orders: Vec<Vec<PhysicalSortExpr>> = Vec::new();
@@ -40,8 +41,5 @@ pub(crate) fn properties(
         }
     }
     orders.retain(|order| !order.is_empty());
-    // A descending and an ascending form of a non-null column are the same with nulls last.
-    let last: Vec<Vec<PhysicalSortExpr>> =
-        orders.iter().map(|order| order.iter().map(|one| one.clone().nulls_last()).collect()).collect();
-    EquivalenceProperties::new_with_orderings(schema.clone(), orders.into_iter().chain(last))
+    EquivalenceProperties::new_with_orderings(schema.clone(), orders)
 }

@@ -1,7 +1,5 @@
 //! Property test of conditions that the store evaluates: a statement has the same answer as over the same rows in memory.
 
-mod common;
-
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -17,7 +15,7 @@ use table_sql::{SqlOptions, session};
 
 /// Rows whose keys have parts.
 #[derive(Clone, Debug, Entity)]
-#[entity(table = "T")]
+#[entity(table = "Mixture")]
 #[partition_key(group)]
 #[row_key("r", number)]
 struct Row {
@@ -53,12 +51,12 @@ async fn store() -> DynTableStore {
             let at: DateTime<Utc> = format!("2026-01-{:02}T00:00:00.1234567Z", at % 28 + 1).parse().unwrap();
             set("Seen", Value::DateTime(at));
         }
-        engine.untyped("T").unwrap().insert_or_merge(&entity).await.unwrap();
+        engine.untyped("Mixture").unwrap().insert_or_merge(&entity).await.unwrap();
     }
     for (at, text) in TEXTS.iter().enumerate().skip(1) {
         let entity =
             TableEntity::new(*text, format!("other{at}")).unwrap().with("Text", *text).with("Int", at as i32);
-        engine.untyped("T").unwrap().insert(&entity).await.unwrap();
+        engine.untyped("Mixture").unwrap().insert(&entity).await.unwrap();
     }
     DynTableStore::new(engine)
 }
@@ -116,7 +114,7 @@ fn the_store_never_omits_a_row_that_sql_selects() {
     let session = runtime.block_on(async {
         let options = SqlOptions { sample: None, key_order: false };
         let session = session(&store().await, &options).await.unwrap();
-        let all = session.sql("SELECT * FROM T").await.unwrap().collect().await.unwrap();
+        let all = session.sql("SELECT * FROM Mixture").await.unwrap().collect().await.unwrap();
         let all = concat_batches(&all[0].schema(), &all).unwrap();
         let plain = MemTable::try_new(all.schema(), vec![vec![all]]).unwrap();
         let catalog = session.catalog("datafusion").unwrap();
@@ -129,7 +127,7 @@ fn the_store_never_omits_a_row_that_sql_selects() {
     let found = std::cell::RefCell::new(&mut selected);
     let outcome = runner.run(&condition(), |condition| {
         let (store, plain) = runtime.block_on(async {
-            (answer(&session, "T", &condition).await, answer(&session, "plain.Plain", &condition).await)
+            (answer(&session, "Mixture", &condition).await, answer(&session, "plain.Plain", &condition).await)
         });
         **found.borrow_mut() += usize::from(!store.is_empty());
         prop_assert_eq!(store, plain, "{}", condition);

@@ -10,7 +10,7 @@ use table_core::{DynTableStore, Engine, Entity, TableEntity, TableStoreExt};
 #[entity(table = "Company")]
 #[partition_key(department)]
 #[row_key("empid_", id)]
-pub struct Employee {
+pub(crate) struct Employee {
     department: String,
     #[digits(6)]
     id: u32,
@@ -27,7 +27,7 @@ pub struct Employee {
 #[entity(table = "Reviews")]
 #[partition_key(department)]
 #[row_key("empid_", employee, "_", year)]
-pub struct Review {
+pub(crate) struct Review {
     department: String,
     #[digits(6)]
     employee: u32,
@@ -41,7 +41,7 @@ const DEPARTMENTS: [&str; 4] = ["Finance", "Marketing", "Sales", "Élan"];
 const NAMES: [&str; 7] = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Özgür", "Anna"];
 
 /// Returns a store with 800 employees, 1,200 reviews and a row of another kind.
-pub async fn store() -> DynTableStore {
+pub(crate) async fn store() -> DynTableStore {
     let engine = Engine::in_memory();
     let employees = engine.table::<Employee>().create_if_missing().await.unwrap();
     let reviews = engine.table::<Review>().create_if_missing().await.unwrap();
