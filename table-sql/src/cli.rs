@@ -59,7 +59,14 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
         rows.extend(texts(batch).map_err(failure)?);
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    output::rows(command.output, out, &names, &rows)?;
+    if command.output == Format::Table && names == ["plan_type", "plan"] {
+        // A plan has several lines, which a cell does not.
+        for row in &rows {
+            writeln!(out, "{}", row.join("\n").trim_end()).map_err(Failure::file("-"))?;
+        }
+    } else {
+        output::rows(command.output, out, &names, &rows)?;
+    }
     Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 

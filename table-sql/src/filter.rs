@@ -87,7 +87,7 @@ fn compare(column: &Column, operator: Comparison, value: &ScalarValue) -> Option
         (Kind::Boolean, ScalarValue::Boolean(Some(truth))) if is_equality => {
             (operator, Value::Boolean(*truth))
         }
-        // In SQL, NaN is greater than every number, and -0 less than 0. For the service, neither is true.
+        // In SQL, NaN is greater than every number, and -0 can be less than 0. For the service, neither is true.
         (Kind::Double, ScalarValue::Float64(Some(number))) if number.is_finite() => match operator {
             Eq | Le => (operator, Value::Double(*number)),
             Lt => (Le, Value::Double(*number)),

@@ -4,6 +4,7 @@ mod common;
 
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
+use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
 use table_sql::{SqlOptions, session};
 
 async fn open() -> SessionContext {
@@ -102,4 +103,29 @@ async fn statements_that_write_and_unknown_columns_are_refused() {
         "{error}"
     );
     assert!(session.sql("SELECT * FROM Missing").await.is_err());
+}
+
+#[tokio::test]
+async fn keys_in_another_order_than_that_of_sql_are_refused_where_the_order_is_announced() {
+    let store = DynTableStore::new(Engine::in_memory());
+    let table = store.untyped("Words").unwrap().create_if_missing().await.unwrap();
+    for row in ["\u{e000}", "\u{10000}"] {
+        table.insert(&TableEntity::new("p", row).unwrap()).await.unwrap();
+    }
+    for (key_order, is_refused) in [(true, true), (false, false)] {
+        let session = session(&store, &SqlOptions { key_order, ..SqlOptions::default() }).await.unwrap();
+        let answer = session
+            .sql("SELECT RowKey FROM Words ORDER BY PartitionKey, RowKey")
+            .await
+            .unwrap()
+            .collect()
+            .await;
+        match answer {
+            Ok(batches) => {
+                let shown = pretty_format_batches(&batches).unwrap().to_string();
+                assert!(!is_refused && shown.find('\u{e000}') < shown.find('\u{10000}'), "{shown}");
+            }
+            Err(error) => assert!(is_refused && error.to_string().contains("--no-key-order"), "{error}"),
+        }
+    }
 }
