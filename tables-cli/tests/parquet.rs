@@ -12,7 +12,8 @@ use tables_cli::Exit;
 fn a_build_without_parquet_names_the_feature() {
     let folder = tempfile::tempdir().unwrap();
     shown(folder.path(), "put Company Sales 1 Age=36 --store DB");
-    for line in ["export Company DIR/a.parquet --store DB", "import Company DIR/a --form parquet --store DB"]
+    for line in
+        ["export Company DIR/a.parquet --store DB", "import Company DIR/a --format parquet --store DB"]
     {
         let (exit, text) = refused(folder.path(), line);
         assert!(exit == Exit::Usage && text.contains("--features parquet"), "{line}: {text}");
@@ -72,10 +73,10 @@ mod with_parquet {
         assert!(exit == Exit::Refused && text.contains("the checksum of its rows differs"), "{text}");
         assert!(!at.join("to").exists());
         for (line, exit, message) in [
-            ("import Company - --form parquet --store DIR/to", Exit::Usage, "name the file"),
+            ("import Company - --format parquet --store DIR/to", Exit::Usage, "name the file"),
             ("import Company DIR/none.parquet --store DIR/to", Exit::Store, "No such file"),
             (
-                "import Company DIR/db/LOCK --form parquet --store DIR/to",
+                "import Company DIR/db/LOCK --format parquet --store DIR/to",
                 Exit::Refused,
                 "the Parquet file cannot be read",
             ),

@@ -18,7 +18,7 @@ use crate::denormal::relation::Relation;
 use crate::denormal::relations::Copying;
 use crate::denormal::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
-use crate::index::{Derived, Left, RemoteChange};
+use crate::index::{Derived, EntryFingerprint, RemoteChange};
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Returns the relations of which the entity is the source.
@@ -99,8 +99,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         } else {
             follow |= !here.is_empty();
         }
-        let change =
-            || RemoteChange { of: Derived::Given, owner: key.clone(), keys: Vec::new(), left: Left::Unknown };
+        let change = || RemoteChange {
+            of: Derived::CopiesOf,
+            owner: key.clone(),
+            keys: Vec::new(),
+            fingerprint: EntryFingerprint::Unknown,
+        };
         kept.remote.extend(follow.then(change));
         Ok(())
     }

@@ -142,8 +142,8 @@ where
     S: TableStore + table_core::queue::QueueStore + Clone + 'static,
 {
     let outbox = outbox(time, store);
-    let agents = store.entities_through::<named::Agent, _>(outbox.clone()).with_runtime(time.runtime());
-    let tickets = store.entities_through::<named::Ticket, _>(outbox).with_runtime(time.runtime());
+    let agents = store.entities_with_outbox::<named::Agent, _>(outbox.clone()).with_runtime(time.runtime());
+    let tickets = store.entities_with_outbox::<named::Ticket, _>(outbox).with_runtime(time.runtime());
     New {
         agents: agents.create_if_missing().await.unwrap(),
         tickets: tickets.create_if_missing().await.unwrap(),
@@ -183,7 +183,7 @@ async fn check(time: &Time, store: &Engine, new: &New<Engine>, at: &str) {
         Worker::new(outbox(time, store)).with_index_handler(&new.agents).with_index_handler(&new.tickets);
     for _ in 0..4 {
         time.pass(Duration::from_secs(800));
-        Sweep::new(outbox(time, store)).registered().await.unwrap();
+        Sweep::new(outbox(time, store)).sweep_registered().await.unwrap();
         worker.run_until_idle().await.unwrap();
     }
     let tickets = store.table::<named::Ticket>().scan("to compare").max_rows(10_000);
@@ -416,7 +416,7 @@ impl View for Headcounts {
 /// Returns the sums of the view, and those of the entities.
 async fn sums(store: &Engine, view: &ViewTable<Headcounts, Engine>) -> [(i64, i64); 2] {
     while view.catch_up(1_000).await.unwrap().is_behind {}
-    let row = view.rows().await.unwrap().get(Headcount::key("Sales")).await.unwrap();
+    let row = view.table().await.unwrap().get(Headcount::key("Sales")).await.unwrap();
     let all = store.table::<fed::Employee>().query(fed::Employee::rows("Sales")).collect().await.unwrap();
     let letters = all.iter().map(|employee| i64::try_from(employee.email.len()).unwrap()).sum();
     [row.map_or((0, 0), |row| (row.employees, row.letters)), (i64::try_from(all.len()).unwrap(), letters)]
