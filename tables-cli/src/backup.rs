@@ -1,4 +1,4 @@
-//! Backups of any store: generations in one folder, each restorable as a whole or in part.
+//! Backups of any store: generations in one folder, or in one prefix of an object store, each restorable as a whole or in part.
 //!
 //! # Layout of a backup folder
 //! | file | content |
@@ -8,6 +8,9 @@
 //! | `rows/Company-20261125T210509.123Z-1.rows` | a [`layer`]: all rows of a table, or the changes since the previous generation |
 //! | `files/0000000042.rows` | a file of an embedded engine, shared by the generations that contain it |
 //! | `working.json` | the progress of an unfinished generation |
+//! | `locks/00000000000000000042` | only in an object store: the lock of the command that writes |
+//!
+//! In an object store, each file of `rows` and `files` is a sequence of objects of at most about 8 MiB, named by their offset in the file.
 //!
 //! A folder of the embedded engine is backed up by its files, at one moment. Every other store is backed up by its rows: the ordered rows of the
 //! store are compared with those of the previous generation, and only the differences are written, including deletions.
@@ -24,11 +27,15 @@ pub mod generation;
 mod instant;
 pub mod layer;
 pub mod merged;
+#[cfg(test)]
+#[cfg(feature = "object-store")]
+mod object_tests;
 pub mod opened;
 pub mod repository;
 pub mod restore;
 pub mod retention;
 mod sealed;
+pub mod storage;
 #[cfg(test)]
 mod tests;
 pub mod verify;

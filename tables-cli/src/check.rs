@@ -9,7 +9,9 @@ pub mod plan;
 mod repair;
 mod sums;
 mod wanted;
+mod wide;
 
 pub use copies::{CopyFinding, Fault, check_copies};
 pub use outbox::{Backlog, Intent, discard, intents, requeue};
 pub use repair::repair_copy;
+pub use wide::{WideFinding, check_wide};

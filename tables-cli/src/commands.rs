@@ -25,6 +25,7 @@ mod put;
 mod query;
 mod restore;
 mod serve;
+mod sql;
 mod sync;
 mod tail;
 
@@ -114,6 +115,8 @@ enum Command {
     Serve(serve::Serve),
     /// Explore tables in a browser: schemas, keys by their parts, queries with their plans, pending work
     Explore(explore::Explore),
+    /// Answer questions in SQL, with the program `tables-sql`
+    Sql(sql::Sql),
     /// Write completions for a shell
     Completions(complete::Completions),
     /// Write the manual page, or one page for each command
@@ -156,6 +159,7 @@ pub async fn run(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
         Command::Stats => folder::stats(&context, out),
         Command::Serve(command) => command.run(&context, out).await,
         Command::Explore(command) => command.run(&context, out).await,
+        Command::Sql(command) => command.run(&context),
         Command::Completions(command) => command.run(out),
         Command::Man(command) => command.run(out),
     }

@@ -26,6 +26,8 @@ pub mod doctor;
 pub mod failure;
 pub mod heat;
 pub mod output;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 mod part;
 pub mod rows;
 pub mod store;

@@ -144,3 +144,24 @@ fn invalid_backups_and_restores_are_refused() {
         assert!(found == exit && text.contains(message), "{line}: {found:?} {text}");
     }
 }
+
+#[test]
+fn a_url_names_the_place_of_backups() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fill(at);
+    if cfg!(feature = "object-store") {
+        shown(at, "backup file://DIR/backups --store DB --format rows");
+        assert_eq!(shown(at, "backup verify file://DIR/backups"), "1 generation, 1 file, 3 rows\n");
+        assert_eq!(shown(at, "backup ls DIR/backups -o csv").lines().count(), 2);
+        shown(at, "restore file://DIR/backups DIR/restored");
+        assert_eq!(shown(at, &format!("{CHECKSUM} DIR/restored")), shown(at, &format!("{CHECKSUM} DB")));
+        let (exit, text) = refused(at, "backup ftp://host/path?sig=secret --store DB");
+        assert!(exit == Exit::Usage && text.starts_with("ftp://host/path is not an object store"), "{text}");
+    } else {
+        for line in ["backup s3://bucket/path --store DB", "restore s3://bucket/path DIR/restored"] {
+            let (exit, text) = refused(at, line);
+            assert!(exit == Exit::Usage && text.contains("--features object-store"), "{text}");
+        }
+    }
+}

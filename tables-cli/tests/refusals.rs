@@ -49,6 +49,7 @@ const REFUSALS: &[(&str, Exit, &str)] = &[
     ("doctor --store DIR/none", Refused, "the store cannot be used: folder failed"),
     ("serve --store AccountName=a;AccountKey=d3Jvbmc=", Refused, "`serve` works on a folder"),
     ("explore --store DIR/none", Refused, "there is no folder"),
+    ("sql --store DB", Usage, "<STATEMENT>"),
     ("completions basic", Usage, "invalid value 'basic'"),
     ("man --to DIR/none", Store, "DIR/none: No such file"),
 ];

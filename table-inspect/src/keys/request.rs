@@ -39,6 +39,24 @@ impl PartRequest {
         };
         Self { name: name.to_owned(), values }
     }
+
+    /// Creates a condition that a part has one value, which may contain `..` and `*`.
+    #[must_use]
+    pub fn exactly(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), values: Values::Exactly(value.to_owned()) }
+    }
+
+    /// Creates a condition that a part is between two values, both included. An empty value leaves its end open.
+    #[must_use]
+    pub fn between(name: &str, lower: &str, upper: &str) -> Self {
+        Self { name: name.to_owned(), values: Values::Between(lower.to_owned(), upper.to_owned()) }
+    }
+
+    /// Creates a condition that a part begins with a text.
+    #[must_use]
+    pub fn prefix(name: &str, prefix: &str) -> Self {
+        Self { name: name.to_owned(), values: Values::Prefix(prefix.to_owned()) }
+    }
 }
 
 impl FromStr for PartRequest {

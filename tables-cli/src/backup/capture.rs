@@ -10,7 +10,7 @@ use crate::backup::generation::{Changes, Consistency, Generation, Layer, TableRo
 use crate::backup::layer::{LayerWriter, Record};
 use crate::backup::merged::Merged;
 use crate::backup::repository::Repository;
-use crate::backup::work::{Work, remove};
+use crate::backup::work::Work;
 use crate::failure::{Failure, Result};
 use crate::rows::{self, Pages};
 use crate::transfer::checksum::Checksum;
@@ -137,11 +137,11 @@ impl Capture<'_> {
         let is_full = self.is_full(base);
         let mut current = work.current(name.as_str());
         let file = format!("{name}-{}-1.rows", work.id());
-        let path = self.repository.layer(&file);
+        let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
         let is_continued = current.last.is_some();
         let mut layer = match current.last {
-            Some(_) => LayerWriter::resume(&path, current.mark.clone())?,
-            None => LayerWriter::create(&path)?,
+            Some(_) => LayerWriter::resume(storage, &path, current.mark.clone())?,
+            None => LayerWriter::create(storage, &path)?,
         };
         let from = current.continuation.as_deref().map(str::parse).transpose()?;
         let source = Paged::new(Pages::new(self.store, name, self.query()).behind(from));
@@ -193,8 +193,8 @@ impl Capture<'_> {
         for _ in 0..PASSES {
             // IMPORTANT: a number that no layer of the table has. A continued backup settles a table again.
             let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
-            let path = self.repository.layer(&file);
-            let mut layer = LayerWriter::create(&path)?;
+            let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
+            let mut layer = LayerWriter::create(storage, &path)?;
             let source = Paged::new(Pages::new(self.store, &name, self.query()));
             let mut comparison = Comparison::new(source, Merged::open(self.repository, Some(&table))?);
             let (mut changes, mut checksum) = (Changes::default(), Checksum::default());
@@ -203,7 +203,7 @@ impl Capture<'_> {
             }
             let end = layer.sync()?;
             if end.rows == 0 {
-                remove(&path)?;
+                storage.remove(&path)?;
                 table.consistency = Consistency::OneMoment;
                 break;
             }

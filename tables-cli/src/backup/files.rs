@@ -1,7 +1,7 @@
 //! Backing up a folder of the embedded engine: a consistent snapshot of its files, of which only new ones are copied.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -12,7 +12,8 @@ use table_core::embedded::{BackupFile, BackupImage, CopyReport, EngineOptions};
 
 use crate::backup::generation::{Contents, EngineFile, Generation};
 use crate::backup::repository::Repository;
-use crate::backup::sealed;
+use crate::backup::storage::Storage;
+use crate::backup::storage::folder::sync_folder;
 use crate::failure::{Failure, Result};
 use crate::part::part_of;
 
@@ -43,16 +44,16 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
         Some(Contents::Files { base, .. }) => Some(decode(&base)?),
         _ => None,
     };
-    let place = repository.path().display().to_string();
+    let (storage, place) = (&**repository.storage(), repository.storage().to_string());
     let (mut copied, mut copied_bytes, mut kept, mut files) = (0, 0, 0, Vec::new());
     for file in image.files(earlier.as_deref(), &place)? {
         let path = repository.engine_file(&file.name);
-        let length = std::fs::metadata(&path).ok().map(|found| found.len());
+        let length = storage.length(&path)?;
         // A killed backup may have copied the file. Comparing both costs less than copying again.
-        if length == Some(file.bytes) && (file.kept || is_equal(&image, &file, &path)?) {
+        if length == Some(file.bytes) && (file.kept || is_equal(&image, &file, storage, &path)?) {
             kept += 1;
         } else {
-            copy(&image, &file, &path)?;
+            copy(&image, &file, storage, &path)?;
             copied += 1;
             copied_bytes += file.bytes;
         }
@@ -83,30 +84,27 @@ fn pieces(bytes: u64, mut piece: impl FnMut(u64, usize) -> Result<bool>) -> Resu
     Ok(true)
 }
 
-fn copy(image: &BackupImage, file: &BackupFile, path: &Path) -> Result<()> {
+fn copy(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name: &str) -> Result<()> {
     image.check(file)?;
-    let part = path.with_extension("part");
-    let failed = || Failure::file(part.display());
-    let mut to = File::create(&part).map_err(failed())?;
+    let mut to = storage.append(name, 0)?;
     let mut buffer = vec![0; PIECE];
     pieces(file.bytes, |offset, length| {
         let buffer = buffer.get_mut(..length).unwrap_or_default();
         image.read(file, offset, buffer)?;
-        to.write_all(buffer).map_err(failed())?;
+        to.write(buffer)?;
         Ok(true)
     })?;
-    to.sync_all().map_err(failed())?;
-    std::fs::rename(&part, path).map_err(Failure::file(path.display()))
+    to.sync()
 }
 
-fn is_equal(image: &BackupImage, file: &BackupFile, path: &Path) -> Result<bool> {
-    let mut copy = File::open(path).map_err(Failure::file(path.display()))?;
+fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name: &str) -> Result<bool> {
+    let mut copy = storage.open(name)?;
     let (mut ours, mut theirs) = (vec![0; PIECE], vec![0; PIECE]);
     pieces(file.bytes, |offset, length| {
         let (ours, theirs) =
             (ours.get_mut(..length).unwrap_or_default(), theirs.get_mut(..length).unwrap_or_default());
         image.read(file, offset, theirs)?;
-        copy.read_exact(ours).map_err(Failure::file(path.display()))?;
+        copy.read_exact(ours).map_err(Failure::file(name))?;
         Ok(ours == theirs)
     })
 }
@@ -123,10 +121,10 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
         let mut buffer = vec![0; PIECE];
         for file in restoration.files() {
             let path = repository.engine_file(&file.name);
-            let mut from = File::open(&path).map_err(Failure::file(path.display()))?;
+            let mut from = repository.storage().open(&path)?;
             let mut offset = 0;
             loop {
-                let length = from.read(&mut buffer).map_err(Failure::file(path.display()))?;
+                let length = from.read(&mut buffer).map_err(Failure::file(&path))?;
                 if length == 0 {
                     break;
                 }
@@ -159,7 +157,7 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
     // Not every system replaces an empty folder.
     ignore_missing(std::fs::remove_dir(to)).map_err(Failure::file(to.display()))?;
     std::fs::rename(&part, to).map_err(Failure::file(to.display()))?;
-    sealed::sync_folder(to)?;
+    to.parent().map_or(Ok(()), sync_folder)?;
     Ok(report)
 }
 
@@ -203,11 +201,11 @@ impl View {
             )));
         };
         let name = format!("view-{}-{}", generation.id, std::process::id());
-        let within = repository.path().join(&name);
-        let folder = match std::fs::create_dir(&within) {
-            Ok(()) => within,
-            // The backups may be on a read-only medium.
-            Err(_) => std::env::temp_dir().join(&name),
+        let within = repository.storage().local().map(|path| path.join(&name));
+        let folder = match within {
+            Some(within) if std::fs::create_dir(&within).is_ok() => within,
+            // The backups may be in an object store, or on a read-only medium.
+            _ => std::env::temp_dir().join(&name),
         };
         let temporary = Temporary(folder.clone());
         std::fs::create_dir_all(&folder).map_err(Failure::file(folder.display()))?;
@@ -215,13 +213,19 @@ impl View {
             std::fs::write(folder.join(name), bytes).map_err(Failure::file(folder.display()))?;
         }
         for file in files {
-            let (from, to) = (repository.engine_file(&file.name), folder.join(&file.name));
-            if std::fs::hard_link(&from, &to).is_err() {
-                std::fs::copy(&from, &to).map_err(Failure::file(from.display()))?;
-            }
+            fetch(&**repository.storage(), &repository.engine_file(&file.name), &folder.join(&file.name))?;
         }
         Ok(Self { engine: Engine::open_read_only(&folder)?, _folder: Some(temporary) })
     }
+}
+
+/// Links a file to a path, or copies it where links are not supported.
+fn fetch(storage: &dyn Storage, name: &str, to: &Path) -> Result<()> {
+    if storage.local().is_some_and(|folder| std::fs::hard_link(folder.join(name), to).is_ok()) {
+        return Ok(());
+    }
+    let (mut from, mut copy) = (storage.open(name)?, File::create(to).map_err(Failure::file(to.display()))?);
+    std::io::copy(&mut from, &mut copy).map(drop).map_err(Failure::file(to.display()))
 }
 
 fn decode(text: &str) -> Result<Vec<u8>> {

@@ -33,7 +33,11 @@ impl Merged {
     pub fn open(repository: &Repository, table: Option<&TableRows>) -> Result<Self> {
         let layers = table.map_or(&[][..], |table| &table.layers);
         let open = |layer: &crate::backup::generation::Layer| {
-            let mut reader = LayerReader::open(&repository.layer(&layer.file), layer.end.clone())?;
+            let mut reader = LayerReader::open(
+                &**repository.storage(),
+                &repository.layer(&layer.file),
+                layer.end.clone(),
+            )?;
             let next = reader.next_record()?;
             Ok(Head { reader, next })
         };

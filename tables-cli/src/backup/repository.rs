@@ -1,115 +1,105 @@
-//! The folder of backups: its marker, its lock, its generations, and the removal of files that no generation contains.
+//! The backups of a store: their marker, their lock, their generations, and the removal of files that no generation contains.
 
 use std::collections::HashSet;
-use std::fs::{File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::backup::generation::{Contents, Generation};
 use crate::backup::sealed;
+use crate::backup::storage::{Folder, Storage};
 use crate::failure::{Failure, Result};
 
 /// The file that marks a folder of backups.
-const MARKER: &str = "BACKUPS";
+pub(super) const MARKER: &str = "BACKUPS";
 const GENERATIONS: &str = "generations";
 const ROWS: &str = "rows";
 const FILES: &str = "files";
 /// The file with the progress of an unfinished generation.
 pub(super) const WORKING: &str = "working.json";
-/// The version of the folder's format.
+/// The version of the format.
 const FORMAT: u32 = 1;
 
 /// The content of the marker.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     format: u32,
-    /// The store whose backups are in the folder.
+    /// The store that is backed up.
     source: String,
 }
 
-/// A folder of backups of one store.
+/// The backups of one store.
 #[derive(Debug)]
 pub struct Repository {
-    path: PathBuf,
+    storage: Arc<dyn Storage>,
     source: String,
-    /// Held while a command writes to the folder.
-    lock: Option<File>,
 }
 
 impl Repository {
     /// Opens a folder of backups for reading.
     ///
     /// # Errors
-    /// `Refused` if the folder contains no backups, or backups of a newer version.
+    /// Any error of [`open_in`](Self::open_in).
     pub fn open(path: &Path) -> Result<Self> {
-        let marker: Option<Marker> = sealed::read(&path.join(MARKER))?;
+        Self::open_in(Arc::new(Folder::new(path)))
+    }
+
+    /// Opens the backups in a storage for reading.
+    ///
+    /// # Errors
+    /// `Refused` if the storage contains no backups, or backups of a newer version.
+    pub fn open_in(storage: Arc<dyn Storage>) -> Result<Self> {
+        let marker: Option<Marker> = sealed::read(&*storage, MARKER)?;
         let Some(marker) = marker else {
-            return Err(Failure::Refused(format!(
-                "{} contains no backups of `tables backup`",
-                path.display()
-            )));
+            return Err(Failure::Refused(format!("{storage} contains no backups of `tables backup`")));
         };
         if marker.format > FORMAT {
             let help = "install a newer version of `tables`";
-            return Err(Failure::Refused(format!("{} has format {}; {help}", path.display(), marker.format)));
+            return Err(Failure::Refused(format!("{storage} has format {}; {help}", marker.format)));
         }
-        Ok(Self { path: path.to_owned(), source: marker.source, lock: None })
+        Ok(Self { storage, source: marker.source })
     }
 
-    /// Opens a folder of backups of a store for writing, and locks it. An empty or missing folder becomes a folder of backups.
+    /// Opens a folder of backups of a store for writing, and locks it.
     ///
     /// # Errors
-    /// `Refused` if the folder contains something else, backups of another store, or is locked by another command.
+    /// Any error of [`create_in`](Self::create_in).
     pub fn create(path: &Path, source: &str) -> Result<Self> {
-        std::fs::create_dir_all(path).map_err(Failure::file(path.display()))?;
-        if !path.join(MARKER).exists() {
-            // A killed command may have left the beginning of the marker.
-            let begun = sealed::part_of(Path::new(MARKER)).display().to_string();
-            if names(path)?.iter().any(|name| *name != begun) {
+        Self::create_in(Arc::new(Folder::new(path)), source)
+    }
+
+    /// Opens the backups of a store in a storage for writing, and locks it. An unused storage becomes one of backups.
+    ///
+    /// # Errors
+    /// `Refused` if the storage contains something else, backups of another store, or is locked by another command.
+    pub fn create_in(storage: Arc<dyn Storage>, source: &str) -> Result<Self> {
+        storage.prepare(&[""])?;
+        if storage.read(MARKER)?.is_none() {
+            if !storage.is_unused()? {
                 let help = "name an empty folder, or one with backups of this store";
-                return Err(Failure::Refused(format!("{} contains other files; {help}", path.display())));
+                return Err(Failure::Refused(format!("{storage} contains other files; {help}")));
             }
             let marker = Marker { format: FORMAT, source: source.to_owned() };
-            sealed::write(&path.join(MARKER), &marker)?;
+            sealed::write(&*storage, MARKER, &marker)?;
         }
-        let mut repository = Self::open(path)?;
-        if repository.source != source {
-            let (path, other) = (path.display(), &repository.source);
+        let repository = Self::open_in(storage)?;
+        let (storage, other) = (&repository.storage, &repository.source);
+        if other != source {
             return Err(Failure::Refused(format!(
-                "{path} contains backups of {other}, not of {source}; name another folder"
+                "{storage} contains backups of {other}, not of {source}; name another folder"
             )));
         }
-        for folder in [GENERATIONS, ROWS, FILES] {
-            let folder = path.join(folder);
-            std::fs::create_dir_all(&folder).map_err(Failure::file(folder.display()))?;
-        }
-        repository.acquire()?;
+        storage.prepare(&[GENERATIONS, ROWS, FILES])?;
+        storage.lock()?;
         Ok(repository)
     }
 
-    /// Locks the folder against other commands that write to it.
-    fn acquire(&mut self) -> Result<()> {
-        let path = self.path.join(MARKER);
-        let file = File::open(&path).map_err(Failure::file(path.display()))?;
-        match file.try_lock() {
-            Ok(()) => {
-                self.lock = Some(file);
-                Ok(())
-            }
-            Err(TryLockError::WouldBlock) => Err(Failure::Refused(format!(
-                "another `tables backup` writes to {}; wait until it ends",
-                self.path.display()
-            ))),
-            Err(TryLockError::Error(error)) => Err(Failure::file(path.display())(error)),
-        }
-    }
-
-    /// Returns the folder.
+    /// Returns the storage.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
     }
 
     /// Returns the name of the store.
@@ -118,20 +108,16 @@ impl Repository {
         &self.source
     }
 
-    /// Returns the path of a layer.
+    /// Returns the name of a layer in the storage.
     #[must_use]
-    pub fn layer(&self, file: &str) -> PathBuf {
-        self.path.join(ROWS).join(file)
+    pub fn layer(&self, file: &str) -> String {
+        format!("{ROWS}/{file}")
     }
 
-    /// Returns the path of an engine's file.
+    /// Returns the name of an engine's file in the storage.
     #[must_use]
-    pub fn engine_file(&self, name: &str) -> PathBuf {
-        self.path.join(FILES).join(name)
-    }
-
-    fn manifest(&self, id: &str) -> PathBuf {
-        self.path.join(GENERATIONS).join(format!("{id}.json"))
+    pub fn engine_file(&self, name: &str) -> String {
+        format!("{FILES}/{name}")
     }
 
     /// Returns the names of all generations, oldest first.
@@ -139,8 +125,7 @@ impl Repository {
     /// # Errors
     /// `File` if the folder cannot be read.
     pub fn ids(&self) -> Result<Vec<String>> {
-        let folder = self.path.join(GENERATIONS);
-        let mut ids = names(&folder)?;
+        let mut ids = self.storage.names(GENERATIONS)?;
         ids.retain_mut(|name| match name.strip_suffix(".json") {
             Some(id) => {
                 *name = id.to_owned();
@@ -157,8 +142,8 @@ impl Repository {
     /// # Errors
     /// `Refused` if the generation does not exist or its manifest is damaged.
     pub fn read(&self, id: &str) -> Result<Generation> {
-        sealed::read(&self.manifest(id))?
-            .ok_or_else(|| Failure::Refused(format!("{} has no generation {id}", self.path.display())))
+        sealed::read(&*self.storage, &manifest(id))?
+            .ok_or_else(|| Failure::Refused(format!("{} has no generation {id}", self.storage)))
     }
 
     /// Reads the newest generation; `None` if there is none.
@@ -185,7 +170,7 @@ impl Repository {
             ([one], _) => self.read(one),
             ([], _) => Err(Failure::Refused(format!(
                 "{} has no generation {name}; it has: {}",
-                self.path.display(),
+                self.storage,
                 ids.join(", ")
             ))),
             ([_, ..], _) => Err(Failure::Refused(format!(
@@ -215,9 +200,8 @@ impl Repository {
     /// # Errors
     /// `File` if the generation cannot be written.
     pub fn commit(&self, generation: &Generation) -> Result<()> {
-        sealed::sync_folder(&self.layer("-"))?;
-        sealed::sync_folder(&self.engine_file("-"))?;
-        sealed::write(&self.manifest(&generation.id), generation)
+        self.storage.confirm(&[ROWS, FILES])?;
+        sealed::write(&*self.storage, &manifest(&generation.id), generation)
     }
 
     /// Removes a generation. Its files remain until [`collect`](Self::collect).
@@ -225,8 +209,7 @@ impl Repository {
     /// # Errors
     /// `File` if the generation cannot be removed.
     pub fn remove(&self, id: &str) -> Result<()> {
-        let path = self.manifest(id);
-        std::fs::remove_file(&path).map_err(Failure::file(path.display()))
+        self.storage.remove(&manifest(id))
     }
 
     /// Deletes the files that no generation contains, and returns their number.
@@ -245,11 +228,12 @@ impl Repository {
                 }
             }
         }
+        self.storage.confirm(&[])?;
         let mut removed = 0;
-        for folder in [ROWS, FILES].map(|folder| self.path.join(folder)) {
-            for path in names(&folder)?.into_iter().map(|name| folder.join(name)) {
-                if !used.contains(&path) {
-                    std::fs::remove_file(&path).map_err(Failure::file(path.display()))?;
+        for folder in [ROWS, FILES] {
+            for name in self.storage.names(folder)?.iter().map(|name| format!("{folder}/{name}")) {
+                if !used.contains(&name) {
+                    self.storage.remove(&name)?;
                     removed += 1;
                 }
             }
@@ -258,16 +242,9 @@ impl Repository {
     }
 }
 
-/// Returns the names in a folder; none if the folder does not exist.
-fn names(folder: &Path) -> Result<Vec<String>> {
-    let entries = match std::fs::read_dir(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        found => found.map_err(Failure::file(folder.display()))?,
-    };
-    let name = |entry: std::io::Result<std::fs::DirEntry>| {
-        Ok(entry.map_err(Failure::file(folder.display()))?.file_name().to_string_lossy().into_owned())
-    };
-    entries.map(name).collect()
+/// Returns the name of a generation's file in the storage.
+fn manifest(id: &str) -> String {
+    format!("{GENERATIONS}/{id}.json")
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rand::rngs::StdRng;
@@ -18,6 +18,7 @@ use super::capture::{CaptureOptions, capture};
 use super::generation::{Consistency, TableRows};
 use super::opened::Opened;
 use super::restore::{Existing, Restoring};
+use super::storage::{Folder, Storage};
 use super::verify::verify;
 use super::*;
 use crate::failure::Result;
@@ -172,8 +173,8 @@ async fn rows(store: &DynTableStore) -> Model {
 }
 
 /// Restores a generation to an empty store.
-async fn restored(path: &std::path::Path, id: &str) -> Result<Model> {
-    let repository = Repository::open(path)?;
+async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
+    let repository = Repository::open_in(storage.clone())?;
     let generation = repository.read(id)?;
     let backup = Opened::generation(repository, generation)?;
     let target = DynTableStore::new(Engine::in_memory());
@@ -188,11 +189,11 @@ async fn restored(path: &std::path::Path, id: &str) -> Result<Model> {
 
 /// The counts of situations that programs encountered.
 #[derive(Debug, Default)]
-struct Met {
-    resumed: usize,
-    settled: usize,
-    removed: usize,
-    deleted: u64,
+pub(super) struct Met {
+    pub(super) resumed: usize,
+    pub(super) settled: usize,
+    pub(super) removed: usize,
+    pub(super) deleted: u64,
 }
 
 /// Returns a folder in memory if the system has one, because programs sync at every step.
@@ -201,10 +202,13 @@ fn folder() -> tempfile::TempDir {
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-async fn program(seed: u64, met: &mut Met) {
+/// Opens the storage of a repository for one command. It may fail and end the command, unless the argument is `None`.
+pub(super) type Opening<'a> = &'a dyn Fn(Option<&mut StdRng>) -> Arc<dyn Storage>;
+
+/// Runs one program, and compares every generation with the model.
+pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
     let mut random = StdRng::seed_from_u64(seed);
-    let folder = folder();
-    let live = std::sync::Arc::new(Live {
+    let live = Arc::new(Live {
         engine: Engine::in_memory(),
         model: Mutex::default(),
         left: AtomicUsize::new(usize::MAX),
@@ -240,8 +244,12 @@ async fn program(seed: u64, met: &mut Met) {
         let captured = loop {
             let left = if attempts < 4 { random.random_range(0..20) } else { usize::MAX };
             live.left.store(left, Ordering::Relaxed);
-            let repository = Repository::create(folder.path(), "live").unwrap();
-            match capture(&repository, &store, &options).await {
+            let storage = open((attempts < 4).then_some(&mut random));
+            let captured = match Repository::create_in(storage, "live") {
+                Ok(repository) => capture(&repository, &store, &options).await,
+                Err(failure) => Err(failure),
+            };
+            match captured {
                 Ok(captured) => break captured,
                 Err(failure) => assert!(attempts < 4, "program {seed}: {failure}"),
             }
@@ -261,7 +269,7 @@ async fn program(seed: u64, met: &mut Met) {
         let names = tables.iter().filter(of_one_moment).map(|table| table.name.clone()).collect();
         wanted.insert(captured.generation.id, (live.history.lock().unwrap().clone(), names));
         if random.random_bool(0.3) {
-            let repository = Repository::create(folder.path(), "live").unwrap();
+            let repository = Repository::create_in(open(None), "live").unwrap();
             let ids = repository.ids().unwrap();
             let id = &ids[random.random_range(0..ids.len())];
             repository.remove(id).unwrap();
@@ -271,7 +279,7 @@ async fn program(seed: u64, met: &mut Met) {
         }
     }
     for (id, (states, names)) in &wanted {
-        let found = restored(folder.path(), id).await.unwrap();
+        let found = restored(&open(None), id).await.unwrap();
         if let [state] = states.as_slice() {
             assert_eq!(found, *state, "program {seed}, generation {id}");
         }
@@ -280,7 +288,7 @@ async fn program(seed: u64, met: &mut Met) {
             assert!(is_state, "program {seed}, generation {id}, {name}: {found:?} is none of {states:?}");
         }
     }
-    let found = verify(&Repository::open(folder.path()).unwrap()).await.unwrap();
+    let found = verify(&Repository::open_in(open(None)).unwrap()).await.unwrap();
     assert!(found.damage.is_empty(), "program {seed}: {found:?}");
 }
 
@@ -288,7 +296,8 @@ async fn program(seed: u64, met: &mut Met) {
 async fn two_hundred_programs_are_restored_at_every_generation() {
     let mut met = Met::default();
     for seed in 0..200 {
-        program(seed, &mut met).await;
+        let folder = folder();
+        program(seed, &|_| Arc::new(Folder::new(folder.path())), &mut met).await;
     }
     assert!(met.resumed > 50 && met.settled > 10 && met.removed > 50 && met.deleted > 100, "{met:?}");
 }
@@ -320,7 +329,10 @@ async fn a_flipped_bit_anywhere_is_reported_and_nothing_damaged_is_restored() {
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
                 assert!(found.damage.iter().any(|damage| damage.contains(&name)), "{name}, byte {at}");
                 if sub == "rows" {
-                    assert!(restored(folder.path(), &newest).await.is_err(), "{name}, byte {at}");
+                    assert!(
+                        restored(&(Arc::new(Folder::new(folder.path())) as _), &newest).await.is_err(),
+                        "{name}, byte {at}"
+                    );
                 }
             }
             std::fs::write(&path, &whole).unwrap();

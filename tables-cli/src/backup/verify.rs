@@ -78,7 +78,8 @@ fn note(found: &mut Verified, failure: Failure) -> Result<()> {
 }
 
 fn read_layer(repository: &Repository, layer: &crate::backup::generation::Layer) -> Result<()> {
-    let mut reader = LayerReader::open(&repository.layer(&layer.file), layer.end.clone())?;
+    let mut reader =
+        LayerReader::open(&**repository.storage(), &repository.layer(&layer.file), layer.end.clone())?;
     while reader.next_record()?.is_some() {}
     Ok(())
 }

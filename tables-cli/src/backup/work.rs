@@ -1,6 +1,6 @@
 //! The progress of an unfinished generation, from which a killed backup continues.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use crate::backup::generation::{Changes, Consistency, Contents, Generation, Tabl
 use crate::backup::layer::Mark;
 use crate::backup::repository::{Repository, WORKING};
 use crate::backup::sealed;
-use crate::failure::{Failure, Result};
+use crate::backup::storage::Storage;
+use crate::failure::Result;
 use crate::transfer::checksum::Checksum;
 
 /// The state of an unfinished generation.
@@ -64,7 +65,7 @@ impl Current {
 /// A generation that is being written.
 #[derive(Debug)]
 pub(super) struct Work {
-    path: PathBuf,
+    storage: Arc<dyn Storage>,
     state: State,
     /// `true` if an earlier command began the generation.
     pub(super) is_resumed: bool,
@@ -77,15 +78,15 @@ impl Work {
         base: Option<&Generation>,
         now: DateTime<Utc>,
     ) -> Result<Self> {
-        let path = repository.path().join(WORKING);
+        let storage = repository.storage().clone();
         let base = base.map(|base| base.id.clone());
-        let found = sealed::read::<State>(&path)?.filter(|state| state.base == base);
+        let found = sealed::read::<State>(&*storage, WORKING)?.filter(|state| state.base == base);
         let is_resumed = found.is_some();
         let state = match found {
             Some(state) => state,
             None => State { began: repository.next_time(now)?, base, tables: Vec::new(), current: None },
         };
-        Ok(Self { path, state, is_resumed })
+        Ok(Self { storage, state, is_resumed })
     }
 
     /// Returns the name of the generation.
@@ -138,7 +139,7 @@ impl Work {
     }
 
     fn save(&self) -> Result<()> {
-        sealed::write(&self.path, &self.state)
+        sealed::write(&*self.storage, WORKING, &self.state)
     }
 
     /// Adds the generation to the repository, with the tables that still exist.
@@ -154,17 +155,7 @@ impl Work {
         tables.sort_by(|left, right| left.name.cmp(&right.name));
         let generation = Generation { id, began, ended: now.max(began), contents: Contents::Rows { tables } };
         repository.commit(&generation)?;
-        remove(&self.path)?;
+        self.storage.remove(WORKING)?;
         Ok(generation)
-    }
-}
-
-/// Removes a file if it exists.
-pub(super) fn remove(path: &std::path::Path) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::file(path.display())(error))
-        }
-        _ => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use crate::backup::capture::{CaptureOptions, Captured, capture};
 use crate::backup::files::{CapturedFiles, capture_files};
 use crate::backup::generation::{Consistency, Contents, Generation, TableRows};
 use crate::backup::retention::Retention;
-use crate::backup::{Repository, verify};
+use crate::backup::{Repository, storage, verify};
 use crate::commands::{Context, count_of, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::output;
@@ -32,7 +32,7 @@ enum Form {
 pub(super) struct Backup {
     #[command(subcommand)]
     action: Option<Action>,
-    /// The folder that receives the backup: an empty one, or one with earlier backups of the same store
+    /// The folder that receives the backup, or the URL of an object store such as `s3://bucket/path`: empty, or with earlier backups of the same store
     #[arg(required = true)]
     to: Option<PathBuf>,
     /// The format of the backup [default: files for a folder, rows for any other store]
@@ -85,7 +85,7 @@ impl Backup {
         let purpose = if form == Form::Files { Purpose::Write } else { Purpose::Read };
         let store = Store::open(&location, purpose)?;
         let engine = store.engine("backup --format files");
-        let repository = Repository::create(to, &source_of(&location))?;
+        let repository = Repository::create_in(storage::locate(to)?, &source_of(&location))?;
         match form {
             Form::Files => say_files(&capture_files(&repository, engine?).await?, out)?,
             Form::Rows => {
@@ -170,7 +170,7 @@ fn prune(repository: &Repository, keep: &Retention, out: &mut dyn Write) -> Resu
 
 /// Lists the generations of a folder of backups.
 fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
-    let repository = Repository::open(folder)?;
+    let repository = Repository::open_in(storage::locate(folder)?)?;
     let row = |id: &String| {
         let generation = repository.read(id)?;
         let began = generation.began.format("%Y-%m-%d %H:%M:%S").to_string();
@@ -209,7 +209,7 @@ fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
 
 /// Verifies every checksum of a folder of backups.
 async fn verify_all(folder: &Path, out: &mut dyn Write) -> Result<Exit> {
-    let repository = Repository::open(folder)?;
+    let repository = Repository::open_in(storage::locate(folder)?)?;
     let found = verify::verify(&repository).await?;
     for damage in &found.damage {
         say(out, damage)?;

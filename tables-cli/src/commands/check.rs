@@ -7,7 +7,7 @@ use table_core::query::TextRange;
 use table_core::schema::{StoredIndex, StoredSchema};
 
 use crate::check::plan::plans;
-use crate::check::{CopyFinding, Fault, check_copies, intents, repair_copy};
+use crate::check::{CopyFinding, Fault, check_copies, check_wide, intents, repair_copy};
 use crate::commands::{Context, count_of, table, tables};
 use crate::failure::{Exit, Failure, Result};
 use crate::output;
@@ -72,6 +72,7 @@ impl Check {
                     lines.push(Line { table, entity, pattern: plan.pattern, state, detail });
                 }
             }
+            faults += wide(&store, name, &mut lines).await?;
             faults += outbox(&store, name, &mut lines).await?;
         }
         report(context, &lines, out)?;
@@ -119,6 +120,31 @@ fn text_of(finding: &CopyFinding) -> String {
         Fault::Unclear(reason) => reason,
     };
     format!("('{partition}', '{row}') {fault}")
+}
+
+/// Reports the wide entities of a table, if it has any. Returns the number of those with a defect.
+async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
+    let (mut faults, mut shown) = (0, Vec::new());
+    let entities = check_wide(&store.tables, name, async |finding| {
+        faults += 1;
+        if shown.len() < SHOWN {
+            let (partition, row) = (finding.key.partition_key.as_str(), finding.key.row_key.as_str());
+            let fault = if finding.is_missing { "is missing" } else { "belongs to another write" };
+            shown.push(format!("('{partition}', '{row}'): part {} {fault}", finding.part));
+        }
+        Ok(())
+    })
+    .await?;
+    if entities > 0 {
+        let counted = format!("{entities} wide entities");
+        let (state, detail) = match faults {
+            0 => ("ok".to_owned(), counted),
+            faults => (count_of(faults, "fault"), format!("{counted}: {}", shown.join(", "))),
+        };
+        let (table, pattern) = (name.to_string(), "wide".to_owned());
+        lines.push(Line { table, entity: String::new(), pattern, state, detail });
+    }
+    Ok(faults)
 }
 
 /// Reports the backlog of a table. Returns the number of poison intents.

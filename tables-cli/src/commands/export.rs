@@ -1,5 +1,7 @@
 //! `tables export`: the entities of a table, or of a query, as a file.
 
+mod sink;
+
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -13,8 +15,7 @@ use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::progress;
 use crate::transfer::rate::Rate;
-use table_inspect::csv::{Columns, CsvWriter};
-use table_inspect::lines;
+use sink::Sink;
 
 /// The format of a file of entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -23,13 +24,27 @@ pub(super) enum FileForm {
     Jsonl,
     /// CSV with typed columns.
     Csv,
+    /// Parquet with typed columns.
+    Parquet,
 }
 
 impl FileForm {
     /// Returns the given format, or the one of the file's extension.
-    pub(super) fn of(given: Option<Self>, path: &Path) -> Self {
-        let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
-        given.unwrap_or(if is_csv { Self::Csv } else { Self::Jsonl })
+    ///
+    /// # Errors
+    /// `Usage` for a format that this build does not contain.
+    pub(super) fn of(given: Option<Self>, path: &Path) -> Result<Self> {
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+        let form = given.unwrap_or(match extension.as_deref() {
+            Some("csv") => Self::Csv,
+            Some("parquet") => Self::Parquet,
+            _ => Self::Jsonl,
+        });
+        if form == Self::Parquet && !cfg!(feature = "parquet") {
+            let help = "install it with `cargo install --path tables-cli --features parquet`";
+            return Err(Failure::Usage(format!("this program was built without Parquet; {help}")));
+        }
+        Ok(form)
     }
 }
 
@@ -45,7 +60,7 @@ pub(super) struct Export {
     file: PathBuf,
     #[command(flatten)]
     selection: Selection,
-    /// The format [default: by the extension of the file, otherwise jsonl]
+    /// The format [default: by the extension of the file: csv or parquet, otherwise jsonl]
     #[arg(long, value_enum)]
     format: Option<FileForm>,
     /// Export only these properties, separated by commas; CSV columns have this order, and the table need not be scanned for names
@@ -62,9 +77,9 @@ pub(super) struct Export {
 impl Export {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
         let store = context.store.open(Purpose::Read)?;
-        let form = FileForm::of(self.format, &self.file);
+        let form = FileForm::of(self.format, &self.file)?;
         if self.file == Path::new("-") {
-            return self.write(&store, form, out).await;
+            return Ok(end(self.write(&store, form, out).await?, ""));
         }
         if self.file.exists() && !self.force {
             return Err(Failure::Refused(format!(
@@ -76,24 +91,20 @@ impl Export {
         let part = self.file.with_extension("part");
         let mut file =
             BufWriter::with_capacity(1 << 20, File::create(&part).map_err(Failure::file(part.display()))?);
-        let exit = self.write(&store, form, &mut file).await?;
+        let checksum = self.write(&store, form, &mut file).await?;
         let file = file.into_inner().map_err(|error| Failure::file(part.display())(error.into_error()))?;
         file.sync_all().map_err(Failure::file(part.display()))?;
+        let verified = sink::verify(form, &part, &checksum)?;
         std::fs::rename(&part, &self.file).map_err(Failure::file(self.file.display()))?;
-        Ok(exit)
+        Ok(end(checksum, verified))
     }
 
-    async fn write(&self, store: &Store, form: FileForm, out: &mut (dyn Write + Send)) -> Result<Exit> {
+    async fn write(&self, store: &Store, form: FileForm, out: &mut (dyn Write + Send)) -> Result<Checksum> {
         let name = table(&self.table)?;
         let mut query = self.selection.query(&store.tables, &name).await?;
         query.select = rows::select(&self.columns);
-        let mut sink = match form {
-            FileForm::Jsonl => Sink::Jsonl(out),
-            FileForm::Csv if self.columns.is_empty() => {
-                Sink::Csv(Box::new(CsvWriter::new(out, columns(store, &name, query.clone()).await?)))
-            }
-            FileForm::Csv => Sink::Csv(Box::new(CsvWriter::new(out, Columns::new(&self.columns)))),
-        };
+        let mut sink =
+            Sink::open(form, out, &self.columns, || Pages::new(&store.tables, &name, query.clone())).await?;
         let mut pages = Pages::new(&store.tables, &name, query);
         let (mut checksum, bar) = (Checksum::default(), progress::rows("exported"));
         let mut rate = self.rate.map(Rate::new);
@@ -104,35 +115,18 @@ impl Export {
             for entity in page.rows.iter() {
                 let entity = TableEntity::from_entity(entity)?;
                 checksum.add(&entity);
-                match &mut sink {
-                    Sink::Csv(csv) => csv.write(&entity)?,
-                    Sink::Jsonl(out) => lines::write(*out, &entity)?,
-                }
+                sink.write(&entity)?;
             }
             bar.set_position(checksum.count);
         }
-        if let Sink::Csv(csv) = sink {
-            csv.finish()?;
-        }
+        sink.finish()?;
         bar.finish_and_clear();
-        eprintln!("{} exported, checksum {checksum}", count_of(checksum.count, "row"));
-        Ok(if checksum.count == 0 { Exit::Nothing } else { Exit::Done })
+        Ok(checksum)
     }
 }
 
-enum Sink<'a> {
-    Csv(Box<CsvWriter<&'a mut (dyn Write + Send)>>),
-    Jsonl(&'a mut (dyn Write + Send)),
-}
-
-/// Returns the names of all properties, which requires reading the table once, because the header precedes the first row.
-async fn columns(store: &Store, table: &table_core::TableName, query: table_core::Query) -> Result<Columns> {
-    let mut columns = Columns::default();
-    let mut pages = Pages::new(&store.tables, table, query);
-    while let Some(page) = pages.next().await? {
-        for entity in page.rows.iter() {
-            columns.add(&TableEntity::from_entity(entity)?);
-        }
-    }
-    Ok(columns)
+/// Reports the exported rows, and returns the exit code.
+fn end(checksum: Checksum, verified: &str) -> Exit {
+    eprintln!("{} exported, checksum {checksum}{verified}", count_of(checksum.count, "row"));
+    if checksum.count == 0 { Exit::Nothing } else { Exit::Done }
 }

@@ -27,7 +27,7 @@ pub(super) struct Import {
     table: String,
     /// The file; `-` is standard input
     file: PathBuf,
-    /// The format [default: by the extension of the file, otherwise jsonl]
+    /// The format [default: by the extension of the file: csv or parquet, otherwise jsonl]
     #[arg(long, value_enum)]
     format: Option<FileForm>,
     /// The verb for writing entities
@@ -81,24 +81,42 @@ impl Import {
 
     /// Returns the records of the file.
     fn records(&self) -> Result<Box<dyn Iterator<Item = Result<Record>>>> {
-        let input: Box<dyn Read> = if self.file == Path::new("-") {
-            Box::new(std::io::stdin())
-        } else {
-            Box::new(File::open(&self.file).map_err(Failure::file(self.file.display()))?)
-        };
-        let input = BufReader::with_capacity(1 << 20, input);
         let path = self.file.display().to_string();
         let failure = move |error| match error {
             FileError::Refused(text) => Failure::Refused(text),
             FileError::Io(error) => Failure::file(&path)(error),
         };
-        Ok(match FileForm::of(self.format, &self.file) {
+        Ok(match FileForm::of(self.format, &self.file)? {
             FileForm::Csv => {
-                let records = CsvReader::new(input, self.types()?).map_err(&failure)?;
+                let records = CsvReader::new(self.input()?, self.types()?).map_err(&failure)?;
                 Box::new(records.map(move |record| record.map_err(&failure)))
             }
-            FileForm::Jsonl => Box::new(LineReader::new(input).map(move |record| record.map_err(&failure))),
+            FileForm::Jsonl => {
+                Box::new(LineReader::new(self.input()?).map(move |record| record.map_err(&failure)))
+            }
+            FileForm::Parquet if self.file == Path::new("-") => {
+                let help = "a Parquet file is read from its end, which standard input does not support; name the file";
+                return Err(Failure::Usage(help.to_owned()));
+            }
+            #[cfg(feature = "parquet")]
+            FileForm::Parquet => {
+                let records = crate::parquet::read(&self.file).map_err(&failure)?;
+                Box::new(records.map(move |record| record.map_err(&failure)))
+            }
+            // `FileForm::of` refuses it.
+            #[cfg(not(feature = "parquet"))]
+            FileForm::Parquet => Box::new(std::iter::empty()),
         })
+    }
+
+    /// Returns the bytes of the file, or of standard input.
+    fn input(&self) -> Result<BufReader<Box<dyn Read>>> {
+        let input: Box<dyn Read> = if self.file == Path::new("-") {
+            Box::new(std::io::stdin())
+        } else {
+            Box::new(File::open(&self.file).map_err(Failure::file(self.file.display()))?)
+        };
+        Ok(BufReader::with_capacity(1 << 20, input))
     }
 
     fn types(&self) -> Result<Types> {

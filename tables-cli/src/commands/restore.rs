@@ -9,7 +9,7 @@ use crate::backup::files::{restore_files, restore_folder};
 use crate::backup::generation::Contents;
 use crate::backup::opened::Opened;
 use crate::backup::restore::{Existing, Restoring};
-use crate::backup::{Generation, Repository};
+use crate::backup::{Generation, Repository, storage};
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::KeySelection;
@@ -22,7 +22,7 @@ use table_inspect::derived;
     after_help = "Examples:\n  tables restore backups data/restored\n  tables restore backups UseDevelopmentStorage=true Company --generation ~1 --replace\n  tables restore backups data/company Company --partition Sales --row empid_000223 --replace\n\nA restore that was interrupted is completed by the same command."
 )]
 pub(super) struct Restore {
-    /// The folder of backups, or a folder that `Engine::backup` wrote
+    /// The folder or URL of backups, or a folder that `Engine::backup` wrote
     from: PathBuf,
     /// The store that receives the rows; a folder that does not exist is created
     to: String,
@@ -57,8 +57,8 @@ impl Restore {
         }
         let to = context.store.locate(&self.to)?;
         let is_all = self.table.is_none() && !self.replace && !self.keep;
-        let backup = if self.from.join("BACKUPS").exists() {
-            let repository = Repository::open(&self.from)?;
+        let backup = if storage::is_url(&self.from) || self.from.join("BACKUPS").exists() {
+            let repository = Repository::open_in(storage::locate(&self.from)?)?;
             let generation = repository.find(self.generation.as_deref())?;
             if let (true, Some(folder)) = (is_all, new_folder(&to))
                 && let Some(files) = whole(&repository, &generation, folder)?

@@ -1,12 +1,12 @@
 //! Reading a layer and verifying every checksum.
 
-use std::fs::File;
+use std::fmt;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
 
 use table_core::EntityKey;
 
 use crate::backup::layer::{HEAD, Mark, Record};
+use crate::backup::storage::Storage;
 use crate::failure::{Failure, Result};
 
 /// The maximum number of bytes of a block's first line.
@@ -15,10 +15,9 @@ const HEAD_BYTES: u64 = 128;
 const MOST: usize = 64 << 20;
 
 /// Reads a layer up to the mark at which it ends. Memory holds one block.
-#[derive(Debug)]
 pub struct LayerReader {
-    path: PathBuf,
-    file: BufReader<File>,
+    path: String,
+    file: BufReader<Box<dyn Read + Send>>,
     end: Mark,
     mark: Mark,
     block: Vec<u8>,
@@ -31,9 +30,9 @@ impl LayerReader {
     ///
     /// # Errors
     /// `File` if the layer cannot be read.
-    pub fn open(path: &Path, end: Mark) -> Result<Self> {
-        let file = BufReader::new(File::open(path).map_err(Failure::file(path.display()))?);
-        let path = path.to_owned();
+    pub fn open(storage: &dyn Storage, name: &str, end: Mark) -> Result<Self> {
+        let file = BufReader::new(storage.open(name)?);
+        let path = format!("{storage}/{name}");
         Ok(Self { path, file, end, mark: Mark::default(), block: Vec::new(), at: 0 })
     }
 
@@ -63,7 +62,7 @@ impl LayerReader {
         }
         let mut head = Vec::new();
         let read = self.file.by_ref().take(HEAD_BYTES).read_until(b'\n', &mut head);
-        read.map_err(Failure::file(self.path.display()))?;
+        read.map_err(Failure::file(&self.path))?;
         let (rows, bytes, digest) =
             head_of(&head).ok_or_else(|| self.damage("the first line of the block cannot be read"))?;
         if bytes > MOST {
@@ -75,7 +74,7 @@ impl LayerReader {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
                 return Err(self.damage("the file ends within the block"));
             }
-            read => read.map_err(Failure::file(self.path.display()))?,
+            read => read.map_err(Failure::file(&self.path))?,
         }
         let lines = self.block.split(|byte| *byte == b'\n').count() as u64 - 1;
         if lines != rows || self.block.last() != Some(&b'\n') || self.mark.chain(&self.block) != digest {
@@ -86,8 +85,17 @@ impl LayerReader {
     }
 
     fn damage(&self, fact: &str) -> Failure {
-        let (path, at) = (self.path.display(), self.mark.bytes);
+        let (path, at) = (&self.path, self.mark.bytes);
         Failure::Refused(format!("{path} is damaged in the block at byte {at}: {fact}"))
+    }
+}
+
+impl fmt::Debug for LayerReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LayerReader")
+            .field("path", &self.path)
+            .field("mark", &self.mark)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of layers that are written, resumed, and damaged in every bit.
 
 use super::*;
+use crate::backup::storage::Folder;
 use crate::failure::Result;
 
 fn rows() -> Vec<Record> {
@@ -12,8 +13,8 @@ fn rows() -> Vec<Record> {
         .collect()
 }
 
-fn read(path: &std::path::Path, end: &Mark) -> Result<Vec<Record>> {
-    let mut reader = LayerReader::open(path, end.clone())?;
+fn read(storage: &Folder, end: &Mark) -> Result<Vec<Record>> {
+    let mut reader = LayerReader::open(storage, "a.rows", end.clone())?;
     let mut found = Vec::new();
     while let Some(record) = reader.next_record()? {
         found.push(record);
@@ -24,23 +25,23 @@ fn read(path: &std::path::Path, end: &Mark) -> Result<Vec<Record>> {
 #[test]
 fn a_layer_is_read_back_and_continued_at_its_last_mark() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.rows");
-    let mut writer = LayerWriter::create(&path).unwrap();
+    let storage = Folder::new(folder.path());
+    let mut writer = LayerWriter::create(&storage, "a.rows").unwrap();
     rows().iter().take(5).for_each(|record| writer.push(record).unwrap());
     let mark = writer.sync().unwrap();
     rows().iter().skip(7).for_each(|record| writer.push(record).unwrap());
     let _lost = writer.sync().unwrap();
-    let mut writer = LayerWriter::resume(&path, mark).unwrap();
+    let mut writer = LayerWriter::resume(&storage, "a.rows", mark).unwrap();
     rows().iter().skip(5).for_each(|record| writer.push(record).unwrap());
     let end = writer.sync().unwrap();
-    assert_eq!(read(&path, &end).unwrap(), rows());
+    assert_eq!(read(&storage, &end).unwrap(), rows());
 }
 
 #[test]
 fn every_flipped_bit_and_every_lost_byte_is_detected() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.rows");
-    let mut writer = LayerWriter::create(&path).unwrap();
+    let (path, storage) = (folder.path().join("a.rows"), Folder::new(folder.path()));
+    let mut writer = LayerWriter::create(&storage, "a.rows").unwrap();
     for record in rows() {
         writer.push(&record).unwrap();
         writer.sync().unwrap();
@@ -51,9 +52,9 @@ fn every_flipped_bit_and_every_lost_byte_is_detected() {
         let mut damaged = whole.clone();
         damaged[at] ^= 1 << (at % 8);
         std::fs::write(&path, damaged).unwrap();
-        let refused = read(&path, &end).unwrap_err().to_string();
+        let refused = read(&storage, &end).unwrap_err().to_string();
         assert!(refused.contains("is damaged in the block at byte"), "byte {at}: {refused}");
         std::fs::write(&path, &whole[..at]).unwrap();
-        assert!(read(&path, &end).is_err(), "cut at byte {at}");
+        assert!(read(&storage, &end).is_err(), "cut at byte {at}");
     }
 }

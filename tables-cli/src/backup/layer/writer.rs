@@ -1,17 +1,13 @@
 //! Writing a layer.
 
-use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-
 use crate::backup::layer::{BLOCK, HEAD, Mark, Record};
+use crate::backup::storage::{Append, Storage};
 use crate::failure::{Failure, Result};
 
 /// Writes a layer block by block.
 #[derive(Debug)]
 pub struct LayerWriter {
-    path: PathBuf,
-    file: File,
+    file: Box<dyn Append>,
     /// The lines of the block that has not been written yet.
     block: Vec<u8>,
     rows: u64,
@@ -23,25 +19,17 @@ impl LayerWriter {
     ///
     /// # Errors
     /// `File` if the file cannot be created.
-    pub fn create(path: &Path) -> Result<Self> {
-        let file = File::create(path).map_err(Failure::file(path.display()))?;
-        Ok(Self { path: path.to_owned(), file, block: Vec::new(), rows: 0, mark: Mark::default() })
+    pub fn create(storage: &dyn Storage, name: &str) -> Result<Self> {
+        Self::resume(storage, name, Mark::default())
     }
 
     /// Continues a layer at a mark that [`sync`](Self::sync) returned. Everything after the mark is removed.
     ///
     /// # Errors
     /// `Refused` if the file is shorter than the mark; `File` if the file cannot be written.
-    pub fn resume(path: &Path, mark: Mark) -> Result<Self> {
-        let failed = || Failure::file(path.display());
-        let mut file = File::options().write(true).open(path).map_err(failed())?;
-        if file.metadata().map_err(failed())?.len() < mark.bytes {
-            let help = "delete `working.json` in the backup folder to start the backup again";
-            return Err(Failure::Refused(format!("{} is shorter than recorded; {help}", path.display())));
-        }
-        file.set_len(mark.bytes).map_err(failed())?;
-        file.seek(SeekFrom::Start(mark.bytes)).map_err(failed())?;
-        Ok(Self { path: path.to_owned(), file, block: Vec::new(), rows: 0, mark })
+    pub fn resume(storage: &dyn Storage, name: &str, mark: Mark) -> Result<Self> {
+        let file = storage.append(name, mark.bytes)?;
+        Ok(Self { file, block: Vec::new(), rows: 0, mark })
     }
 
     /// Adds a row. Keys must be pushed in key order.
@@ -60,7 +48,7 @@ impl LayerWriter {
                 serde_json::to_writer(&mut self.block, &keys)
             }
         };
-        written.map_err(|error| Failure::file(self.path.display())(error.into()))?;
+        written.map_err(|error| Failure::file("a row")(error.into()))?;
         self.block.push(b'\n');
         self.rows += 1;
         if self.block.len() >= BLOCK { self.end_block() } else { Ok(()) }
@@ -72,8 +60,8 @@ impl LayerWriter {
         }
         let digest = self.mark.chain(&self.block);
         let head = format!("{HEAD} {} {} {digest}\n", self.rows, self.block.len());
-        let written = self.file.write_all(head.as_bytes()).and_then(|()| self.file.write_all(&self.block));
-        written.map_err(Failure::file(self.path.display()))?;
+        self.file.write(head.as_bytes())?;
+        self.file.write(&self.block)?;
         self.mark.advance(head.len(), self.block.len(), self.rows, digest);
         self.rows = 0;
         self.block.clear();
@@ -86,7 +74,7 @@ impl LayerWriter {
     /// `File` if the layer cannot be written.
     pub fn sync(&mut self) -> Result<Mark> {
         self.end_block()?;
-        self.file.sync_data().map_err(Failure::file(self.path.display()))?;
+        self.file.sync()?;
         Ok(self.mark.clone())
     }
 }

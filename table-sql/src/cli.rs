@@ -1,0 +1,93 @@
+//! The command `tables-sql`: runs a statement on the tables of a store.
+
+use std::io::Write;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use datafusion::error::DataFusionError;
+use datafusion::prelude::SQLOptions;
+use tables_cli::failure::Result;
+use tables_cli::output::{self, Format};
+use tables_cli::store::{Purpose, StoreOptions};
+use tables_cli::{Exit, Failure};
+
+use crate::{SqlOptions, session};
+
+/// Answer questions in SQL over the tables of a store.
+///
+/// Columns are PartitionKey, RowKey, Timestamp, the parts of the keys, and the properties. Names are case-sensitive without quotes. `EXPLAIN SELECT …`
+/// shows the requests of a statement.
+#[derive(Debug, clap::Parser)]
+#[command(
+    name = "tables-sql",
+    version,
+    max_term_width = 120,
+    after_help = "Examples:\n  tables sql \"SELECT department, count(*) FROM Company GROUP BY department\" --store data/company\n  tables sql \"EXPLAIN SELECT Age FROM Company WHERE department = 'Sales' AND id BETWEEN 100 AND 199\" --store data/company"
+)]
+pub struct TablesSql {
+    #[command(flatten)]
+    store: StoreOptions,
+    /// The format of the output
+    #[arg(long, short, value_enum, default_value_t)]
+    output: Format,
+    /// The statement: one SELECT or EXPLAIN
+    statement: String,
+    /// The number of rows of each table whose properties become columns; 0 reads all rows first
+    #[arg(long, value_name = "ROWS", default_value_t = 10_000)]
+    sample: usize,
+    /// Do not rely on the order of the keys, which differs from that of SQL for characters above U+FFFF
+    #[arg(long)]
+    no_key_order: bool,
+}
+
+/// Runs the statement, and writes its rows to `out`. Memory holds all rows of the answer.
+///
+/// # Errors
+/// `Usage` for a statement that is invalid or writes; any error of the store.
+pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
+    let store = command.store.open(Purpose::Read)?;
+    let sample = (command.sample > 0).then_some(command.sample);
+    let options = SqlOptions { sample, key_order: !command.no_key_order };
+    let session = session(&store.tables, &options).await.map_err(failure)?;
+    let only_reads =
+        SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    let answer = session.sql_with_options(&command.statement, only_reads).await.map_err(failure)?;
+    let names: Vec<String> = answer.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let batches = answer.collect().await.map_err(failure)?;
+    let mut rows = Vec::new();
+    for batch in &batches {
+        rows.extend(texts(batch).map_err(failure)?);
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if command.output == Format::Table && names == ["plan_type", "plan"] {
+        // A plan has several lines, which a cell does not.
+        for row in &rows {
+            writeln!(out, "{}", row.join("\n").trim_end()).map_err(Failure::file("-"))?;
+        }
+    } else {
+        output::rows(command.output, out, &names, &rows)?;
+    }
+    Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
+}
+
+/// Returns the rows of a batch as texts; an absent value is empty.
+fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
+    let options = FormatOptions::default();
+    let columns = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    let row = |at| columns.iter().map(|column| column.value(at).to_string()).collect();
+    Ok((0..batch.num_rows()).map(row).collect())
+}
+
+/// Returns the failure of a statement: that of the store, or an invalid statement.
+fn failure(error: DataFusionError) -> Failure {
+    match error {
+        DataFusionError::External(cause) => match cause.downcast::<table_core::Error>() {
+            Ok(error) => Failure::Store(*error),
+            Err(cause) => Failure::Refused(cause.to_string()),
+        },
+        DataFusionError::Context(_, inner) => failure(*inner),
+        DataFusionError::Execution(text) => Failure::Refused(text),
+        other => Failure::Usage(other.strip_backtrace()),
+    }
+}

@@ -1,0 +1,131 @@
+//! Columns: their names, types, and the sources of their values.
+
+use datafusion::arrow::datatypes::{DataType, Field, Schema, TimeUnit};
+use table_core::EdmType;
+use table_core::key::codec::Form;
+use table_core::schema::StoredSchema;
+use table_inspect::keys;
+
+/// The time zone of all timestamps.
+const ZONE: &str = "+00:00";
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Text,
+    Int32,
+    Int64,
+    Double,
+    Boolean,
+    /// Instants in nanoseconds.
+    Nanos,
+    /// Instants in microseconds. Finer fractions are truncated.
+    Micros,
+    /// GUIDs as strings.
+    Guid,
+    Binary,
+}
+
+impl Kind {
+    /// Returns the type of a property's column.
+    pub(crate) const fn of(edm: EdmType, is_distant: bool) -> Self {
+        match edm {
+            EdmType::String => Self::Text,
+            EdmType::Int32 => Self::Int32,
+            EdmType::Int64 => Self::Int64,
+            EdmType::Double => Self::Double,
+            EdmType::Boolean => Self::Boolean,
+            EdmType::DateTime if is_distant => Self::Micros,
+            EdmType::DateTime => Self::Nanos,
+            EdmType::Guid => Self::Guid,
+            EdmType::Binary => Self::Binary,
+        }
+    }
+
+    /// Returns the type of a key part's column.
+    fn of_part(codec: &str, form: &Form) -> Self {
+        let is_digits = codec.starts_with("digits(") || codec.starts_with("desc(digits(");
+        let is_ticks = matches!(codec, "ticks" | "desc(ticks)")
+            || (codec.starts_with("inverted(") && codec.ends_with(",ticks)"));
+        if is_digits && form.is_fixed() && form.max <= 18 {
+            Self::Int64
+        } else if is_ticks {
+            Self::Nanos
+        } else {
+            Self::Text
+        }
+    }
+
+    fn data_type(self) -> DataType {
+        match self {
+            Self::Text | Self::Guid => DataType::Utf8,
+            Self::Int32 => DataType::Int32,
+            Self::Int64 => DataType::Int64,
+            Self::Double => DataType::Float64,
+            Self::Boolean => DataType::Boolean,
+            Self::Nanos => DataType::Timestamp(TimeUnit::Nanosecond, Some(ZONE.into())),
+            Self::Micros => DataType::Timestamp(TimeUnit::Microsecond, Some(ZONE.into())),
+            Self::Binary => DataType::Binary,
+        }
+    }
+}
+
+/// The source of a column's values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    PartitionKey,
+    RowKey,
+    Timestamp,
+    /// A part of a key, by its name in the stored schemas.
+    Part(String),
+    /// The values of a property that have this type.
+    Property(String, EdmType),
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) source: Source,
+}
+
+impl Column {
+    pub(crate) fn new(name: impl Into<String>, kind: Kind, source: Source) -> Self {
+        Self { name: name.into(), kind, source }
+    }
+
+    fn field(&self) -> Field {
+        let is_required = matches!(self.source, Source::PartitionKey | Source::RowKey);
+        Field::new(&self.name, self.kind.data_type(), !is_required)
+    }
+}
+
+/// Returns the schema of columns.
+pub(crate) fn schema(columns: &[Column]) -> Schema {
+    Schema::new(columns.iter().map(Column::field).collect::<Vec<_>>())
+}
+
+/// Returns the columns of the keys, the Timestamp and the key parts. `properties` are the names of the properties' columns.
+pub(crate) fn of_keys(schemas: &[StoredSchema], properties: &[Column]) -> Vec<Column> {
+    let mut columns = vec![
+        Column::new("PartitionKey", Kind::Text, Source::PartitionKey),
+        Column::new("RowKey", Kind::Text, Source::RowKey),
+        Column::new("Timestamp", Kind::Nanos, Source::Timestamp),
+    ];
+    for piece in schemas.iter().flat_map(|schema| schema.partition_key.iter().chain(&schema.row_key)) {
+        let table_core::schema::StoredPiece::Part { source, codec, form } = piece else { continue };
+        let (part, kind) = (keys::name_of(source).to_owned(), Kind::of_part(codec, form));
+        let source = Source::Part(part.clone());
+        match columns.iter_mut().find(|column| column.source == source) {
+            // Kinds of entities that write a part in different ways agree on its text only.
+            Some(column) if column.kind != kind => column.kind = Kind::Text,
+            Some(_) => {}
+            None => {
+                let is_taken = properties.iter().chain(&columns).any(|column| column.name == part);
+                columns.push(Column::new(if is_taken { format!("{part}@key") } else { part }, kind, source));
+            }
+        }
+    }
+    columns
+}

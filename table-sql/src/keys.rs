@@ -1,0 +1,175 @@
+//! Conditions on keys and key parts as a range of keys.
+
+use std::ops::Bound;
+
+use datafusion::scalar::ScalarValue;
+use table_core::filter::Comparison;
+use table_core::query::{KeyRange, TextRange};
+use table_core::schema::{StoredPiece, StoredSchema};
+use table_core::{Value, ticks};
+use table_inspect::keys::{self, PartRequest};
+
+use crate::column::{Kind, Source};
+use crate::condition::{Condition, Test, is_portable, text};
+
+/// The range of keys of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) keys: KeyRange,
+    /// The schema that all selected rows match, because a condition on its parts selects them.
+    pub(crate) schema: Option<usize>,
+}
+
+/// Returns the range of the rows that satisfy all conditions.
+pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> Range {
+    let mut keys = KeyRange::ALL;
+    for condition in conditions {
+        match condition.column.source {
+            Source::PartitionKey => keys.partition_key.intersect(&of_text(&condition.test)),
+            Source::RowKey => keys.row_key.intersect(&of_text(&condition.test)),
+            _ => {}
+        }
+    }
+    let on_parts = conditions.iter().any(|condition| is_null_free(condition));
+    let mut candidates: Vec<(usize, KeyRange)> = Vec::new();
+    for (at, schema) in schemas.iter().enumerate().filter(|_| on_parts) {
+        // Rows of a kind that lacks a part have no value for it, so they do not satisfy the condition.
+        if conditions.iter().all(|condition| has_part(schema, condition)) {
+            candidates.push((at, of_parts(schema, conditions)));
+        }
+    }
+    let Some((_, first)) = candidates.first() else { return Range { keys, schema: None } };
+    if candidates.iter().all(|(_, range)| range.partition_key == first.partition_key) {
+        keys.partition_key.intersect(&first.partition_key);
+    }
+    if let [(at, only)] = candidates.as_slice() {
+        keys.row_key.intersect(&only.row_key);
+        return Range { keys, schema: Some(*at) };
+    }
+    Range { keys, schema: None }
+}
+
+/// Returns `true` for a condition on a part. No row without the part satisfies it.
+const fn is_null_free(condition: &Condition<'_>) -> bool {
+    matches!(condition.column.source, Source::Part(_))
+}
+
+fn has_part(schema: &StoredSchema, condition: &Condition<'_>) -> bool {
+    let Source::Part(name) = &condition.column.source else { return true };
+    let mut pieces = schema.partition_key.iter().chain(&schema.row_key).filter_map(keys::source_of);
+    pieces.any(|source| keys::name_of(source) == name)
+}
+
+/// Returns the keys that satisfy a condition on a whole key.
+fn of_text(test: &Test<'_>) -> TextRange {
+    let (operator, constant) = match test {
+        Test::StartsWith(prefix) if is_portable(prefix) => return TextRange::prefix(prefix),
+        Test::StartsWith(_) => return TextRange::ALL,
+        Test::Compare(operator, constant) => (*operator, text(constant)),
+    };
+    let Some(constant) = constant else { return TextRange::ALL };
+    if operator != Comparison::Eq && !is_portable(constant) {
+        return TextRange::ALL;
+    }
+    let own = || constant.to_owned();
+    match operator {
+        Comparison::Eq => TextRange::exactly(own()),
+        Comparison::Gt => TextRange { lower: Bound::Excluded(own()), ..TextRange::ALL },
+        Comparison::Ge => TextRange { lower: Bound::Included(own()), ..TextRange::ALL },
+        Comparison::Lt => TextRange { upper: Bound::Excluded(own()), ..TextRange::ALL },
+        Comparison::Le => TextRange { upper: Bound::Included(own()), ..TextRange::ALL },
+        Comparison::Ne => TextRange::ALL,
+    }
+}
+
+/// Returns the range of the conditions on parts: single values of the first parts of each key, and a range of the next one.
+fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
+    let mut requests = Vec::new();
+    for pieces in [&schema.partition_key, &schema.row_key] {
+        for name in pieces.iter().filter_map(keys::source_of).map(keys::name_of) {
+            let of_part: Vec<_> = conditions
+                .iter()
+                .filter(|condition| condition.column.source == Source::Part(name.to_owned()))
+                .collect();
+            let request = request(name, &of_part).filter(|request| is_possible(schema, &requests, request));
+            let Some((request, is_single)) = request else { break };
+            requests.push(request);
+            if !is_single {
+                break;
+            }
+        }
+    }
+    keys::key_range(schema, &requests).unwrap_or(KeyRange::ALL)
+}
+
+/// Returns `true` if a request can be added to others. A value that the part cannot have is left to DataFusion.
+fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
+    let mut all = others.to_vec();
+    all.push(request.clone());
+    keys::key_range(schema, &all).is_ok()
+}
+
+/// Returns the request of a part, and `true` if it selects a single value.
+fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bool)> {
+    let (mut low, mut high) = (None, None);
+    for condition in conditions {
+        match &condition.test {
+            Test::Compare(Comparison::Eq, constant) => {
+                let value = shown(condition.column.kind, constant)?;
+                return Some((PartRequest::exactly(name, &value), true));
+            }
+            // Both ends of a range are included, and DataFusion removes an excluded end.
+            Test::Compare(Comparison::Ge | Comparison::Gt, constant) => {
+                low = ordered(condition, constant).or(low)
+            }
+            Test::Compare(Comparison::Le | Comparison::Lt, constant) => {
+                high = ordered(condition, constant).or(high)
+            }
+            Test::StartsWith(prefix) if is_portable(prefix) => {
+                return Some((PartRequest::prefix(name, prefix), false));
+            }
+            Test::Compare(Comparison::Ne, _) | Test::StartsWith(_) => {}
+        }
+    }
+    if low.is_none() && high.is_none() {
+        return None;
+    }
+    Some((PartRequest::between(name, &low.unwrap_or_default(), &high.unwrap_or_default()), false))
+}
+
+/// Returns a constant that bounds a range, unless SQL orders texts in another way than a store.
+fn ordered(condition: &Condition<'_>, constant: &ScalarValue) -> Option<String> {
+    let value = shown(condition.column.kind, constant)?;
+    (!value.is_empty() && (condition.column.kind != Kind::Text || is_portable(&value))).then_some(value)
+}
+
+/// Returns a constant in the form in which users write values of parts.
+fn shown(kind: Kind, constant: &ScalarValue) -> Option<String> {
+    match (kind, constant) {
+        (Kind::Text, constant) => text(constant).map(str::to_owned),
+        (Kind::Int64, ScalarValue::Int64(Some(number))) => Some(number.to_string()),
+        (Kind::Nanos, ScalarValue::TimestampNanosecond(Some(nanos), _)) => {
+            let count = ticks::UNIX_EPOCH.checked_add_signed(nanos.div_euclid(100))?;
+            let is_whole = nanos % 100 == 0;
+            is_whole.then(|| {
+                ticks::to_datetime(count).map(|at| table_inspect::value::show(&Value::DateTime(at)))
+            })?
+        }
+        _ => None,
+    }
+}
+
+/// Returns the parts of a row key by which the rows of one partition are ordered, each with `true` for a descending order.
+pub(crate) fn order(schema: &StoredSchema) -> Vec<(String, bool)> {
+    let mut parts = Vec::new();
+    for piece in &schema.row_key {
+        let StoredPiece::Part { source, codec, form } = piece else { continue };
+        let is_descending = codec.starts_with("desc(") || codec.starts_with("inverted(");
+        // Texts of different lengths are ordered together with what follows them.
+        if !form.ordered || !form.is_fixed() {
+            break;
+        }
+        parts.push((keys::name_of(source).to_owned(), is_descending));
+    }
+    parts
+}

@@ -1,0 +1,57 @@
+//! SQL over the tables of any store: a [DataFusion](datafusion) table provider over [`DynTableStore`](table_core::DynTableStore).
+//!
+//! Each table has these columns:
+//!
+//! | column | type |
+//! |---|---|
+//! | `PartitionKey`, `RowKey` | string |
+//! | `Timestamp` | timestamp in nanoseconds |
+//! | a part of the keys, by its name in the stored schema | `bigint` for padded digits, a timestamp for ticks, otherwise a string |
+//! | a property | its type; GUIDs are strings; instants are in microseconds if some are outside the years 1678 to 2261 |
+//!
+//! A property with values of several types has a column for each: the most frequent type has its name, and the others a suffix, such as `Age@String`. A key
+//! part whose name is that of a property has the suffix `@key`. Names are case-sensitive, also without quotes. The columns are those of the stored schemas and
+//! of a [sample](SqlOptions::sample) of the rows.
+//!
+//! # Requests
+//! - Equality, ranges and prefixes (`LIKE 'ada%'`) of keys and key parts become a range of keys.
+//! - Comparisons of properties become a filter that the store evaluates. DataFusion evaluates every condition again, because SQL and the service differ in
+//!   details, such as `NaN`; a comparison for which the service would omit rows is not sent.
+//! - Only the properties that the statement uses are requested. Pages are read one at a time, as the statement consumes them.
+//! - The order of the keys is announced, so `ORDER BY PartitionKey, RowKey` does not sort.
+//!
+//! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` the number of requests that were sent.
+//!
+//! ```
+//! use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
+//! use table_sql::{SqlOptions, session};
+//!
+//! # let runtime = tokio::runtime::Runtime::new().unwrap();
+//! # runtime.block_on(async {
+//! let store = DynTableStore::new(Engine::in_memory());
+//! let company = store.untyped("Company")?.create_if_missing().await?;
+//! company.insert(&TableEntity::new("Sales", "1")?.with("Age", 36)).await?;
+//! let session = session(&store, &SqlOptions::default()).await?;
+//! let answer = session.sql("SELECT PartitionKey, max(Age) AS age FROM Company GROUP BY PartitionKey").await?;
+//! let batches = answer.collect().await?;
+//! assert_eq!(batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+
+mod build;
+mod catalog;
+#[cfg(feature = "cli")]
+pub mod cli;
+mod column;
+mod condition;
+mod filter;
+mod keys;
+mod order;
+mod scan;
+mod stream;
+mod survey;
+mod table;
+
+pub use catalog::{SqlOptions, session};
+pub use table::StoreTable;

@@ -1,0 +1,180 @@
+//! The rows of a scan: pages of the store, converted to batches.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::physical_plan::metrics::Count;
+use table_core::query::EntityRef;
+use table_core::schema::{Source as PartSource, StoredSchema};
+use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore, ValueRef, ticks};
+use table_inspect::keys;
+
+use crate::build::Builder;
+use crate::column::{Column, Source};
+
+/// The parameters of a scan.
+#[derive(Debug)]
+pub(crate) struct Scanned {
+    pub(crate) store: DynTableStore,
+    pub(crate) table: TableName,
+    pub(crate) query: Query,
+    /// The selected columns.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) schema: SchemaRef,
+    /// The stored schemas of the table.
+    pub(crate) schemas: Vec<StoredSchema>,
+    /// The schema that rows must match; others are omitted.
+    pub(crate) only: Option<usize>,
+    /// `true` if the order of the keys was announced.
+    pub(crate) is_ordered: bool,
+    pub(crate) limit: Option<usize>,
+}
+
+/// The position of a scan.
+pub(crate) struct Position {
+    pub(crate) scanned: Arc<Scanned>,
+    from: Option<Continuation>,
+    is_over: bool,
+    /// The number of rows that remain until the limit.
+    left: usize,
+    last: Option<(String, String)>,
+    requests: Count,
+}
+
+impl Position {
+    pub(crate) fn new(scanned: Arc<Scanned>, requests: Count) -> Self {
+        let left = scanned.limit.unwrap_or(usize::MAX);
+        Self { scanned, from: None, is_over: left == 0, left, last: None, requests }
+    }
+
+    /// Reads the next page that has rows; `None` at the end.
+    pub(crate) async fn next(mut self) -> Result<Option<(RecordBatch, Self)>> {
+        while !self.is_over {
+            let scanned = self.scanned.clone();
+            self.requests.add(1);
+            let page = scanned.store.query(&scanned.table, &scanned.query, self.from.as_ref()).await;
+            let page = page.map_err(|error| DataFusionError::External(Box::new(error)))?;
+            let batch = self.batch(&page)?;
+            self.from = page.continuation;
+            self.is_over = self.from.is_none() || self.left == 0;
+            if batch.num_rows() > 0 {
+                return Ok(Some((batch, self)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn batch(&mut self, page: &Page) -> Result<RecordBatch> {
+        let scanned = self.scanned.clone();
+        let mut builders: Vec<Builder> =
+            scanned.columns.iter().map(|column| Builder::new(column.kind)).collect();
+        let needs_parts = scanned.columns.iter().any(|column| matches!(column.source, Source::Part(_)));
+        let mut rows = 0;
+        for entity in page.rows.iter().take(self.left) {
+            self.check_order(entity)?;
+            let parts =
+                if needs_parts || scanned.only.is_some() { scanned.parts(entity) } else { Parts::default() };
+            if scanned.only.is_some() && parts.0.is_empty() {
+                continue;
+            }
+            for (column, builder) in scanned.columns.iter().zip(&mut builders) {
+                push(column, builder, entity, &parts)?;
+            }
+            rows += 1;
+        }
+        self.left -= rows;
+        let arrays = builders.iter_mut().map(Builder::finish).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(scanned.schema.clone(), arrays, &options)?)
+    }
+
+    /// Refuses rows that are not in the order of SQL, which compares keys with characters above U+FFFF in another way than a store.
+    fn check_order(&mut self, entity: EntityRef<'_>) -> Result<()> {
+        if !self.scanned.is_ordered {
+            return Ok(());
+        }
+        let keys = (entity.partition_key, entity.row_key);
+        if self.last.as_ref().is_some_and(|(partition, row)| (partition.as_str(), row.as_str()) > keys) {
+            return Err(DataFusionError::Execution(format!(
+                "the key ('{}', '{}') is not in the order of SQL, because of a character above U+FFFF; turn off `SqlOptions::key_order` (`--no-key-order`)",
+                keys.0, keys.1
+            )));
+        }
+        match &mut self.last {
+            Some((partition, row)) => {
+                keys.0.clone_into(partition);
+                keys.1.clone_into(row);
+            }
+            None => self.last = Some((keys.0.to_owned(), keys.1.to_owned())),
+        }
+        Ok(())
+    }
+}
+
+/// The parts of a row's keys: name, codec and encoded text. Empty for a row that no schema explains.
+#[derive(Debug, Default)]
+struct Parts(Vec<(PartSource, String, String)>);
+
+impl Scanned {
+    fn parts(&self, entity: EntityRef<'_>) -> Parts {
+        let of = |schema: &StoredSchema| {
+            let mut parts = keys::parts(&schema.partition_key, entity.partition_key)?;
+            parts.extend(keys::parts(&schema.row_key, entity.row_key)?);
+            Some(Parts(parts))
+        };
+        match self.only {
+            Some(only) => self.schemas.get(only).and_then(of).unwrap_or_default(),
+            None => self.schemas.iter().find_map(of).unwrap_or_default(),
+        }
+    }
+}
+
+fn push(column: &Column, builder: &mut Builder, entity: EntityRef<'_>, parts: &Parts) -> Result<()> {
+    let value = match &column.source {
+        Source::PartitionKey => Some(ValueRef::String(entity.partition_key)),
+        Source::RowKey => Some(ValueRef::String(entity.row_key)),
+        Source::Timestamp => Some(entity.row.timestamp()).filter(|ticks| *ticks > 0).map(ValueRef::DateTime),
+        Source::Part(name) => return push_part(name, builder, entity, parts),
+        Source::Property(name, edm) => {
+            let found =
+                entity.row.find(name, &mut 0).map_err(|error| DataFusionError::External(Box::new(error)))?;
+            found.filter(|value| value.edm_type() == *edm)
+        }
+    };
+    match value {
+        None => builder.push_null(),
+        Some(value) if builder.push(value) => {}
+        Some(_) => return Err(no_place(column, entity)),
+    }
+    Ok(())
+}
+
+fn push_part(name: &str, builder: &mut Builder, entity: EntityRef<'_>, parts: &Parts) -> Result<()> {
+    let Some((_, codec, encoded)) = parts.0.iter().find(|(source, _, _)| keys::name_of(source) == name)
+    else {
+        builder.push_null();
+        return Ok(());
+    };
+    let text = keys::decode_text(codec, encoded);
+    let is_pushed = match builder {
+        Builder::Int64(_) => text.parse().is_ok_and(|number| builder.push(ValueRef::Int64(number))),
+        Builder::Nanos(_) => ticks::read(&text).is_some_and(|ticks| builder.push(ValueRef::DateTime(ticks))),
+        _ => builder.push(ValueRef::String(&text)),
+    };
+    if is_pushed {
+        return Ok(());
+    }
+    let (partition, row) = (entity.partition_key, entity.row_key);
+    Err(DataFusionError::Execution(format!(
+        "the part `{name}` of ('{partition}', '{row}') is `{text}`, which its column cannot represent"
+    )))
+}
+
+fn no_place(column: &Column, entity: EntityRef<'_>) -> DataFusionError {
+    DataFusionError::Execution(format!(
+        "`{}` of ('{}', '{}') is outside the years 1678 to 2261, which no sampled row was; sample all rows (`--sample 0`)",
+        column.name, entity.partition_key, entity.row_key
+    ))
+}

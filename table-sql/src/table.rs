@@ -1,0 +1,150 @@
+//! The table provider.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::EquivalenceProperties;
+use datafusion::physical_plan::ExecutionPlan;
+use table_core::query::Select;
+use table_core::schema::StoredSchema;
+use table_core::{DynTableStore, Filter, Query, TableName, TableStore};
+
+use crate::catalog::SqlOptions;
+use crate::column::{self, Column, Source};
+use crate::condition::Condition;
+use crate::scan::StoreScan;
+use crate::stream::Scanned;
+use crate::survey::Survey;
+use crate::{filter, keys, order};
+
+/// A table of a store, for DataFusion.
+#[derive(Debug)]
+pub struct StoreTable {
+    store: DynTableStore,
+    table: TableName,
+    schemas: Vec<StoredSchema>,
+    columns: Vec<Column>,
+    schema: SchemaRef,
+    is_ordered: bool,
+}
+
+impl StoreTable {
+    /// Opens a table, and determines its columns from its stored schemas and from a sample of its rows.
+    ///
+    /// # Errors
+    /// `External` with any error of the store, such as `TableNotFound`.
+    pub async fn open(store: &DynTableStore, table: &TableName, options: &SqlOptions) -> Result<Self> {
+        let external = |error: table_core::Error| DataFusionError::External(Box::new(error));
+        let schemas = table_inspect::keys::schemas(store, table).await;
+        let schemas = schemas.map_err(|error| DataFusionError::External(Box::new(error)))?;
+        let mut survey = Survey::default();
+        survey.declare(&schemas);
+        survey.sample(store, table, options.sample).await.map_err(external)?;
+        let columns = survey.columns(&schemas);
+        let schema = Arc::new(column::schema(&columns));
+        let is_ordered = options.key_order && store.capabilities().ordered;
+        Ok(Self { store: store.clone(), table: table.clone(), schemas, columns, schema, is_ordered })
+    }
+
+    /// Returns `true` if the store can use a condition.
+    fn is_used(&self, expression: &Expr) -> bool {
+        let conditions = Condition::all(expression, &self.columns);
+        let is_key = |condition: &Condition<'_>| {
+            !matches!(condition.column.source, Source::Property(..) | Source::Timestamp)
+        };
+        conditions.iter().any(is_key) || filter::filter(expression, &self.columns).is_some()
+    }
+
+    /// Returns the filter of the conditions that the range of keys does not contain.
+    fn filter(&self, expressions: &[Expr]) -> Option<Filter> {
+        let is_key = |expression: &&Expr| {
+            let condition = Condition::of(expression, &self.columns);
+            !condition.is_some_and(|condition| {
+                matches!(condition.column.source, Source::PartitionKey | Source::RowKey)
+            })
+        };
+        let filters = expressions.iter().filter(is_key).filter_map(|one| filter::filter(one, &self.columns));
+        filters.reduce(Filter::and)
+    }
+}
+
+/// Returns the properties that a query requests.
+fn select(columns: &[Column]) -> Select {
+    let name = |column: &Column| match &column.source {
+        Source::Property(name, _) => Some(name.clone()),
+        Source::Timestamp => Some("Timestamp".to_owned()),
+        Source::PartitionKey | Source::RowKey | Source::Part(_) => None,
+    };
+    let mut names = vec!["PartitionKey".to_owned(), "RowKey".to_owned()];
+    for name in columns.iter().filter_map(name) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Select::names(names)
+}
+
+#[async_trait]
+impl TableProvider for StoreTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let support = |expression: &&Expr| match self.is_used(expression) {
+            true => TableProviderFilterPushDown::Inexact,
+            false => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(support).collect())
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let columns: Vec<Column> = match projection {
+            Some(places) => places.iter().filter_map(|at| self.columns.get(*at)).cloned().collect(),
+            None => self.columns.clone(),
+        };
+        let schema = Arc::new(column::schema(&columns));
+        let conditions: Vec<_> = filters.iter().flat_map(|one| Condition::all(one, &self.columns)).collect();
+        let range = keys::range(&self.schemas, &conditions);
+        let most = self.store.capabilities().top;
+        let mut query = Query { select: select(&columns), ..Query::new(range.keys.clone()) };
+        // A row that matches no schema is omitted, so the number of rows of a page is not that of the statement.
+        query.top = limit.filter(|limit| (1..most).contains(limit) && range.schema.is_none());
+        query.filter = self.filter(filters);
+        // A filter that the service refuses, such as one with too many comparisons, is left to DataFusion.
+        if query.check(most).is_err() {
+            query.filter = None;
+        }
+        let properties = if self.is_ordered {
+            order::properties(&schema, &columns, &range, &self.schemas)
+        } else {
+            EquivalenceProperties::new(schema.clone())
+        };
+        let scanned = Scanned {
+            store: self.store.clone(),
+            table: self.table.clone(),
+            query,
+            columns,
+            schema,
+            schemas: self.schemas.clone(),
+            only: range.schema,
+            is_ordered: self.is_ordered,
+            limit,
+        };
+        Ok(Arc::new(StoreScan::new(scanned, properties)))
+    }
+}

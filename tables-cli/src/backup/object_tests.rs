@@ -1,0 +1,218 @@
+//! Tests of backups in object stores: the random programs of folders, with commands that die at any request, and the lock.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::stream::{self, BoxStream, StreamExt};
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::path::Path as ObjectPath;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult,
+};
+use rand::RngExt;
+use rand::rngs::StdRng;
+
+use super::generation::Generation;
+use super::storage::Storage;
+use super::storage::objects::Objects;
+use super::tests::{Met, program};
+use super::{Contents, Repository};
+
+/// The requests of one command, which dies at one of them: before or after the store executes it. Every later request fails as well.
+#[derive(Debug)]
+struct Dying {
+    store: Arc<dyn ObjectStore>,
+    /// The number of requests until the command dies.
+    left: AtomicUsize,
+    /// `true` if the store executes the last request.
+    is_executed: bool,
+    deaths: Arc<AtomicUsize>,
+}
+
+impl Dying {
+    /// Returns whether a request is executed, and whether its response arrives.
+    fn next(&self) -> (bool, bool) {
+        let left = self.left.load(Ordering::Relaxed);
+        if left == usize::MAX {
+            return (true, true);
+        }
+        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+        if left == 1 {
+            self.deaths.fetch_add(1, Ordering::Relaxed);
+        }
+        (left > 1 || (left == 1 && self.is_executed), left > 1)
+    }
+
+    async fn request<T>(
+        &self,
+        request: impl Future<Output = object_store::Result<T>>,
+    ) -> object_store::Result<T> {
+        let (is_executed, is_answered) = self.next();
+        if is_executed {
+            let done = request.await;
+            if is_answered {
+                return done;
+            }
+        }
+        Err(died())
+    }
+}
+
+fn died() -> object_store::Error {
+    object_store::Error::Generic { store: "dying", source: "the command died".into() }
+}
+
+impl fmt::Display for Dying {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "dying {}", self.store)
+    }
+}
+
+#[async_trait::async_trait]
+impl ObjectStore for Dying {
+    async fn put_opts(
+        &self,
+        location: &ObjectPath,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> object_store::Result<PutResult> {
+        self.request(self.store.put_opts(location, payload, options)).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &ObjectPath,
+        options: PutMultipartOptions,
+    ) -> object_store::Result<Box<dyn MultipartUpload>> {
+        self.request(self.store.put_multipart_opts(location, options)).await
+    }
+
+    async fn get_opts(&self, location: &ObjectPath, options: GetOptions) -> object_store::Result<GetResult> {
+        self.request(self.store.get_opts(location, options)).await
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, object_store::Result<ObjectPath>>,
+    ) -> BoxStream<'static, object_store::Result<ObjectPath>> {
+        match self.next() {
+            (true, true) => self.store.delete_stream(locations),
+            (true, false) => self.store.delete_stream(locations).map(|_| Err(died())).boxed(),
+            (false, _) => stream::iter([Err(died())]).boxed(),
+        }
+    }
+
+    fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        match self.next() {
+            (true, true) => self.store.list(prefix),
+            _ => stream::iter([Err(died())]).boxed(),
+        }
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> object_store::Result<ListResult> {
+        self.request(self.store.list_with_delimiter(prefix)).await
+    }
+
+    async fn copy_opts(
+        &self,
+        from: &ObjectPath,
+        to: &ObjectPath,
+        options: CopyOptions,
+    ) -> object_store::Result<()> {
+        self.request(self.store.copy_opts(from, to, options)).await
+    }
+}
+
+fn storage(store: Arc<dyn ObjectStore>) -> Arc<dyn Storage> {
+    let objects = Objects::new(store, ObjectPath::from("some/prefix"), "the store").unwrap();
+    Arc::new(objects.with_patience(Duration::ZERO))
+}
+
+/// Runs programs on a store, each command of which may die at any request.
+async fn programs(seeds: std::ops::Range<u64>, store: impl Fn() -> Arc<dyn ObjectStore>) -> (Met, usize) {
+    let (mut met, deaths) = (Met::default(), Arc::new(AtomicUsize::new(0)));
+    for seed in seeds {
+        let store = store();
+        let open = |random: Option<&mut StdRng>| {
+            let (mut left, mut is_executed) = (usize::MAX, false);
+            if let Some(random) = random
+                && random.random_bool(0.7)
+            {
+                (left, is_executed) = (random.random_range(1..60), random.random_bool(0.5));
+            }
+            let (store, deaths) = (store.clone(), deaths.clone());
+            storage(Arc::new(Dying { store, left: AtomicUsize::new(left), is_executed, deaths }))
+        };
+        program(seed, &open, &mut met).await;
+    }
+    (met, deaths.load(Ordering::Relaxed))
+}
+
+#[tokio::test]
+async fn programs_whose_commands_die_at_any_request_are_restored_at_every_generation() {
+    let (met, deaths) = programs(1_000..1_060, || Arc::new(InMemory::new())).await;
+    assert!(deaths > 100 && met.resumed > 20 && met.settled > 3 && met.removed > 10, "{deaths} {met:?}");
+}
+
+#[tokio::test]
+async fn programs_are_restored_from_a_file_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = AtomicUsize::new(0);
+    let store = || {
+        let path = folder.path().join(count.fetch_add(1, Ordering::Relaxed).to_string());
+        std::fs::create_dir(&path).unwrap();
+        Arc::new(LocalFileSystem::new_with_prefix(path).unwrap().with_automatic_cleanup(true))
+            as Arc<dyn ObjectStore>
+    };
+    let (met, deaths) = programs(2_000..2_010, store).await;
+    assert!(deaths > 10 && met.removed > 0, "{deaths} {met:?}");
+}
+
+#[test]
+fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let first = storage(store.clone());
+    let repository = Repository::create_in(first.clone(), "a").unwrap();
+    // The holder renews the lock while another command waits.
+    let patient = Objects::new(store.clone(), ObjectPath::from("some/prefix"), "the store").unwrap();
+    let patient: Arc<dyn Storage> = Arc::new(patient.with_patience(Duration::from_secs(2)));
+    let refused = std::thread::scope(|scope| {
+        let other = scope.spawn(|| Repository::create_in(patient, "a").map(drop));
+        while !other.is_finished() {
+            first.confirm(&[]).unwrap();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        other.join().unwrap().unwrap_err().to_string()
+    });
+    assert_eq!(refused, "another `tables backup` writes to the store; wait until it ends");
+    // The holder does nothing, so another command takes over, and the holder cannot commit.
+    let second = Repository::create_in(storage(store.clone()), "a").unwrap();
+    let began = chrono::Utc::now();
+    let contents = Contents::Rows { tables: Vec::new() };
+    let generation = Generation { id: Generation::name(began), began, ended: began, contents };
+    let lost = repository.commit(&generation).unwrap_err().to_string();
+    assert!(lost.starts_with("another `tables backup` took over the store"), "{lost}");
+    assert_eq!(second.ids().unwrap(), Vec::<String>::new());
+    second.commit(&generation).unwrap();
+    drop((second, repository, first));
+    // A released lock needs no patience.
+    let patient = Objects::new(store, ObjectPath::from("some/prefix"), "the store").unwrap();
+    let began = std::time::Instant::now();
+    assert_eq!(Repository::create_in(Arc::new(patient), "a").unwrap().ids().unwrap().len(), 1);
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_prefix_with_other_objects_and_an_unknown_url_are_refused() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    storage(store.clone()).replace("letter", b"Dear").unwrap();
+    let refused = Repository::create_in(storage(store), "a").unwrap_err().to_string();
+    assert!(refused.starts_with("the store contains other files"), "{refused}");
+    let unknown =
+        super::storage::locate(std::path::Path::new("ftp://host/path?sig=secret")).unwrap_err().to_string();
+    assert!(unknown.starts_with("ftp://host/path is not an object store: "), "{unknown}");
+}

@@ -1,0 +1,144 @@
+//! The storage of a repository: a folder, or a prefix of an object store.
+
+pub(in crate::backup) mod folder;
+#[cfg(feature = "object-store")]
+mod lease;
+#[cfg(feature = "object-store")]
+pub mod objects;
+#[cfg(feature = "object-store")]
+mod requests;
+#[cfg(feature = "object-store")]
+mod segments;
+
+use std::fmt::{Debug, Display};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::failure::{Failure, Result};
+pub use folder::Folder;
+
+/// The operations on files that a repository needs. Names are relative, such as `generations/20261125T210509.123Z.json`.
+///
+/// The functions block, as those of `std::fs` do. `Display` shows the location in messages.
+pub trait Storage: Debug + Display + Send + Sync {
+    /// Returns `true` if the storage contains nothing, except what a command left that was killed while it created a repository.
+    ///
+    /// # Errors
+    /// `File` if the storage cannot be read.
+    fn is_unused(&self) -> Result<bool>;
+
+    /// Prepares the storage for files in the given folders.
+    ///
+    /// # Errors
+    /// `File` if the storage cannot be written.
+    fn prepare(&self, folders: &[&str]) -> Result<()>;
+
+    /// Returns the names of the files in a folder, without the folder; none if the folder does not exist.
+    ///
+    /// # Errors
+    /// `File` if the storage cannot be read.
+    fn names(&self, folder: &str) -> Result<Vec<String>>;
+
+    /// Returns the content of a small file; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// `File` if the storage cannot be read.
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>>;
+
+    /// Replaces a small file. At every moment, the file has either the old content or the new one. The new content is durable when the call returns.
+    ///
+    /// # Errors
+    /// `File` if the storage cannot be written.
+    fn replace(&self, name: &str, content: &[u8]) -> Result<()>;
+
+    /// Removes a file if it exists.
+    ///
+    /// # Errors
+    /// `File` if the storage cannot be written.
+    fn remove(&self, name: &str) -> Result<()>;
+
+    /// Returns the length of a file that was written by [`append`](Self::append); `None` if it does not exist.
+    ///
+    /// # Errors
+    /// `File` if the storage cannot be read.
+    fn length(&self, name: &str) -> Result<Option<u64>>;
+
+    /// Opens a file that was written by [`append`](Self::append), from its beginning.
+    ///
+    /// # Errors
+    /// `File` if the file does not exist or cannot be read.
+    fn open(&self, name: &str) -> Result<Box<dyn Read + Send>>;
+
+    /// Opens a file for appending at a length at which it was synced earlier. Everything behind it is removed; length 0 creates or empties the file.
+    ///
+    /// # Errors
+    /// `Refused` if the file is shorter; `File` if the storage cannot be written.
+    fn append(&self, name: &str, length: u64) -> Result<Box<dyn Append>>;
+
+    /// Locks the storage against other commands that write to it, until the value is dropped.
+    ///
+    /// # Errors
+    /// `Refused` if another command holds the lock; `File` if the storage cannot be written.
+    fn lock(&self) -> Result<()>;
+
+    /// Confirms that this command still holds the lock, and that the names of all files in the given folders are durable.
+    ///
+    /// # Errors
+    /// `Refused` if another command took over the lock; `File` if the storage cannot be written.
+    fn confirm(&self, folders: &[&str]) -> Result<()>;
+
+    /// Returns the folder, if files can be linked from it.
+    fn local(&self) -> Option<&Path>;
+}
+
+/// A file that grows at its end.
+pub trait Append: Debug + Send {
+    /// Adds bytes.
+    ///
+    /// # Errors
+    /// `File` if the storage cannot be written.
+    fn write(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// Makes all bytes durable.
+    ///
+    /// # Errors
+    /// `File` if the storage cannot be written.
+    fn sync(&mut self) -> Result<()>;
+}
+
+/// Returns `true` for the URL of an object store, and `false` for the path of a folder.
+#[must_use]
+pub fn is_url(location: &Path) -> bool {
+    location.to_string_lossy().contains("://")
+}
+
+/// Returns the storage at a location: a URL such as `s3://bucket/path`, or the path of a folder.
+///
+/// # Errors
+/// `Usage` for a URL that this build or the crate `object_store` does not support.
+pub fn locate(location: &Path) -> Result<Arc<dyn Storage>> {
+    if !is_url(location) {
+        return Ok(Arc::new(Folder::new(location)));
+    }
+    at_url(&location.to_string_lossy())
+}
+
+#[cfg(feature = "object-store")]
+fn at_url(url: &str) -> Result<Arc<dyn Storage>> {
+    objects::at(url)
+}
+
+#[cfg(not(feature = "object-store"))]
+fn at_url(url: &str) -> Result<Arc<dyn Storage>> {
+    let help = "install it with `cargo install --path tables-cli --features object-store`";
+    Err(Failure::Usage(format!(
+        "this program was built without object stores, so it cannot use {url}; {help}"
+    )))
+}
+
+/// Returns the refusal of a file that is shorter than the length that was recorded for it.
+fn too_short(file: impl Display) -> Failure {
+    let help = "delete `working.json` of the backup to start it again";
+    Failure::Refused(format!("{file} is shorter than recorded; {help}"))
+}

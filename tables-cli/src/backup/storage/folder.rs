@@ -1,0 +1,170 @@
+//! A folder of a file system.
+
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::backup::repository::MARKER;
+use crate::backup::storage::{Append, Storage, too_short};
+use crate::failure::{Failure, Result};
+use crate::part::part_of;
+
+/// A folder of a file system.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// Locked while a command writes to the folder.
+    lock: Mutex<Option<File>>,
+}
+
+impl Folder {
+    /// Creates the storage of a folder, which need not exist.
+    #[must_use]
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), lock: Mutex::new(None) }
+    }
+}
+
+impl fmt::Display for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())
+    }
+}
+
+impl Storage for Folder {
+    fn is_unused(&self) -> Result<bool> {
+        // A killed command may have left the beginning of the marker.
+        let begun = part(Path::new(MARKER)).display().to_string();
+        Ok(self.names("")?.iter().all(|name| *name == begun))
+    }
+
+    fn prepare(&self, folders: &[&str]) -> Result<()> {
+        for folder in folders.iter().map(|folder| self.path.join(folder)) {
+            std::fs::create_dir_all(&folder).map_err(Failure::file(folder.display()))?;
+        }
+        Ok(())
+    }
+
+    fn names(&self, folder: &str) -> Result<Vec<String>> {
+        let folder = self.path.join(folder);
+        let entries = match std::fs::read_dir(&folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            found => found.map_err(Failure::file(folder.display()))?,
+        };
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            Ok(entry.map_err(Failure::file(folder.display()))?.file_name().to_string_lossy().into_owned())
+        };
+        entries.map(name).collect()
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let path = self.path.join(name);
+        match std::fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            found => found.map(Some).map_err(Failure::file(path.display())),
+        }
+    }
+
+    fn replace(&self, name: &str, content: &[u8]) -> Result<()> {
+        let path = self.path.join(name);
+        let part = part(&path);
+        let mut file = File::create(&part).map_err(Failure::file(part.display()))?;
+        file.write_all(content).map_err(Failure::file(part.display()))?;
+        file.sync_all().map_err(Failure::file(part.display()))?;
+        std::fs::rename(&part, &path).map_err(Failure::file(path.display()))?;
+        path.parent().map_or(Ok(()), sync_folder)
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        let path = self.path.join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(Failure::file(path.display())(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn length(&self, name: &str) -> Result<Option<u64>> {
+        let path = self.path.join(name);
+        match std::fs::metadata(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            found => found.map(|found| Some(found.len())).map_err(Failure::file(path.display())),
+        }
+    }
+
+    fn open(&self, name: &str) -> Result<Box<dyn Read + Send>> {
+        let path = self.path.join(name);
+        Ok(Box::new(File::open(&path).map_err(Failure::file(path.display()))?))
+    }
+
+    fn append(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
+        let path = self.path.join(name);
+        let failed = || Failure::file(path.display());
+        if length == 0 {
+            let file = File::create(&path).map_err(failed())?;
+            return Ok(Box::new(Growing { path, file }));
+        }
+        let mut file = File::options().write(true).open(&path).map_err(failed())?;
+        if file.metadata().map_err(failed())?.len() < length {
+            return Err(too_short(path.display()));
+        }
+        file.set_len(length).map_err(failed())?;
+        file.seek(SeekFrom::Start(length)).map_err(failed())?;
+        Ok(Box::new(Growing { path, file }))
+    }
+
+    fn lock(&self) -> Result<()> {
+        let path = self.path.join(MARKER);
+        let file = File::open(&path).map_err(Failure::file(path.display()))?;
+        match file.try_lock() {
+            Ok(()) => {
+                *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+                Ok(())
+            }
+            Err(TryLockError::WouldBlock) => {
+                Err(Failure::Refused(format!("another `tables backup` writes to {self}; wait until it ends")))
+            }
+            Err(TryLockError::Error(error)) => Err(Failure::file(path.display())(error)),
+        }
+    }
+
+    fn confirm(&self, folders: &[&str]) -> Result<()> {
+        folders.iter().try_for_each(|folder| sync_folder(&self.path.join(folder)))
+    }
+
+    fn local(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+}
+
+/// A file that grows at its end.
+#[derive(Debug)]
+struct Growing {
+    path: PathBuf,
+    file: File,
+}
+
+impl Append for Growing {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(Failure::file(self.path.display()))
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.file.sync_data().map_err(Failure::file(self.path.display()))
+    }
+}
+
+/// Returns the path of a file while it is written.
+fn part(path: &Path) -> PathBuf {
+    part_of(path, "part")
+}
+
+/// Makes the names in a folder durable, on systems that support this.
+pub(in crate::backup) fn sync_folder(folder: &Path) -> Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Failure::file(folder.display()))
+}

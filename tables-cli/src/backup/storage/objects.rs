@@ -1,0 +1,165 @@
+//! A prefix of an object store: Amazon S3, Azure Blob Storage, Google Cloud Storage, a file system, or memory.
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use object_store::path::Path as ObjectPath;
+use object_store::{ObjectStore, ObjectStoreScheme};
+
+use crate::backup::storage::lease::{LOCKS, Lease, PATIENCE};
+use crate::backup::storage::requests::Requests;
+use crate::backup::storage::segments::{self, Growing, Reading};
+use crate::backup::storage::{Append, Folder, Storage};
+use crate::failure::{Failure, Result};
+
+/// The number of bytes of one object of a growing file. Memory holds at most one for each open file.
+const SEGMENT: usize = 8 << 20;
+
+/// A prefix of an object store.
+#[derive(Debug)]
+pub struct Objects {
+    shared: Arc<Shared>,
+    patience: Duration,
+}
+
+/// The data that open files share with the storage.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) requests: Requests,
+    pub(super) segment: usize,
+    shown: String,
+    lease: Mutex<Option<Lease>>,
+}
+
+impl Objects {
+    /// Creates the storage of a prefix. `shown` is the location in messages.
+    ///
+    /// # Errors
+    /// `File` if the runtime for requests does not start.
+    pub fn new(store: Arc<dyn ObjectStore>, prefix: ObjectPath, shown: impl Into<String>) -> Result<Self> {
+        let requests = Requests::new(store, prefix)?;
+        let shared = Shared { requests, segment: SEGMENT, shown: shown.into(), lease: Mutex::default() };
+        Ok(Self { shared: Arc::new(shared), patience: PATIENCE })
+    }
+
+    /// Sets the time for which the lock of another command must not change before this one takes over [default: 30 seconds].
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+}
+
+/// Opens the storage that a URL names: `s3://bucket/path`, `az://container/path`, `gs://bucket/path`, `memory:///`, and the other forms of the crate
+/// `object_store`; `file:///path` is a folder. Credentials and options are read from the environment, such as `AWS_ACCESS_KEY_ID`.
+///
+/// # Errors
+/// `Usage` for a URL of another form, and for missing options.
+pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
+    let usage = |reason: &dyn fmt::Display| {
+        Failure::Usage(format!("{} is not an object store: {reason}", public(url)))
+    };
+    let parsed = url.parse().map_err(|error| usage(&error))?;
+    let (scheme, _) = ObjectStoreScheme::parse(&parsed).map_err(|error| usage(&error))?;
+    if let (ObjectStoreScheme::Local, Ok(path)) = (scheme, parsed.to_file_path()) {
+        return Ok(Arc::new(Folder::new(&path)));
+    }
+    // A provider that the program installed earlier remains.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let opened = object_store::parse_url_opts(&parsed, std::env::vars());
+    let (store, prefix) = opened.map_err(|error| usage(&error))?;
+    Ok(Arc::new(Objects::new(Arc::from(store), prefix, public(url))?))
+}
+
+/// Returns a URL without its query, which may contain a signature.
+fn public(url: &str) -> String {
+    url.split('?').next().unwrap_or_default().to_owned()
+}
+
+impl fmt::Display for Objects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shared.shown)
+    }
+}
+
+impl Shared {
+    /// Creates or replaces an object, and renews the lock in time.
+    pub(super) fn put(&self, name: &str, content: Bytes) -> Result<()> {
+        self.renew(false)?;
+        self.requests.put(name, content)
+    }
+
+    /// Renews the lock if it is due, or in any case.
+    fn renew(&self, is_required: bool) -> Result<()> {
+        match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(lease) if is_required || lease.is_due() => lease.renew(&self.requests, &self.shown),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            // If this fails, the next command waits before it takes over.
+            let _ = lease.release(&self.requests);
+        }
+    }
+}
+
+impl Storage for Objects {
+    fn is_unused(&self) -> Result<bool> {
+        Ok(self.shared.requests.names("")?.iter().all(|name| name == LOCKS))
+    }
+
+    fn prepare(&self, _folders: &[&str]) -> Result<()> {
+        Ok(())
+    }
+
+    fn names(&self, folder: &str) -> Result<Vec<String>> {
+        self.shared.requests.names(folder)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.shared.requests.get(name)?.map(Vec::from))
+    }
+
+    fn replace(&self, name: &str, content: &[u8]) -> Result<()> {
+        self.shared.put(name, Bytes::copy_from_slice(content))
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.shared.renew(false)?;
+        segments::remove(&self.shared, name, 0)?;
+        self.shared.requests.delete(name)
+    }
+
+    fn length(&self, name: &str) -> Result<Option<u64>> {
+        segments::length(&self.shared, name)
+    }
+
+    fn open(&self, name: &str) -> Result<Box<dyn Read + Send>> {
+        Ok(Box::new(Reading::open(self.shared.clone(), name)?))
+    }
+
+    fn append(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
+        Ok(Box::new(Growing::open(self.shared.clone(), name, length)?))
+    }
+
+    fn lock(&self) -> Result<()> {
+        let lease = Lease::acquire(&self.shared.requests, self.patience, &self.shared.shown)?;
+        *self.shared.lease.lock().unwrap_or_else(PoisonError::into_inner) = Some(lease);
+        Ok(())
+    }
+
+    fn confirm(&self, _folders: &[&str]) -> Result<()> {
+        self.shared.renew(true)
+    }
+
+    fn local(&self) -> Option<&Path> {
+        None
+    }
+}

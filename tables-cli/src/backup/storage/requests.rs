@@ -1,0 +1,133 @@
+//! Requests to an object store from code that blocks.
+
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use object_store::path::Path as ObjectPath;
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use tokio::runtime::Runtime;
+
+use crate::failure::{Failure, Result};
+
+/// A prefix of an object store, and a runtime for its requests. The caller may be part of another runtime.
+#[derive(Debug)]
+pub(super) struct Requests {
+    store: Arc<dyn ObjectStore>,
+    prefix: ObjectPath,
+    /// `None` only while the value is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Requests {
+    pub(super) fn new(store: Arc<dyn ObjectStore>, prefix: ObjectPath) -> Result<Self> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime =
+            builder.worker_threads(1).enable_all().build().map_err(Failure::file("object store"))?;
+        Ok(Self { store, prefix, runtime: Some(runtime) })
+    }
+
+    /// Returns the path of an object.
+    pub(super) fn path(&self, name: &str) -> ObjectPath {
+        let parts = name.split('/').filter(|part| !part.is_empty());
+        parts.fold(self.prefix.clone(), ObjectPath::join)
+    }
+
+    /// Waits for a request.
+    fn wait<T, F>(&self, name: &str, request: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = object_store::Result<T>> + Send + 'static,
+    {
+        let (sender, receiver) = sync_channel(1);
+        let stopped = || Failure::file(name)(std::io::Error::other("the request was interrupted"));
+        let Some(runtime) = &self.runtime else { return Err(stopped()) };
+        runtime.spawn(async move {
+            // The receiver waits until the request has ended.
+            let _ = sender.send(request.await);
+        });
+        let outcome = receiver.recv().map_err(|_| stopped())?;
+        outcome.map_err(|error| Failure::file(name)(io_error(error)))
+    }
+
+    /// Returns an object; `None` if it does not exist.
+    pub(super) fn get(&self, name: &str) -> Result<Option<Bytes>> {
+        let (store, path) = (self.store.clone(), self.path(name));
+        self.wait(name, async move {
+            match store.get(&path).await {
+                Err(object_store::Error::NotFound { .. }) => Ok(None),
+                found => found?.bytes().await.map(Some),
+            }
+        })
+    }
+
+    /// Creates or replaces an object.
+    pub(super) fn put(&self, name: &str, content: Bytes) -> Result<()> {
+        let (store, path) = (self.store.clone(), self.path(name));
+        self.wait(name, async move { store.put(&path, content.into()).await.map(drop) })
+    }
+
+    /// Creates an object. Returns `false` if it exists.
+    pub(super) fn create(&self, name: &str, content: Bytes) -> Result<bool> {
+        let (store, path) = (self.store.clone(), self.path(name));
+        let options = PutOptions::from(PutMode::Create);
+        self.wait(name, async move {
+            match store.put_opts(&path, PutPayload::from(content), options).await {
+                Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
+                    Ok(false)
+                }
+                done => done.map(|_| true),
+            }
+        })
+    }
+
+    /// Deletes an object if it exists.
+    pub(super) fn delete(&self, name: &str) -> Result<()> {
+        let (store, path) = (self.store.clone(), self.path(name));
+        self.wait(name, async move {
+            match store.delete(&path).await {
+                Err(object_store::Error::NotFound { .. }) => Ok(()),
+                done => done,
+            }
+        })
+    }
+
+    /// Returns the last parts of the names of the objects in a folder, and the names of its subfolders.
+    pub(super) fn names(&self, folder: &str) -> Result<Vec<String>> {
+        let (store, path) = (self.store.clone(), self.path(folder));
+        let listed = self.wait(folder, async move { store.list_with_delimiter(Some(&path)).await })?;
+        let objects = listed.objects.iter().filter_map(|object| object.location.filename());
+        let folders = listed.common_prefixes.iter().filter_map(|prefix| prefix.filename());
+        Ok(objects.chain(folders).map(str::to_owned).collect())
+    }
+
+    /// Returns the last part of the name and the length of each object in a folder.
+    pub(super) fn lengths(&self, folder: &str) -> Result<Vec<(String, u64)>> {
+        let (store, path) = (self.store.clone(), self.path(folder));
+        let listed: Vec<_> = self.wait(folder, async move { store.list(Some(&path)).try_collect().await })?;
+        let object =
+            |object: &object_store::ObjectMeta| Some((object.location.filename()?.to_owned(), object.size));
+        Ok(listed.iter().filter_map(object).collect())
+    }
+}
+
+impl Drop for Requests {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // A plain drop waits, which a runtime does not allow within another one.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn io_error(error: object_store::Error) -> std::io::Error {
+    let kind = match &error {
+        object_store::Error::NotFound { .. } => std::io::ErrorKind::NotFound,
+        object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
+            std::io::ErrorKind::PermissionDenied
+        }
+        _ => std::io::ErrorKind::Other,
+    };
+    std::io::Error::new(kind, error)
+}

@@ -1,0 +1,128 @@
+//! Files that grow, in a store whose objects cannot: each file is a sequence of objects, named by their offset in the file.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::backup::storage::objects::Shared;
+use crate::backup::storage::{Append, too_short};
+use crate::failure::{Failure, Result};
+
+/// Returns the name of the object at an offset of a file.
+fn segment(name: &str, offset: u64) -> String {
+    format!("{name}/{offset:020}")
+}
+
+/// Returns the offsets and lengths of a file's objects, in order, as far as each begins where the one before it ends.
+fn chain(shared: &Shared, name: &str) -> Result<Vec<(u64, u64)>> {
+    let lengths = shared.requests.lengths(name)?;
+    let mut found: Vec<(u64, u64)> =
+        lengths.into_iter().filter_map(|(offset, length)| Some((offset.parse().ok()?, length))).collect();
+    found.sort_unstable();
+    let mut end = 0;
+    found.retain(|(offset, length)| {
+        let follows = *offset == end;
+        end += if follows { *length } else { 0 };
+        follows
+    });
+    Ok(found)
+}
+
+/// Returns the length of a file; `None` if it has no objects.
+pub(super) fn length(shared: &Shared, name: &str) -> Result<Option<u64>> {
+    let chain = chain(shared, name)?;
+    Ok((!chain.is_empty()).then(|| chain.iter().map(|(_, length)| length).sum()))
+}
+
+/// Removes all objects of a file from an offset on.
+pub(super) fn remove(shared: &Shared, name: &str, from: u64) -> Result<()> {
+    for (object, _) in shared.requests.lengths(name)? {
+        if object.parse::<u64>().is_ok_and(|offset| offset >= from) {
+            shared.requests.delete(&format!("{name}/{object}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file, one object at a time.
+#[derive(Debug)]
+pub(super) struct Reading {
+    shared: Arc<Shared>,
+    name: String,
+    /// The offset after `current`.
+    end: u64,
+    current: Bytes,
+}
+
+impl Reading {
+    pub(super) fn open(shared: Arc<Shared>, name: &str) -> Result<Self> {
+        let missing = || Failure::file(segment(name, 0))(std::io::ErrorKind::NotFound.into());
+        let current = shared.requests.get(&segment(name, 0))?.ok_or_else(missing)?;
+        Ok(Self { shared, name: name.to_owned(), end: current.len() as u64, current })
+    }
+}
+
+impl Read for Reading {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.current.is_empty() && self.end > 0 {
+            let next = self.shared.requests.get(&segment(&self.name, self.end));
+            // An object that is missing in the middle ends the file, which the checksums detect.
+            self.current = next.map_err(std::io::Error::other)?.unwrap_or_default();
+            self.end += self.current.len() as u64;
+        }
+        let length = buffer.len().min(self.current.len());
+        let read = self.current.split_to(length);
+        if let Some(to) = buffer.get_mut(..length) {
+            to.copy_from_slice(&read);
+        }
+        Ok(length)
+    }
+}
+
+/// A file that grows by one object at each sync, and whenever the bytes in memory are enough for one.
+#[derive(Debug)]
+pub(super) struct Growing {
+    shared: Arc<Shared>,
+    name: String,
+    /// The length of the file without the bytes in memory.
+    length: u64,
+    buffer: Vec<u8>,
+}
+
+impl Growing {
+    pub(super) fn open(shared: Arc<Shared>, name: &str, length: u64) -> Result<Self> {
+        let chain = chain(&shared, name)?;
+        if length > 0 && !chain.iter().any(|(offset, bytes)| offset + bytes == length) {
+            return Err(too_short(name));
+        }
+        remove(&shared, name, length)?;
+        if length == 0 {
+            // An empty file exists. The first bytes replace this object.
+            shared.put(&segment(name, 0), Bytes::new())?;
+        }
+        Ok(Self { shared, name: name.to_owned(), length, buffer: Vec::new() })
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let content = Bytes::from(std::mem::take(&mut self.buffer));
+        let bytes = content.len() as u64;
+        self.shared.put(&segment(&self.name, self.length), content)?;
+        self.length += bytes;
+        Ok(())
+    }
+}
+
+impl Append for Growing {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= self.shared.segment { self.end_segment() } else { Ok(()) }
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.end_segment()
+    }
+}

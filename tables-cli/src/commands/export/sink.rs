@@ -1,0 +1,103 @@
+//! The file of an export, in each format.
+
+use std::io::Write;
+use std::path::Path;
+
+use table_core::{FromEntity, TableEntity};
+use table_inspect::csv::{Columns, CsvWriter};
+use table_inspect::lines;
+
+use crate::commands::export::FileForm;
+use crate::failure::Result;
+#[cfg(feature = "parquet")]
+use crate::parquet::{self, ParquetWriter, Survey};
+use crate::rows::Pages;
+use crate::transfer::checksum::Checksum;
+
+/// A file that receives entities.
+pub(super) enum Sink<'a> {
+    Csv(Box<CsvWriter<&'a mut (dyn Write + Send)>>),
+    Jsonl(&'a mut (dyn Write + Send)),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetWriter<&'a mut (dyn Write + Send)>>),
+}
+
+impl<'a> Sink<'a> {
+    /// Begins a file. The header of some formats requires reading all rows once before the first one is written.
+    pub(super) async fn open<'p>(
+        form: FileForm,
+        out: &'a mut (dyn Write + Send),
+        names: &[String],
+        pages: impl Fn() -> Pages<'p>,
+    ) -> Result<Self> {
+        Ok(match form {
+            FileForm::Jsonl => Self::Jsonl(out),
+            FileForm::Csv if names.is_empty() => {
+                let mut columns = Columns::default();
+                each(pages(), |entity| columns.add(entity)).await?;
+                Self::Csv(Box::new(CsvWriter::new(out, columns)))
+            }
+            FileForm::Csv => Self::Csv(Box::new(CsvWriter::new(out, Columns::new(names)))),
+            #[cfg(feature = "parquet")]
+            FileForm::Parquet => {
+                let mut survey = Survey::default();
+                each(pages(), |entity| survey.add(entity)).await?;
+                Self::Parquet(Box::new(ParquetWriter::new(out, survey.layout())?))
+            }
+            // `FileForm::of` refuses it.
+            #[cfg(not(feature = "parquet"))]
+            FileForm::Parquet => Self::Jsonl(out),
+        })
+    }
+
+    /// Adds an entity.
+    pub(super) fn write(&mut self, entity: &TableEntity) -> Result<()> {
+        match self {
+            Self::Csv(csv) => csv.write(entity)?,
+            Self::Jsonl(out) => lines::write(*out, entity)?,
+            #[cfg(feature = "parquet")]
+            Self::Parquet(parquet) => parquet.write(entity)?,
+        }
+        Ok(())
+    }
+
+    /// Completes the file.
+    pub(super) fn finish(self) -> Result<()> {
+        match self {
+            Self::Csv(csv) => csv.finish().map(drop)?,
+            Self::Jsonl(_) => {}
+            #[cfg(feature = "parquet")]
+            Self::Parquet(parquet) => parquet.finish().map(drop)?,
+        }
+        Ok(())
+    }
+}
+
+/// Calls a function for each entity.
+async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity)) -> Result<()> {
+    while let Some(page) = pages.next().await? {
+        for entity in page.rows.iter() {
+            call(&TableEntity::from_entity(entity)?);
+        }
+    }
+    Ok(())
+}
+
+/// Reads a complete file again and compares it with the exported rows, if its format has checksums. Returns a note for the report.
+#[cfg_attr(
+    not(feature = "parquet"),
+    expect(unused_variables, clippy::unnecessary_wraps, reason = "only Parquet has checksums")
+)]
+pub(super) fn verify(form: FileForm, path: &Path, exported: &Checksum) -> Result<&'static str> {
+    #[cfg(feature = "parquet")]
+    if form == FileForm::Parquet {
+        if parquet::verify(path)? != *exported {
+            let (path, help) = (path.display(), "export it again");
+            return Err(crate::failure::Failure::Refused(format!(
+                "{path} differs from the exported rows; {help}"
+            )));
+        }
+        return Ok(", verified");
+    }
+    Ok("")
+}

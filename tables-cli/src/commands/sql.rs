@@ -1,0 +1,69 @@
+//! `tables sql`: runs the program `tables-sql`, which is installed separately.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::ValueEnum;
+
+use crate::commands::Context;
+use crate::failure::{Exit, Failure, Result};
+use crate::output::Format;
+
+/// The program that runs statements.
+const PROGRAM: &str = "tables-sql";
+
+/// Options of `sql`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "It runs the program `tables-sql`: install it from a clone with `cargo install --path table-sql`.\n\nFor example: tables sql \"SELECT department, count(*) FROM Company GROUP BY department\" --store data/company"
+)]
+pub(super) struct Sql {
+    /// The statement, and the options of `tables-sql`
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "STATEMENT")]
+    arguments: Vec<OsString>,
+}
+
+impl Sql {
+    pub(super) fn run(&self, context: &Context) -> Result<Exit> {
+        let mut command = Command::new(program());
+        command.args(&self.arguments);
+        if let Some(format) =
+            context.output.to_possible_value().filter(|_| context.output != Format::default())
+        {
+            command.args(["--output", format.get_name()]);
+        }
+        // Secrets are passed by the environment, because other users can read the arguments of a process.
+        if let Some(store) = &context.store.store {
+            command.env("TABLES_STORE", store);
+        }
+        if let Some(config) = &context.store.config {
+            command.env("TABLES_CONFIG", config);
+        }
+        match command.status() {
+            Ok(status) => Ok(exit(status.code())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Failure::Refused(format!(
+                "the program `{PROGRAM}` is not installed; install it from a clone with `cargo install --path table-sql`"
+            ))),
+            Err(error) => Err(Failure::file(PROGRAM)(error)),
+        }
+    }
+}
+
+/// Returns the program next to this one if it exists, and otherwise its name, which is searched in the path.
+fn program() -> PathBuf {
+    let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
+    let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(&name)));
+    beside.filter(|path| path.is_file()).unwrap_or_else(|| name.into())
+}
+
+/// Returns the exit code of the program as that of this command.
+const fn exit(code: Option<i32>) -> Exit {
+    match code {
+        Some(0) => Exit::Done,
+        Some(1) => Exit::Nothing,
+        Some(2) => Exit::Usage,
+        Some(3) => Exit::Refused,
+        _ => Exit::Store,
+    }
+}

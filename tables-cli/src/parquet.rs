@@ -1,0 +1,70 @@
+//! Parquet: typed columns that other programs read, and that are read back without loss.
+//!
+//! | property | column |
+//! |---|---|
+//! | PartitionKey, RowKey | string, required |
+//! | Timestamp | timestamp in nanoseconds, UTC; ignored when a file is read, because the store sets it |
+//! | `Edm.String` | string |
+//! | `Edm.Int32`, `Edm.Int64`, `Edm.Double`, `Edm.Boolean` | int32, int64, double, boolean |
+//! | `Edm.DateTime` | timestamp in nanoseconds, UTC; in microseconds if a value is outside the years 1678 to 2261 and all values are whole microseconds |
+//! | `Edm.Guid` | UUID |
+//! | `Edm.Binary` | bytes |
+//!
+//! An absent property is null; an empty string is not. A property with values of several types has one column for each type: the most frequent type has the
+//! name of the property, and the others a suffix, such as `Age@String`. Instants that neither unit of a timestamp can represent are in a column `Ends@ticks`
+//! with the number of 100 ns since the year 1.
+//!
+//! Rows are written and read in groups, so memory use does not depend on the size of the file. The footer contains the number of rows and their checksum.
+
+mod column;
+mod file;
+mod layout;
+mod reader;
+mod source;
+#[cfg(test)]
+mod tests;
+mod value;
+mod writer;
+
+pub use file::{read, verify};
+pub use layout::{Layout, Survey};
+pub use reader::ParquetReader;
+pub use writer::ParquetWriter;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use parquet::errors::ParquetError;
+use table_inspect::record::FileError;
+
+/// The name of the footer's entry with the number of rows.
+const ROWS: &str = "tables.rows";
+/// The name of the footer's entry with the checksum of all rows.
+const CHECKSUM: &str = "tables.checksum";
+/// The columns that every file has.
+const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
+
+/// Calls the decoder of a file. It panics for some damaged files, which are then reported as damaged.
+fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
+    let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
+    // IMPORTANT: the decoder is not used again after an error.
+    catch_unwind(AssertUnwindSafe(call)).map_err(damaged)?.map_err(failure)
+}
+
+/// Returns the error of a file: that of the disk, or a damaged or unsupported file.
+fn failure(error: ParquetError) -> FileError {
+    match error {
+        ParquetError::External(cause) => FileError::Io(std::io::Error::other(cause)),
+        ParquetError::NYI(text) => {
+            FileError::Refused(format!("the Parquet file uses an unsupported feature: {text}"))
+        }
+        other => {
+            let text = other.to_string();
+            let help = if text.contains("Disabled feature") {
+                "; write the file with Snappy compression"
+            } else {
+                ""
+            };
+            FileError::Refused(format!("the Parquet file cannot be read: {text}{help}"))
+        }
+    }
+}

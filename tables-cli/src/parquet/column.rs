@@ -1,0 +1,131 @@
+//! The values of one column in one group of rows.
+
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type,
+    Int64Type, Int96,
+};
+use parquet::errors::ParquetError;
+use parquet::file::writer::SerializedColumnWriter;
+
+use crate::parquet::value::Cell;
+
+/// The values of a column that are present, in the order of their rows.
+#[derive(Debug)]
+pub(super) enum Values {
+    Bytes(Vec<ByteArray>),
+    Fixed(Vec<FixedLenByteArray>),
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+    Int96(Vec<Int96>),
+    Float(Vec<f32>),
+    Double(Vec<f64>),
+    Boolean(Vec<bool>),
+}
+
+/// The rows of a column: a level of 1 for each row with a value, and 0 for any other.
+#[derive(Debug)]
+pub(super) struct Rows {
+    pub(super) values: Values,
+    pub(super) levels: Vec<i16>,
+}
+
+impl Rows {
+    pub(super) const fn new(values: Values) -> Self {
+        Self { values, levels: Vec::new() }
+    }
+
+    /// Adds the value of the row with a number that starts with 0. Earlier rows without a value are completed.
+    pub(super) fn push(&mut self, row: usize, cell: Cell<'_>) {
+        self.levels.resize(row, 0);
+        self.levels.push(1);
+        match (&mut self.values, cell) {
+            (Values::Bytes(values), Cell::Bytes(bytes)) => values.push(ByteArray::from(bytes)),
+            (Values::Fixed(values), Cell::Fixed(bytes)) => {
+                values.push(FixedLenByteArray::from(ByteArray::from(bytes.as_slice())));
+            }
+            (Values::Int32(values), Cell::Int32(number)) => values.push(number),
+            (Values::Int64(values), Cell::Int64(number)) => values.push(number),
+            (Values::Double(values), Cell::Double(number)) => values.push(number),
+            (Values::Boolean(values), Cell::Boolean(truth)) => values.push(truth),
+            // The form of a column determines its values.
+            _ => {
+                self.levels.pop();
+            }
+        }
+    }
+
+    /// Writes a column of `rows` rows, and clears it.
+    pub(super) fn write(
+        &mut self,
+        rows: usize,
+        column: &mut SerializedColumnWriter<'_>,
+    ) -> Result<(), ParquetError> {
+        self.levels.resize(rows, 0);
+        let levels = Some(self.levels.as_slice());
+        match &mut self.values {
+            Values::Bytes(values) => {
+                column.typed::<ByteArrayType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Fixed(values) => {
+                column.typed::<FixedLenByteArrayType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Int32(values) => {
+                column.typed::<Int32Type>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Int64(values) => {
+                column.typed::<Int64Type>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Double(values) => {
+                column.typed::<DoubleType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Boolean(values) => {
+                column.typed::<BoolType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Int96(_) | Values::Float(_) => {
+                return Err(ParquetError::General("a type that is only read".to_owned()));
+            }
+        }
+        self.levels.clear();
+        Ok(())
+    }
+
+    /// Reads exactly `rows` rows of a column.
+    pub(super) fn read(reader: &mut ColumnReader, rows: usize) -> Result<Self, ParquetError> {
+        let mut levels = Vec::new();
+        macro_rules! values {
+            ($reader:expr, $kind:path) => {{
+                let mut values = Vec::new();
+                let mut read = 0;
+                while read < rows {
+                    let (records, _, _) =
+                        $reader.read_records(rows - read, Some(&mut levels), None, &mut values)?;
+                    if records == 0 {
+                        return Err(ParquetError::EOF(format!("a column has {read} of {rows} rows")));
+                    }
+                    read += records;
+                }
+                $kind(values)
+            }};
+        }
+        let values = match reader {
+            ColumnReader::BoolColumnReader(reader) => values!(reader, Values::Boolean),
+            ColumnReader::Int32ColumnReader(reader) => values!(reader, Values::Int32),
+            ColumnReader::Int64ColumnReader(reader) => values!(reader, Values::Int64),
+            ColumnReader::Int96ColumnReader(reader) => values!(reader, Values::Int96),
+            ColumnReader::FloatColumnReader(reader) => values!(reader, Values::Float),
+            ColumnReader::DoubleColumnReader(reader) => values!(reader, Values::Double),
+            ColumnReader::ByteArrayColumnReader(reader) => values!(reader, Values::Bytes),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => values!(reader, Values::Fixed),
+        };
+        // A required column has no levels.
+        levels.resize(rows, 1);
+        Ok(Self { values, levels })
+    }
+}

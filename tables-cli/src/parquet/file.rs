@@ -1,0 +1,41 @@
+//! Files of `tables export`: verified before they are read, and after they are written.
+
+use std::fs::File;
+use std::path::Path;
+
+use table_inspect::record::{FileError, Result};
+
+use crate::parquet::reader::ParquetReader;
+use crate::transfer::checksum::Checksum;
+
+/// Opens a file for reading. If its footer contains a checksum, all rows are read once and compared, so a damaged file is refused before any row is used.
+///
+/// # Errors
+/// `Refused` for a damaged file and for any file that [`ParquetReader::new`] refuses; `Io` if it cannot be read.
+pub fn read(path: &Path) -> Result<ParquetReader> {
+    let reader = ParquetReader::new(File::open(path)?)?;
+    if reader.recorded().is_none() {
+        return Ok(reader);
+    }
+    verify(path)?;
+    ParquetReader::new(File::open(path)?)
+}
+
+/// Reads all rows of a file that `tables export` wrote, compares them with the checksum in its footer, and returns it.
+///
+/// # Errors
+/// `Refused` for a damaged file, and for a file without a checksum; `Io` if it cannot be read.
+pub fn verify(path: &Path) -> Result<Checksum> {
+    let damage = |fact: &str| FileError::Refused(format!("{} is damaged: {fact}", path.display()));
+    let reader = ParquetReader::new(File::open(path)?)?;
+    let recorded = reader.recorded().ok_or_else(|| damage("its footer has no checksum"))?;
+    let mut checksum = Checksum::default();
+    for record in reader {
+        checksum.add(&record?.map_err(|rejected| damage(&rejected.to_string()))?);
+    }
+    if recorded == (checksum.count, checksum.to_string()) {
+        Ok(checksum)
+    } else {
+        Err(damage("the checksum of its rows differs from the recorded one"))
+    }
+}

@@ -1,0 +1,166 @@
+//! The columns of a file that is read: their roles, and the values of properties.
+
+use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
+use parquet::schema::types::ColumnDescriptor;
+use table_core::{Value, ticks};
+use table_inspect::record::{FileError, Result};
+use uuid::Uuid;
+
+use crate::parquet::KEYS;
+use crate::parquet::column::Values;
+use crate::parquet::value::{TICKS, instant};
+
+/// One column: the role of its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    PartitionKey,
+    RowKey,
+    /// A value that the store sets itself.
+    Ignored,
+    Property(String, Kind),
+}
+
+/// The meaning of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Bytes,
+    Guid,
+    Number,
+    /// A number of 32 bits without a sign.
+    Unsigned,
+    /// Days since 1970.
+    Days,
+    /// A count since 1970; the number of units in a second.
+    Instant(i64),
+    Ticks,
+}
+
+impl Source {
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Property(_, kind) => *kind,
+            Self::PartitionKey | Self::RowKey => Kind::Text,
+            Self::Ignored => Kind::Number,
+        }
+    }
+}
+
+impl Values {
+    /// Returns the values of properties, in order.
+    pub(super) fn into_values(self, kind: Kind) -> Box<dyn Iterator<Item = Result<Value, &'static str>>> {
+        match self {
+            Self::Bytes(values) => {
+                Box::new(values.into_iter().map(move |bytes| of_bytes(kind, bytes.data())))
+            }
+            Self::Fixed(values) => {
+                Box::new(values.into_iter().map(move |bytes| of_bytes(kind, bytes.data())))
+            }
+            Self::Int32(values) => Box::new(values.into_iter().map(move |number| match kind {
+                Kind::Unsigned => Ok(Value::Int64(i64::from(number.cast_unsigned()))),
+                Kind::Days => of_instant(instant(i64::from(number) * 86_400, 1)),
+                _ => Ok(Value::Int32(number)),
+            })),
+            Self::Int64(values) => Box::new(values.into_iter().map(move |number| of_int64(kind, number))),
+            Self::Int96(values) => Box::new(
+                values.into_iter().map(|number| of_instant(instant(number.to_nanos(), 1_000_000_000))),
+            ),
+            Self::Float(values) => {
+                Box::new(values.into_iter().map(|number| Ok(Value::Double(number.into()))))
+            }
+            Self::Double(values) => Box::new(values.into_iter().map(|number| Ok(Value::Double(number)))),
+            Self::Boolean(values) => Box::new(values.into_iter().map(|truth| Ok(Value::Boolean(truth)))),
+        }
+    }
+}
+
+fn of_bytes(kind: Kind, bytes: &[u8]) -> Result<Value, &'static str> {
+    match kind {
+        Kind::Text => std::str::from_utf8(bytes)
+            .map(|text| Value::String(text.to_owned()))
+            .map_err(|_| "the text is not UTF-8"),
+        Kind::Guid => Uuid::from_slice(bytes).map(Value::Guid).map_err(|_| "a GUID does not have 16 bytes"),
+        _ => Ok(Value::Binary(bytes.to_vec())),
+    }
+}
+
+fn of_int64(kind: Kind, number: i64) -> Result<Value, &'static str> {
+    match kind {
+        Kind::Instant(per_second) => of_instant(instant(number, per_second)),
+        Kind::Ticks => of_instant(u64::try_from(number).ok().and_then(ticks::to_datetime)),
+        Kind::Unsigned if number < 0 => Err("the number exceeds 64 bits with a sign"),
+        _ => Ok(Value::Int64(number)),
+    }
+}
+
+fn of_instant(instant: Option<chrono::DateTime<chrono::Utc>>) -> Result<Value, &'static str> {
+    instant.map(Value::DateTime).ok_or("the instant is outside the years 1 to 9999")
+}
+
+/// Returns the role of a column.
+pub(super) fn source(column: &ColumnDescriptor) -> Result<Source> {
+    let name = column.path().string();
+    if column.max_rep_level() > 0 || column.max_def_level() > 1 || column.path().parts().len() > 1 {
+        return Err(FileError::Refused(format!("column `{name}` is nested; properties have single values")));
+    }
+    let [partition, row, timestamp] = KEYS;
+    if name == timestamp {
+        return Ok(Source::Ignored);
+    }
+    let kind = kind(column, &name)?;
+    if name == partition || name == row {
+        let key = if name == partition { Source::PartitionKey } else { Source::RowKey };
+        let help = || {
+            FileError::Refused(format!("column `{name}` has numbers or bytes; keys are strings, so cast it"))
+        };
+        return (kind == Kind::Text).then_some(key).ok_or_else(help);
+    }
+    let property = name.split_once('@').map_or(name.as_str(), |(property, _)| property);
+    Ok(Source::Property(property.to_owned(), kind))
+}
+
+fn kind(column: &ColumnDescriptor, name: &str) -> Result<Kind> {
+    use parquet::basic::ConvertedType as Old;
+    let (logical, old) = (column.logical_type_ref(), column.converted_type());
+    Ok(match (column.physical_type(), logical) {
+        (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Json | LogicalType::Enum)) => {
+            Kind::Text
+        }
+        (Physical::BYTE_ARRAY, None) if matches!(old, Old::UTF8 | Old::JSON | Old::ENUM) => Kind::Text,
+        (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) => Kind::Guid,
+        (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, None | Some(LogicalType::Bson))
+            if old != Old::DECIMAL =>
+        {
+            Kind::Bytes
+        }
+        (Physical::INT32, Some(LogicalType::Date)) => Kind::Days,
+        (Physical::INT32, None) if old == Old::DATE => Kind::Days,
+        (Physical::INT32 | Physical::INT64, Some(LogicalType::Integer(int)))
+            if !int.is_signed && int.bit_width >= 32 =>
+        {
+            Kind::Unsigned
+        }
+        (Physical::INT32 | Physical::INT64, None) if matches!(old, Old::UINT_32 | Old::UINT_64) => {
+            Kind::Unsigned
+        }
+        (Physical::INT64, Some(LogicalType::Timestamp(found))) => Kind::Instant(match found.unit {
+            TimeUnit::MILLIS => 1_000,
+            TimeUnit::MICROS => 1_000_000,
+            TimeUnit::NANOS => 1_000_000_000,
+        }),
+        (Physical::INT64, None) if old == Old::TIMESTAMP_MILLIS => Kind::Instant(1_000),
+        (Physical::INT64, None) if old == Old::TIMESTAMP_MICROS => Kind::Instant(1_000_000),
+        (Physical::INT64, None) if name.ends_with(&format!("@{TICKS}")) => Kind::Ticks,
+        (Physical::INT32 | Physical::INT64, None | Some(LogicalType::Integer(_)))
+            if !matches!(old, Old::DECIMAL | Old::TIME_MILLIS | Old::TIME_MICROS) =>
+        {
+            Kind::Number
+        }
+        (Physical::INT96 | Physical::FLOAT | Physical::DOUBLE | Physical::BOOLEAN, None) => Kind::Number,
+        (physical, logical) => {
+            let logical = logical.map_or_else(|| format!("{old:?}"), |logical| format!("{logical:?}"));
+            let help = "no property has such values; cast it";
+            return Err(FileError::Refused(format!("column `{name}` is {physical} as {logical}; {help}")));
+        }
+    })
+}

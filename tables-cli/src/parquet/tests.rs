@@ -1,0 +1,194 @@
+//! Tests of files that are written and read back, of damaged files, and of refusals.
+
+use std::fs::File;
+use std::path::Path;
+
+use proptest::prelude::*;
+use table_core::{TableEntity, Value, ticks};
+use table_inspect::record::Record;
+use uuid::Uuid;
+
+use super::*;
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let instants = prop_oneof![
+        3 => ticks::UNIX_EPOCH..ticks::UNIX_EPOCH + 60_000_000_000_000_000,
+        1 => ticks::EDM_MIN..=ticks::MAX,
+        1 => (ticks::EDM_MIN / 10..=ticks::MAX / 10).prop_map(|micros| micros * 10),
+        1 => Just(ticks::MAX),
+        1 => Just(ticks::EDM_MIN),
+    ];
+    prop_oneof![
+        ".{0,8}".prop_map(Value::String),
+        any::<i32>().prop_map(Value::Int32),
+        any::<i64>().prop_map(Value::Int64),
+        any::<f64>().prop_map(|number| Value::Double(if number.is_nan() { 0.5 } else { number })),
+        any::<bool>().prop_map(Value::Boolean),
+        instants.prop_filter_map("in range", ticks::to_datetime).prop_map(Value::DateTime),
+        any::<u128>().prop_map(|bits| Value::Guid(Uuid::from_u128(bits))),
+        prop::collection::vec(any::<u8>(), 0..9).prop_map(Value::Binary),
+    ]
+}
+
+/// Entities with few names, so each property has values of several types and is absent elsewhere.
+fn entities() -> impl Strategy<Value = Vec<TableEntity>> {
+    let properties = prop::collection::vec(("[A-Ca]", any_value()), 0..5);
+    let entity = ("[a-c]{0,2}", properties).prop_map(|(partition, properties)| {
+        let entity = TableEntity::new(partition, "").unwrap();
+        properties.into_iter().fold(entity, |entity, (name, value)| entity.with(name, value))
+    });
+    prop::collection::vec(entity, 0..40)
+}
+
+fn write(path: &Path, entities: &[TableEntity]) {
+    let mut survey = Survey::default();
+    for entity in entities {
+        survey.add(entity);
+    }
+    let mut writer = ParquetWriter::new(File::create(path).unwrap(), survey.layout()).unwrap();
+    for entity in entities {
+        writer.write(entity).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+fn all(path: &Path) -> Result<Vec<Record>, FileError> {
+    read(path)?.collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn what_is_written_is_read_back(entities in entities()) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        write(&path, &entities);
+        let found: Vec<_> = all(&path).unwrap().into_iter().map(Result::unwrap).collect();
+        // The order of an entity's properties is that of the columns.
+        let sorted = |entities: &[TableEntity]| -> Vec<Vec<(String, Value)>> {
+            let properties = |entity: &TableEntity| {
+                let mut all: Vec<_> = entity.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+                all.sort_by(|left, right| left.0.cmp(&right.0));
+                all
+            };
+            entities.iter().map(properties).collect()
+        };
+        let keys = |entities: &[TableEntity]| -> Vec<_> { entities.iter().map(|entity| entity.key().clone()).collect() };
+        prop_assert_eq!(keys(&found), keys(&entities));
+        prop_assert_eq!(sorted(&found), sorted(&entities));
+    }
+}
+
+/// Returns the names and types of the columns of a file.
+fn columns(path: &Path) -> Vec<String> {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let file = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let schema = file.metadata().file_metadata().schema_descr();
+    let column = |at: usize| {
+        let column = schema.column(at);
+        format!("{} {} {:?}", column.name(), column.physical_type(), column.converted_type())
+    };
+    (0..schema.num_columns()).map(column).collect()
+}
+
+fn at(text: &str) -> Value {
+    Value::DateTime(text.parse().unwrap())
+}
+
+#[test]
+fn a_property_has_a_column_for_each_type_and_the_most_frequent_one_has_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let entity = |row: u8| TableEntity::new("p", row.to_string()).unwrap();
+    write(
+        &path,
+        &[
+            entity(1).with("Age", "36").with("Near", at("2026-11-25T13:00:00.1234567Z")),
+            entity(2).with("Age", 36).with("Far", at("9999-12-31T00:00:00Z")),
+            entity(3).with("Age", 37).with("Both", at("9999-12-31T23:59:59.9999999Z")),
+            entity(4).with("Id", Value::Guid(Uuid::nil())).with("Both", at("2026-11-25T13:00:00Z")),
+        ],
+    );
+    let expected = [
+        "PartitionKey BYTE_ARRAY UTF8",
+        "RowKey BYTE_ARRAY UTF8",
+        "Timestamp INT64 NONE",
+        "Age INT32 NONE",
+        "Age@String BYTE_ARRAY UTF8",
+        "Near INT64 NONE",
+        "Far INT64 TIMESTAMP_MICROS",
+        "Both INT64 NONE",
+        "Both@ticks INT64 NONE",
+        "Id FIXED_LEN_BYTE_ARRAY NONE",
+    ];
+    assert_eq!(columns(&path), expected);
+}
+
+#[test]
+fn rows_of_many_groups_are_read_back_with_bounded_batches() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let text = "x".repeat(60_000);
+    // Each group has 32 MiB, so three of them are written.
+    let entities: Vec<_> = (0..1_500)
+        .map(|row| TableEntity::new("p", format!("{row:04}")).unwrap().with("Text", format!("{row}{text}")))
+        .collect();
+    write(&path, &entities);
+    let mut reader = read(&path).unwrap();
+    let first = reader.next().unwrap().unwrap().unwrap();
+    assert_eq!(first, entities[0]);
+    assert!(reader.decoded() < 200, "{} entities of 60 kB are decoded at a time", reader.decoded());
+    assert!(reader.groups() > 1);
+    assert_eq!(reader.count(), 1_499);
+    assert_eq!(verify(&path).unwrap().count, 1_500);
+}
+
+#[test]
+fn a_value_without_a_column_is_refused() {
+    let entity = TableEntity::new("p", "1").unwrap().with("Age", 36);
+    let mut survey = Survey::default();
+    survey.add(&entity);
+    let mut writer = ParquetWriter::new(Vec::new(), survey.layout()).unwrap();
+    writer.write(&entity).unwrap();
+    let refused = writer.write(&entity.with("Age", "36")).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "property `Age` of ('p', '1') has no column for Edm.String; the table changed while it was exported, so export it again"
+    );
+}
+
+#[test]
+fn a_flipped_bit_never_changes_a_row_unnoticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let entities: Vec<_> = (0..20)
+        .map(|row| {
+            TableEntity::new("p", format!("{row:02}"))
+                .unwrap()
+                .with("Age", row)
+                .with("Name", format!("N{row}"))
+        })
+        .collect();
+    write(&path, &entities);
+    let whole = std::fs::read(&path).unwrap();
+    let mut refused = 0;
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        std::fs::write(&path, damaged).unwrap();
+        match all(&path) {
+            Ok(records) => {
+                let found: Result<Vec<_>, _> = records.into_iter().collect();
+                // A flipped bit of the footer may hide the checksum; a name of a property is then covered by nothing.
+                if read(&path).unwrap().recorded().is_some() {
+                    assert_eq!(found, Ok(entities.clone()), "byte {at}");
+                }
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > whole.len() / 4, "{refused} of {}", whole.len());
+    std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+    assert!(all(&path).unwrap_err().to_string().starts_with("the Parquet file cannot be read"));
+}

@@ -1,0 +1,130 @@
+//! Writing Parquet.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use table_core::{EdmType, TableEntity, Value};
+use table_inspect::record::{FileError, Result};
+
+use crate::parquet::column::{Rows, Values};
+use crate::parquet::layout::Layout;
+use crate::parquet::value::{Cell, Form, nanos};
+use crate::parquet::{CHECKSUM, ROWS, failure};
+use crate::transfer::checksum::Checksum;
+
+/// The number of rows after which a group is written.
+const GROUP_ROWS: usize = 100_000;
+/// The number of bytes of values after which a group is written.
+const GROUP_BYTES: usize = 32 << 20;
+
+/// Writes entities as Parquet with a fixed set of columns. Memory holds one group of rows.
+#[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
+pub struct ParquetWriter<W: Write + Send> {
+    layout: Layout,
+    file: SerializedFileWriter<W>,
+    group: Vec<Rows>,
+    rows: usize,
+    bytes: usize,
+    checksum: Checksum,
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    /// Creates a writer that begins with the header of the file.
+    ///
+    /// # Errors
+    /// `Io` if the output fails.
+    pub fn new(out: W, layout: Layout) -> Result<Self> {
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let schema = layout.schema().map_err(failure)?;
+        let file = SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(failure)?;
+        let group = layout.columns.iter().map(|column| Rows::new(empty(column.form))).collect();
+        Ok(Self { layout, file, group, rows: 0, bytes: 0, checksum: Checksum::default() })
+    }
+
+    /// Adds one entity.
+    ///
+    /// # Errors
+    /// `Refused` for a value that has no column, because a file must not lose values; `Io` if the output fails.
+    pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
+        let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
+        self.push(0, Cell::Bytes(partition.as_bytes()));
+        self.push(1, Cell::Bytes(row.as_bytes()));
+        if let Some(timestamp) = entity.timestamp().and_then(nanos) {
+            self.push(2, Cell::Int64(timestamp));
+        }
+        for (name, value) in entity.iter() {
+            let encoded = self.layout.of(name).find_map(|(at, form)| Some((at, form.encode(value)?)));
+            let Some((at, cell)) = encoded else { return Err(no_column(name, value, entity)) };
+            self.push(at, cell);
+        }
+        self.checksum.add(entity);
+        self.rows += 1;
+        if self.rows >= GROUP_ROWS || self.bytes >= GROUP_BYTES { self.end_group() } else { Ok(()) }
+    }
+
+    fn push(&mut self, at: usize, cell: Cell<'_>) {
+        self.bytes += match cell {
+            // Each value also has a reference to its bytes.
+            Cell::Bytes(bytes) => bytes.len() + 40,
+            Cell::Fixed(_) => 56,
+            _ => 8,
+        };
+        if let Some(column) = self.group.get_mut(at) {
+            column.push(self.rows, cell);
+        }
+    }
+
+    fn end_group(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.file.next_row_group().map_err(failure)?;
+        for rows in &mut self.group {
+            let Some(mut column) = group.next_column().map_err(failure)? else { break };
+            rows.write(self.rows, &mut column).map_err(failure)?;
+            column.close().map_err(failure)?;
+        }
+        group.close().map_err(failure)?;
+        (self.rows, self.bytes) = (0, 0);
+        Ok(())
+    }
+
+    /// Writes the last group and the footer, and returns the output.
+    ///
+    /// # Errors
+    /// `Io` if the output fails.
+    pub fn finish(mut self) -> Result<W> {
+        self.end_group()?;
+        for (name, value) in [(ROWS, self.checksum.count.to_string()), (CHECKSUM, self.checksum.to_string())]
+        {
+            self.file.append_key_value_metadata(KeyValue::new(name.to_owned(), value));
+        }
+        self.file.into_inner().map_err(failure)
+    }
+}
+
+/// Returns no values, of the type that a form has in a file.
+const fn empty(form: Form) -> Values {
+    match form {
+        Form::Plain(EdmType::String | EdmType::Binary) => Values::Bytes(Vec::new()),
+        Form::Plain(EdmType::Guid) => Values::Fixed(Vec::new()),
+        Form::Plain(EdmType::Int32) => Values::Int32(Vec::new()),
+        Form::Plain(EdmType::Double) => Values::Double(Vec::new()),
+        Form::Plain(EdmType::Boolean) => Values::Boolean(Vec::new()),
+        Form::Plain(EdmType::Int64 | EdmType::DateTime) | Form::Nanos | Form::Micros | Form::Ticks => {
+            Values::Int64(Vec::new())
+        }
+    }
+}
+
+fn no_column(name: &str, value: &Value, entity: &TableEntity) -> FileError {
+    let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
+    FileError::Refused(format!(
+        "property `{name}` of ('{partition}', '{row}') has no column for {}; the table changed while it was exported, so export it again",
+        value.edm_type()
+    ))
+}
