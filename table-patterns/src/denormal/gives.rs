@@ -9,6 +9,7 @@ use table_core::query::{EntityRef, Select};
 use table_core::store::TableStore;
 
 use crate::denormal::admission::Given;
+use crate::denormal::chain;
 use crate::denormal::chunk::{self, HolderStep};
 use crate::denormal::fault::CopyFault;
 use crate::denormal::group::{self, Group};
@@ -18,7 +19,6 @@ use crate::denormal::relation::Relation;
 use crate::denormal::relations::Copying;
 use crate::denormal::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
-use crate::index::{Derived, Left, RemoteChange};
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Returns the relations of which the entity is the source.
@@ -99,9 +99,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         } else {
             follow |= !here.is_empty();
         }
-        let change =
-            || RemoteChange { of: Derived::Given, owner: key.clone(), keys: Vec::new(), left: Left::Unknown };
-        kept.remote.extend(follow.then(change));
+        kept.remote.extend(follow.then(|| chain::of_source(key)));
         Ok(())
     }
 
