@@ -152,13 +152,13 @@ async fn apply(forest: &Forest, act: &Act) -> Result<()> {
         }
         Act::Delete(id) => nodes.delete(key(*id), IfMatch::Any).await,
         Act::Unit(changes) => {
-            let mut unit = nodes.unit(Node::partition("left"))?;
+            let (mut unit, mut is_empty) = (nodes.unit(Node::partition("left"))?, true);
             for (id, value) in changes.iter().filter(|(id, _)| half(*id) == "left") {
                 let Some(old) = nodes.get(key(*id)).await? else { continue };
                 // A second change of a node is refused.
-                let _is_refused = unit.update(&old, |node| node.value = format!("value{value}"));
+                is_empty &= unit.update(&old, |node| node.value = format!("value{value}")).is_err();
             }
-            unit.commit().await.map(drop)
+            if is_empty { Ok(()) } else { unit.commit().await.map(drop) }
         }
         Act::Settle(id) => nodes.settle_copies(key(*id)).await.map(drop),
         Act::Work => forest.worker().run_once().await.map(drop),
