@@ -32,6 +32,16 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
+    /// Returns references without those in relations that a newer program announces, whose backfill completes them later.
+    pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
+        let given = self.given();
+        let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
+        if !found.iter().all(is_known) && self.handle.table.is_current().await? == Some(false) {
+            found.retain(is_known);
+        }
+        Ok(found)
+    }
+
     /// Checks that the holders may be written.
     pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
         for found in groups.iter().flat_map(|group| &group.references) {
@@ -64,7 +74,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let most = store.capabilities().limits.operations;
         let all = if after.is_none() { usize::MAX } else { most };
         let (mut here, mut follow) = (Vec::new(), false);
-        for found in reference::find(store, table, key, all).await? {
+        for found in self.known(reference::find(store, table, key, all).await?).await? {
             let holder = &found.reference.holder;
             let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
             if is_here && kept.siblings.get(&holder.row_key).is_some_and(|sibling| sibling.is_completed) {

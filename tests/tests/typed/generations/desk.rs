@@ -12,7 +12,7 @@ pub(super) mod plain {
     #[entity(table = "Agents")]
     #[partition_key(tenant)]
     #[row_key("agent_", id)]
-    pub struct Agent {
+    pub(crate) struct Agent {
         pub tenant: String,
         #[digits(4)]
         pub id: u32,
@@ -23,18 +23,18 @@ pub(super) mod plain {
     #[entity(table = "Tickets")]
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
-    pub struct Ticket {
+    pub(crate) struct Ticket {
         pub tenant: String,
         #[digits(6)]
         pub number: u32,
         pub agent: Option<i32>,
     }
 
-    pub fn agent(id: u32, name: &str) -> Agent {
+    pub(crate) fn agent(id: u32, name: &str) -> Agent {
         Agent { tenant: "contoso".into(), id, name: name.into() }
     }
 
-    pub fn ticket(number: u32, agent: u32) -> Ticket {
+    pub(crate) fn ticket(number: u32, agent: u32) -> Ticket {
         Ticket { tenant: "contoso".into(), number, agent: i32::try_from(agent).ok() }
     }
 }
@@ -49,7 +49,7 @@ pub(super) mod named {
     #[entity(table = "Agents", copied_by(Assignee))]
     #[partition_key(tenant)]
     #[row_key("agent_", id)]
-    pub struct Agent {
+    pub(crate) struct Agent {
         pub tenant: String,
         #[digits(4)]
         pub id: u32,
@@ -60,7 +60,7 @@ pub(super) mod named {
     #[entity(table = "Tickets", copies_from(Assignee))]
     #[partition_key(tenant)]
     #[row_key("ticket_", number)]
-    pub struct Ticket {
+    pub(crate) struct Ticket {
         pub tenant: String,
         #[digits(6)]
         pub number: u32,
@@ -68,15 +68,15 @@ pub(super) mod named {
         pub agent_name: Option<String>,
     }
 
-    pub fn agent(id: u32, name: &str) -> Agent {
+    pub(crate) fn agent(id: u32, name: &str) -> Agent {
         Agent { tenant: "contoso".into(), id, name: name.into() }
     }
 
-    pub fn ticket(number: u32, agent: u32) -> Ticket {
+    pub(crate) fn ticket(number: u32, agent: u32) -> Ticket {
         Ticket { tenant: "contoso".into(), number, agent: i32::try_from(agent).ok(), agent_name: None }
     }
 
-    pub struct Assignee;
+    pub(crate) struct Assignee;
 
     impl Denormal for Assignee {
         type Source = Agent;
