@@ -114,7 +114,7 @@ impl Rivals {
         let (mut has_waited, before) = (false, self.waited);
         loop {
             self.own = self.own.filter(|own| found.may_contain(*own));
-            if self.waited - before >= LONGEST_WAIT {
+            if self.waited.saturating_sub(before) >= LONGEST_WAIT {
                 self.seen.expire(MOST_EXPIRED);
             }
             if queue.is_tired() {

@@ -63,7 +63,7 @@ fn half(id: u32) -> String {
 }
 
 fn key(id: u32) -> Selection<Node, Point> {
-    Node::key(&half(id), id)
+    Node::key(half(id), id)
 }
 
 fn node(id: u32, parent: Option<u32>, value: u8) -> Node {
