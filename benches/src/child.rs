@@ -77,7 +77,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let [work, folder, entities] = arguments else { return Err("a child has three arguments".into()) };
     let (folder, entities) = (Path::new(folder), entities.parse()?);
     let (cache, recent) = (usize::try_from(CACHE)?, usize::try_from(RECENT)?);
-    let tables = Tables::of(&Engine::builder().cache_bytes(cache).recent_bytes(recent).open(folder)?)?;
+    let tables = Tables::of(&Engine::builder().cache_bytes(cache).memtable_bytes(recent).open(folder)?)?;
     match work.as_str() {
         "fill" => {
             tables.load(entities)?;

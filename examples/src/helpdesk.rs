@@ -89,8 +89,8 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("helpdesk")?);
     outbox.create_queues().await?;
     let desk = store.clone().with_participant::<Ticket>(Notifies);
-    let tickets = desk.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
-    let agents = desk.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
+    let tickets = desk.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+    let agents = desk.entities_with_outbox::<Agent, _>(outbox.clone()).create_if_missing().await?;
     store.table::<Mail>().create_if_missing().await?;
     let from = ticks::now() - Duration::days(60);
     load::load(&agents, &tickets, count, from).await?;
@@ -104,17 +104,17 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     store.meter().take();
     println!("\nQueries of {CONTOSO}");
     questions(store, &tickets, &agents, from).await?;
-    let of_tenant = sums.rows().await?.get(TenantSums::key(CONTOSO)).await?.ok_or("no sums")?;
+    let of_tenant = sums.table().await?.get(TenantSums::key(CONTOSO)).await?.ok_or("no sums")?;
     cost(store, "open tickets, and all, of the tenant");
     println!("    {} of {} are open", of_tenant.open, of_tenant.tickets);
     let noon = from..from + Duration::days(2);
     let by_hour =
-        hours.rows().await?.query(HourSums::rows(CONTOSO).hour(whole_hours(&noon))).collect().await?;
+        hours.table().await?.query(HourSums::rows(CONTOSO).hour(whole_hours(&noon))).collect().await?;
     cost(store, "tickets per hour, of two days");
     assert!(by_hour.iter().all(|hour| hour.tickets > 0));
 
     println!("\nChanges");
-    let audit = PeriodTables::<AuditEntry, _>::new(store.clone()).keep(90).ahead(1);
+    let audit = PeriodTables::<AuditEntry, _>::new(store.clone()).retain(90).precreate(1);
     audit.prepare().await?;
     store.meter().take();
     let worker = || {
@@ -127,7 +127,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     changes(store, &tickets, &agents, worker).await?;
     while sums.catch_up(10_000).await?.is_behind {}
     cost(store, "the sums catch up");
-    let now = sums.rows().await?.get(TenantSums::key(CONTOSO)).await?.ok_or("no sums")?;
+    let now = sums.table().await?.get(TenantSums::key(CONTOSO)).await?.ok_or("no sums")?;
     assert_eq!((now.open, now.tickets), (of_tenant.open, of_tenant.tickets + 1), "one more, and one closed");
     let logged = audit
         .query(AuditEntry::partition(CONTOSO), ticks::now() - Duration::days(1), ticks::now())?
@@ -289,12 +289,12 @@ async fn changes(
 /// A newer program adds a field and an index over existing rows, after the older one was stopped.
 async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     println!("\nThe next version of the program");
-    let new = store.entities_through::<next::Ticket, _>(outbox.clone());
+    let new = store.entities_with_outbox::<next::Ticket, _>(outbox.clone());
     let new = new.create_if_missing().await?;
     new.update(next::Ticket::key(CONTOSO, 17), |ticket| ticket.product = Some("door".into())).await?;
     let began = Instant::now();
-    let built = new.backfill::<next::TicketByPriority>().without_older_programs().run().await?;
-    rate("indexed", u32::try_from(built.looked_at)?, began);
+    let built = new.backfill::<next::TicketByPriority>().assume_no_older_programs().run().await?;
+    rate("indexed", u32::try_from(built.scanned)?, began);
     store.meter().take();
     let urgent = new
         .query(next::Ticket::by_priority(CONTOSO, 1))
@@ -305,7 +305,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     cost(store, "20 of priority 1, by the new index");
     assert!(!urgent.is_empty() && next::TicketByPriority::SCHEMA.name == "ByPriority");
     // From now on, the older program would not maintain the index.
-    match store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await {
+    match store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await {
         Ok(_) => return Err("the older program starts".into()),
         Err(error) => println!("  the older program is refused: {error}"),
     }

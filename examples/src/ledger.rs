@@ -251,8 +251,8 @@ async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
 
     // From here on the older program has stopped.
     let began = Instant::now();
-    let built = new.backfill::<next::EntryByCostCenter>().without_older_programs().run().await?;
-    rate("indexed", u32::try_from(built.looked_at)?, began);
+    let built = new.backfill::<next::EntryByCostCenter>().assume_no_older_programs().run().await?;
+    rate("indexed", u32::try_from(built.scanned)?, began);
     new.update(next::Entry::key(CONTOSO, 2), |entry| entry.cost_center = Some("north".into())).await?;
     let north = new.query(next::Entry::by_cost_center(CONTOSO, "north"));
     let north = north.project::<next::CenterLine>().collect().await?;
@@ -301,6 +301,6 @@ async fn one_tenant(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     let began = Instant::now();
     let erased = contoso.erase().await?;
     rate("rows erased", u32::try_from(erased.rows)?, began);
-    assert_eq!(contoso.left().await?, 0);
+    assert_eq!(contoso.remaining().await?, 0);
     check::tenant(books, TENANTS[1]).await
 }

@@ -28,7 +28,7 @@ pub(super) struct Touch {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
     /// The number of seconds that a column covers. The last column may be shorter.
-    pub seconds_a_column: u32,
+    pub seconds_per_column: u32,
     /// Each partition with its cells. A partition is named by its PartitionKey, prefixed with the table if the table is known.
     pub rows: Vec<(String, Vec<f64>)>,
     /// The number of partitions without a row.
@@ -55,15 +55,15 @@ impl HeatMap {
                 *place = Some(row);
             }
         }
-        let seconds_a_column = seconds.div_ceil(COLUMNS).max(1);
-        let columns = usize::try_from(seconds.div_ceil(seconds_a_column)).unwrap_or_default();
+        let seconds_per_column = seconds.div_ceil(COLUMNS).max(1);
+        let columns = usize::try_from(seconds.div_ceil(seconds_per_column)).unwrap_or_default();
         let mut rows: Vec<_> =
             shown.iter().map(|number| (name(*number).to_owned(), vec![0.0; columns])).collect();
         let mut others = std::collections::BTreeMap::new();
         for touch in touches {
-            let column = touch.second / seconds_a_column;
+            let column = touch.second / seconds_per_column;
             // The last column may be shorter.
-            let length = seconds_a_column.min(seconds - (column * seconds_a_column).min(seconds)).max(1);
+            let length = seconds_per_column.min(seconds - (column * seconds_per_column).min(seconds)).max(1);
             let load = real(touch.load) / f64::from(length);
             match row_of.get(touch.partition).copied().flatten() {
                 Some(row) => {
@@ -77,7 +77,7 @@ impl HeatMap {
             }
         }
         Self {
-            seconds_a_column,
+            seconds_per_column,
             rows,
             others: names.len().saturating_sub(ROWS),
             hottest_other: others.values().copied().fold(0.0, f64::max),

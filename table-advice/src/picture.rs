@@ -27,7 +27,7 @@ pub(super) fn svg(name: &str, map: &HeatMap) -> String {
          <text x=\"8\" y=\"16\" font-size=\"13\">{}</text>\n\
          <text x=\"8\" y=\"32\">a column is {} s, the hottest cell {hottest:.1} entities written and pages read a second; framed: over {PARTITION_TARGET}</text>\n",
         escaped(name),
-        map.seconds_a_column
+        map.seconds_per_column
     );
     for (row, (partition, cells)) in map.rows.iter().enumerate() {
         let y = TOP + row * CELL;

@@ -77,14 +77,14 @@ impl PatternCost {
 
     /// Extrapolates a sum over the run to a month of 30 days.
     #[must_use]
-    pub fn a_month(&self, sum: u64) -> f64 {
+    pub fn per_month(&self, sum: u64) -> f64 {
         self.each(sum) * self.per_second * SECONDS_A_MONTH
     }
 
     /// Returns the price of a month.
     #[must_use]
     pub fn price(&self, prices: &Prices) -> f64 {
-        prices.of(self.a_month(self.reads), self.a_month(self.writes), self.a_month(self.bytes_read))
+        prices.of(self.per_month(self.reads), self.per_month(self.writes), self.per_month(self.bytes_read))
     }
 }
 

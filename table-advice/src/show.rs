@@ -54,7 +54,7 @@ impl Report {
             format!("{:.1}", pattern.each(requests)),
             format!("{:.1}", pattern.each(pattern.entities)),
             format!("{:.0}", pattern.each(pattern.bytes_read.saturating_add(pattern.bytes_written))),
-            format!("{:.0}", pattern.a_month(requests)),
+            format!("{:.0}", pattern.per_month(requests)),
         ];
         cells.extend(self.prices.as_ref().map(|prices| format!("{:.2}", pattern.price(prices))));
         cells
@@ -89,7 +89,7 @@ impl fmt::Display for HeatMap {
         writeln!(
             f,
             "heat, entities written and pages read: a column is {} s, `@` {hottest:.1} a second, `!` over {PARTITION_TARGET}",
-            self.seconds_a_column
+            self.seconds_per_column
         )?;
         let width = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
         for (name, cells) in &self.rows {

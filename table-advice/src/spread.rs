@@ -40,7 +40,7 @@
 //!     heat.write(&Event { department: "Sales".into(), employee: number % 50, at: DateTime::UNIX_EPOCH })?;
 //! }
 //! assert_eq!((heat.partitions(), heat.peak().share), (50, 0.02));
-//! assert_eq!(heat.writes_a_second(2_000.0), 100_000.0); // the throughput of all partitions if one accepts 2,000
+//! assert_eq!(heat.writes_per_second(2_000.0), 100_000.0); // the throughput of all partitions if one accepts 2,000
 //! # Ok::<(), table_core::Error>(())
 //! ```
 
@@ -157,7 +157,7 @@ impl Heat {
 
     /// Returns the number of writes per second that these keys support, given the number that one partition accepts, such as [`PARTITION_TARGET`].
     #[must_use]
-    pub fn writes_a_second(&self, partition: f64) -> f64 {
+    pub fn writes_per_second(&self, partition: f64) -> f64 {
         let share = self.peak().share;
         if share > 0.0 { partition / share } else { f64::INFINITY }
     }
@@ -184,7 +184,7 @@ impl fmt::Display for Heat {
             "peak: '{partition_key}' took {:.1} % of {} writes in a row; {:.0} writes/s fit at {PARTITION_TARGET:.0} a partition",
             share * 100.0,
             self.recent.len(),
-            self.writes_a_second(PARTITION_TARGET)
+            self.writes_per_second(PARTITION_TARGET)
         )?;
         for (name, total) in self.hottest(10) {
             writeln!(f, "{total:>10}  {name}")?;

@@ -133,8 +133,8 @@ impl AzureBlobs {
             .with_endpoint(inner.endpoint.clone())
             .with_allow_http(true)
             .with_retry(RetryConfig {
-                max_retries: usize::try_from(inner.options.retry.retries).unwrap_or(usize::MAX),
-                retry_timeout: inner.options.retry.total,
+                max_retries: usize::try_from(inner.options.retry.max_retries).unwrap_or(usize::MAX),
+                retry_timeout: inner.options.retry.operation_timeout,
                 ..RetryConfig::default()
             })
             .with_http_connector(Connector(inner.client.clone()));

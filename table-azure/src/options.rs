@@ -11,7 +11,7 @@ use crate::testing::Testing;
 /// ```
 /// use table_azure::{AzureTables, Options, RetryPolicy};
 ///
-/// let options = Options::new().retry(RetryPolicy { retries: 5, ..RetryPolicy::default() }).operation_ids(true);
+/// let options = Options::new().retry(RetryPolicy { max_retries: 5, ..RetryPolicy::default() }).operation_ids(true);
 /// let tables = AzureTables::from_connection_string_with("UseDevelopmentStorage=true", options)?;
 /// assert_eq!(tables.account(), Some("devstoreaccount1"));
 /// # Ok::<(), table_core::Error>(())

@@ -19,54 +19,54 @@ pub(crate) use budget::Budget;
 /// use std::time::Duration;
 /// use table_azure::RetryPolicy;
 ///
-/// let policy = RetryPolicy { retries: 5, ..RetryPolicy::default() };
-/// assert_eq!(policy.attempt, Duration::from_secs(35));
-/// assert_eq!(RetryPolicy::NONE.retries, 0);
+/// let policy = RetryPolicy { max_retries: 5, ..RetryPolicy::default() };
+/// assert_eq!(policy.attempt_timeout, Duration::from_secs(35));
+/// assert_eq!(RetryPolicy::NONE.max_retries, 0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// The maximum number of retries after the first attempt.
-    pub retries: u32,
+    pub max_retries: u32,
     /// The delay before the first retry. Each further delay is twice as long, with a jitter of a fifth (RTY-2).
-    pub base: Duration,
+    pub initial_delay: Duration,
     /// The maximum delay. A longer delay requested by the service takes precedence (RTY-3).
-    pub cap: Duration,
+    pub max_delay: Duration,
     /// The time limit of one attempt. The limit of the service is 30 s (REQ-6).
-    pub attempt: Duration,
+    pub attempt_timeout: Duration,
     /// The time limit of the whole operation: attempts, delays, and the lookup of an unknown outcome.
-    pub total: Duration,
+    pub operation_timeout: Duration,
     /// The retries that all calls of a client may use while almost all requests fail. Ten successes add one retry. With the budget
     /// exhausted, as in an outage, requests are sent only once. `tracing` reports the start and end of this state (target
     /// `table_azure::circuit`).
     pub budget: u32,
     /// The time for which `create_table` waits while a table of that name is being deleted (RTY-6). With zero it fails immediately with
     /// `TableBeingDeleted`.
-    pub being_deleted: Duration,
+    pub table_deletion_wait: Duration,
 }
 
 impl RetryPolicy {
     /// A policy without retries.
     pub const NONE: Self = Self {
-        retries: 0,
-        base: Duration::from_millis(800),
-        cap: Duration::from_secs(60),
-        attempt: Duration::from_secs(35),
-        total: Duration::from_secs(3 * 60),
+        max_retries: 0,
+        initial_delay: Duration::from_millis(800),
+        max_delay: Duration::from_secs(60),
+        attempt_timeout: Duration::from_secs(35),
+        operation_timeout: Duration::from_secs(3 * 60),
         budget: 100,
-        being_deleted: Duration::ZERO,
+        table_deletion_wait: Duration::ZERO,
     };
 
     /// Returns the delay before a retry, counted from 0. `random` is in 0..=1.
     pub(crate) fn delay(&self, retry: u32, random: f64) -> Duration {
-        let doubled = 2_u32.checked_pow(retry).and_then(|factor| self.base.checked_mul(factor));
-        doubled.unwrap_or(self.cap).min(self.cap).mul_f64(0.8 + 0.4 * random)
+        let doubled = 2_u32.checked_pow(retry).and_then(|factor| self.initial_delay.checked_mul(factor));
+        doubled.unwrap_or(self.max_delay).min(self.max_delay).mul_f64(0.8 + 0.4 * random)
     }
 }
 
 impl Default for RetryPolicy {
     /// Returns three retries with delays from 0.8 s to 60 s within 3 minutes, and 5 minutes for a table that is being deleted.
     fn default() -> Self {
-        Self { retries: 3, being_deleted: Duration::from_secs(5 * 60), ..Self::NONE }
+        Self { max_retries: 3, table_deletion_wait: Duration::from_secs(5 * 60), ..Self::NONE }
     }
 }
 

@@ -28,7 +28,7 @@ impl AzureTables {
             .fixed("prefer", "return-no-content")
             .fixed("dataserviceversion", "3.0")
             .body("application/json", body);
-        let (began, most) = (Instant::now(), self.pipeline().retry().being_deleted);
+        let (began, most) = (Instant::now(), self.pipeline().retry().table_deletion_wait);
         let mut delay = BEING_DELETED.0;
         loop {
             let Err(failure) = self.pipeline().send(&request).await else { return Ok(()) };

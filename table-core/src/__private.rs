@@ -58,9 +58,11 @@ pub use crate::entity::{
 pub use crate::error::Result;
 pub use crate::etag::ETag;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
-pub use crate::index::{Behind, CopyIndex, FromCopy, InStep, Includes, Index, IndexOf, IndexPart};
+pub use crate::index::{
+    CopyIndex, EventuallyConsistent, FromCopy, Includes, Index, IndexOf, IndexPart, StronglyConsistent,
+};
 pub use crate::key::EntityKey;
-pub use crate::key::codec::compound::{is_told, keeps_order};
+pub use crate::key::codec::compound::{is_self_delimiting, keeps_order};
 pub use crate::key::codec::{
     Bars, Bucket, Buckets, Caret, Crc32, DerivedPart, Desc, Digest, Digits, Escaped, First, Fnv1a, Folded,
     Form, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyEnum, KeyNewtype, KeyPart, LevelCodec, Md5, Newtype,

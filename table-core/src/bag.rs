@@ -162,7 +162,7 @@ impl PartialEq for TableEntity {
 }
 
 impl Declared for TableEntity {
-    const DESIGNS: &'static [&'static EntitySchema] = &[];
+    const SCHEMAS: &'static [&'static EntitySchema] = &[];
 }
 
 impl ToEntity for TableEntity {

@@ -66,7 +66,7 @@ pub use crate::clock::Clock;
 pub use backup::{BackupImage, LostRows, PartialBackup, Restoration, RowPlace};
 pub use base::{BackupFile, CopyReport, Verification};
 pub use engine::Engine;
-pub use options::{Durability, EngineOptions, Faults};
+pub use options::{Durability, EngineOptions, FaultInjection};
 pub use snapshot::Snapshot;
 pub use statistics::Statistics;
 pub use table_statistics::{PartitionStatistics, TableStatistics};

@@ -147,15 +147,15 @@ pub trait PlainEntity: Entity {
 /// # }
 /// use table_core::entity::Declared;
 ///
-/// assert_eq!(Employee::DESIGNS[0].entity, "Employee");
+/// assert_eq!(Employee::SCHEMAS[0].entity, "Employee");
 /// ```
 pub trait Declared {
     /// The schemas.
-    const DESIGNS: &'static [&'static EntitySchema];
+    const SCHEMAS: &'static [&'static EntitySchema];
 }
 
 impl<E: Entity> Declared for E {
-    const DESIGNS: &'static [&'static EntitySchema] = &[E::SCHEMA];
+    const SCHEMAS: &'static [&'static EntitySchema] = &[E::SCHEMA];
 }
 
 /// A type whose values a [`Table`](crate::Table) can write: every [`PlainEntity`], and the bag.
@@ -200,7 +200,7 @@ pub trait ToEntity {
 
     /// Returns the table that the schema names; `None` for a type without a schema.
     #[must_use]
-    fn design_table() -> Option<&'static str> {
+    fn schema_table() -> Option<&'static str> {
         None
     }
 
@@ -221,7 +221,7 @@ impl<E: PlainEntity> ToEntity for E {
         self.to_merge()
     }
 
-    fn design_table() -> Option<&'static str> {
+    fn schema_table() -> Option<&'static str> {
         Some(E::SCHEMA.table)
     }
 }

@@ -81,7 +81,7 @@ impl Comparison {
 ///
 /// let filter = Filter::parse("Age ge 18 and not Retired")?.expect("the text is not empty");
 /// let names = filter.terms().iter().filter_map(|term| match term {
-///     Term::Compare { name, .. } | Term::Flag(name) => Some(&**name),
+///     Term::Compare { name, .. } | Term::Bool(name) => Some(&**name),
 ///     Term::And | Term::Or | Term::Not => None,
 /// });
 /// assert_eq!(names.collect::<Vec<_>>(), ["Age", "Retired"]);
@@ -99,7 +99,7 @@ pub enum Term {
         value: Value,
     },
     /// A bare name: the property exists, is a Boolean, and is true (FIL-13).
-    Flag(Cow<'static, str>),
+    Bool(Cow<'static, str>),
     /// Conjunction of the two preceding conditions.
     And,
     /// Disjunction of the two preceding conditions.
@@ -146,7 +146,7 @@ impl Filter {
 
     /// Creates the condition that a Boolean property is true (FIL-13).
     pub fn flag(name: impl Into<Cow<'static, str>>) -> Self {
-        Self { terms: vec![Term::Flag(name.into())] }
+        Self { terms: vec![Term::Bool(name.into())] }
     }
 
     /// Matches if both filters match.
@@ -176,7 +176,7 @@ impl Filter {
     /// Returns the number of comparisons. The service documents a limit of 15 and accepts more (FIL-7).
     #[must_use]
     pub fn comparisons(&self) -> usize {
-        self.terms.iter().filter(|term| matches!(term, Term::Compare { .. } | Term::Flag(_))).count()
+        self.terms.iter().filter(|term| matches!(term, Term::Compare { .. } | Term::Bool(_))).count()
     }
 
     /// Returns `true` for a disjunction, which needs parentheses inside an `and` (FIL-2).
@@ -223,7 +223,7 @@ fn starts(terms: &[Term]) -> Vec<usize> {
     for (at, term) in terms.iter().enumerate() {
         let before = |end: usize| end.checked_sub(1).and_then(|last| starts.get(last)).copied().unwrap_or(0);
         let start = match term {
-            Term::Compare { .. } | Term::Flag(_) => at,
+            Term::Compare { .. } | Term::Bool(_) => at,
             Term::Not => before(at),
             Term::And | Term::Or => before(before(at)),
         };

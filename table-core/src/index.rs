@@ -5,7 +5,7 @@ pub mod part;
 mod read;
 
 pub use crate::entity::{IndexEntry, IndexOf};
-pub use consistency::{Behind, Consistency, InStep};
+pub use consistency::{Consistency, EventuallyConsistent, StronglyConsistent};
 pub use part::IndexPart;
 pub use read::{CopyIndex, FromCopy, Includes};
 pub(crate) use read::{read_copy, select_copies};
@@ -54,7 +54,7 @@ pub trait Index: Sized + 'static {
     type Entity: Entity;
     /// The schema of the index.
     const SCHEMA: &'static IndexSchema;
-    /// The consistency of the index with the entities: `InStep` if both change in the same transaction, `Behind` otherwise.
+    /// The consistency of the index with the entities: `StronglyConsistent` if both change in the same transaction, `EventuallyConsistent` otherwise.
     /// [`IndexSchema::is_same_partition`] provides the same information as a value.
     type Consistency: Consistency;
 

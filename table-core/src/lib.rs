@@ -43,7 +43,7 @@
 //! | reading | [`selection`] (which keys), [`filter`] and [`column`](mod@column) (which conditions), [`query`] (class, plan, pages, continuation) |
 //! | writing | [`table`] (one entity), [`transaction`] and [`operation`] (entity group transactions), [`etag`] |
 //! | several types in a table | [`set`], [`group`], [`untyped`] and [`bag`] without a type |
-//! | schema changes | [`lock`] (the committed layout file), [`access`] (access patterns with their maximum cost) |
+//! | schema changes | [`layout_file`] (the committed layout file), [`access`] (access patterns with their maximum cost) |
 //! | backends | [`store`] and [`queue`] (the traits), [`embedded`] (the engine) |
 //! | time and conflicts | [`clock`], [`runtime`], [`retry`] |
 //! | errors and limits | [`error`], [`limits`] |
@@ -81,8 +81,8 @@ mod fnv;
 pub mod group;
 pub mod index;
 pub mod key;
+pub mod layout_file;
 pub mod limits;
-pub mod lock;
 pub mod mixed;
 pub mod name;
 pub mod odata;

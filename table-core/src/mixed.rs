@@ -18,7 +18,7 @@ use crate::set::is_of;
 /// The classification of a stored row for an entity type.
 ///
 /// ```
-/// use table_core::mixed::{Belonging, judge_key};
+/// use table_core::mixed::{RowOwner, classify_key};
 /// use table_core::{Entity, EntitySet, TableEntity};
 ///
 /// #[derive(Entity)]
@@ -37,15 +37,15 @@ use crate::set::is_of;
 /// #[derive(EntitySet)]
 /// enum Desk { Ticket(Ticket), Comment(Comment), #[other] Other(TableEntity) }
 ///
-/// assert_eq!(judge_key::<Ticket>("contoso", "ticket_017")?, Belonging::Own);
-/// assert_eq!(judge_key::<Ticket>("contoso", "ticket_017_01")?, Belonging::Other);
-/// assert_eq!(judge_key::<Comment>("contoso", "status_open_017")?, Belonging::Other);
-/// let error = judge_key::<Ticket>("contoso", "ticket_1").unwrap_err();
+/// assert_eq!(classify_key::<Ticket>("contoso", "ticket_017")?, RowOwner::Own);
+/// assert_eq!(classify_key::<Ticket>("contoso", "ticket_017_01")?, RowOwner::Other);
+/// assert_eq!(classify_key::<Comment>("contoso", "status_open_017")?, RowOwner::Other);
+/// let error = classify_key::<Ticket>("contoso", "ticket_1").unwrap_err();
 /// assert_eq!(error.key(), Some(("contoso", "ticket_1")));
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Belonging {
+pub enum RowOwner {
     /// A row of the type.
     Own,
     /// A row of another declared type, of an index, or reserved for a pattern.
@@ -56,11 +56,11 @@ pub enum Belonging {
 ///
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, for a row of no declared type; `Corrupted` if the bytes are not a row.
-pub fn judge<E: Entity>(entity: EntityRef<'_>) -> Result<Belonging> {
+pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
     // Checked first, because a key whose parts accept any text also matches these rows.
     let mut is_other = is_reserved(entity.row_key);
     if !is_other && is_of(E::SCHEMA, entity)? {
-        return Ok(Belonging::Own);
+        return Ok(RowOwner::Own);
     }
     for design in E::BESIDE {
         is_other |= is_of(design, entity)?;
@@ -72,9 +72,9 @@ pub fn judge<E: Entity>(entity: EntityRef<'_>) -> Result<Belonging> {
 ///
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, for a key of no declared type.
-pub fn judge_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Belonging> {
+pub fn classify_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<RowOwner> {
     if !is_reserved(row_key) && has_key_of(E::SCHEMA, partition_key, row_key) {
-        return Ok(Belonging::Own);
+        return Ok(RowOwner::Own);
     }
     let is_other =
         is_reserved(row_key) || E::BESIDE.iter().any(|design| has_key_of(design, partition_key, row_key));
@@ -84,40 +84,40 @@ pub fn judge_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Belong
 /// Classifies a row in the table of an index of `E`. `Own` means that the row belongs to the index.
 ///
 /// # Errors
-/// The errors of [`judge`].
-pub fn judge_beside<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Result<Belonging> {
+/// The errors of [`classify_row`].
+pub fn classify_index_row<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Result<RowOwner> {
     if is_reserved(entity.row_key) {
-        return Ok(Belonging::Other);
+        return Ok(RowOwner::Other);
     }
     if is_row_of(E::SCHEMA, index, entity.partition_key, entity.row_key) {
-        return Ok(Belonging::Own);
+        return Ok(RowOwner::Own);
     }
     match index.table.filter(|table| !table.eq_ignore_ascii_case(E::SCHEMA.table)) {
         Some(table) => other::<E>(false, table, entity.partition_key, entity.row_key),
-        None => judge::<E>(entity).map(|_| Belonging::Other),
+        None => classify_row::<E>(entity).map(|_| RowOwner::Other),
     }
 }
 
 /// Classifies a row that could not be read as an `E`: returns `Ok` if the row belongs to another type.
 ///
 /// # Errors
-/// Any error of [`judge`], and `error` itself for a row of type `E`.
+/// Any error of [`classify_row`], and `error` itself for a row of type `E`.
 #[cold]
 pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
-    match judge::<E>(entity)? {
-        Belonging::Own => Err(error.with_key(entity.partition_key, entity.row_key)),
-        Belonging::Other => Ok(()),
+    match classify_row::<E>(entity)? {
+        RowOwner::Own => Err(error.with_key(entity.partition_key, entity.row_key)),
+        RowOwner::Other => Ok(()),
     }
 }
 
 /// Reads a row as a projection of `E`. Since a projection can be read from rows of other types, the row is classified first.
 ///
 /// # Errors
-/// Any error of [`judge`], and of [`FromEntity::from_entity`] for a row of type `E`.
+/// Any error of [`classify_row`], and of [`FromEntity::from_entity`] for a row of type `E`.
 pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
-    match judge::<E>(entity)? {
-        Belonging::Own => Versioned::read(entity).map(Some),
-        Belonging::Other => Ok(None),
+    match classify_row::<E>(entity)? {
+        RowOwner::Own => Versioned::read(entity).map(Some),
+        RowOwner::Other => Ok(None),
     }
 }
 
@@ -133,7 +133,7 @@ fn is_row_of(design: &EntitySchema, index: &IndexSchema, partition_key: &str, ro
     fits(index.row_key, row_key) && fits(index.partition_key.unwrap_or(design.partition_key), partition_key)
 }
 
-fn other<E: Entity>(is_other: bool, table: &str, partition_key: &str, row_key: &str) -> Result<Belonging> {
+fn other<E: Entity>(is_other: bool, table: &str, partition_key: &str, row_key: &str) -> Result<RowOwner> {
     let is_copy = |design: &EntitySchema| {
         let mut here = design
             .indexes
@@ -143,7 +143,7 @@ fn other<E: Entity>(is_other: bool, table: &str, partition_key: &str, row_key: &
     };
     let is_declared = is_other || is_copy(E::SCHEMA) || E::BESIDE.iter().any(|design| is_copy(design));
     if is_declared {
-        return Ok(Belonging::Other);
+        return Ok(RowOwner::Other);
     }
     let fault = MixedFault::Unexplained { entity: E::SCHEMA.entity };
     Err(Error::of(fault).with_table(table).with_key(partition_key, row_key))

@@ -20,7 +20,7 @@ pub(crate) use types::{day, time, wide};
 
 use crate::error::{Error, Result};
 use crate::property::fault::PropertyFault;
-use crate::row::{Reader, RowView, RowWriter};
+use crate::row::{RowReader, RowView, RowWriter};
 use crate::value::{EdmType, Value, ValueRef};
 
 /// A type that is stored as a property.
@@ -111,14 +111,14 @@ pub trait Property: Sized {
     /// for built-in types that avoids an intermediate value.
     #[doc(hidden)]
     #[inline]
-    fn from_next(_row: &mut Reader<'_>, _name: &str) -> Option<Self> {
+    fn from_next(_row: &mut RowReader<'_>, _name: &str) -> Option<Self> {
         None
     }
 
     /// Reads the next property into an existing value and reuses its memory. `false` means that [`from_value`](Self::from_value) must be called.
     #[doc(hidden)]
     #[inline]
-    fn next_again(&mut self, row: &mut Reader<'_>, name: &str) -> bool {
+    fn next_again(&mut self, row: &mut RowReader<'_>, name: &str) -> bool {
         Self::from_next(row, name).map(|value| *self = value).is_some()
     }
 

@@ -16,11 +16,11 @@ use crate::runtime::{Backoff, Runtime};
 ///
 /// # pollster::block_on(async {
 /// let retry = Retry::new(3, Duration::from_millis(1), Duration::from_millis(4));
-/// let mut race = retry.race("the entity");
+/// let mut race = retry.start("the entity");
 /// let given_up = loop {
 ///     let conflict = Error::new(ErrorCode::UpdateConditionNotSatisfied, "another version is there");
 ///     assert!(conflict.is_conflict());
-///     if let Err(error) = race.lost(conflict).await {
+///     if let Err(error) = race.retry(conflict).await {
 ///         break error;
 ///     }
 /// };
@@ -41,7 +41,11 @@ impl Retry {
     /// Creates a policy of `attempts` attempts, at least one. The first delay is at most `first`, every delay at most `most`.
     #[must_use]
     pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
-        Self { attempts: attempts.max(1), backoff: Backoff { first, most }, pace: Runtime::new() }
+        Self {
+            attempts: attempts.max(1),
+            backoff: Backoff { initial: first, max: most },
+            pace: Runtime::new(),
+        }
     }
 
     /// Sets the clock and the sleep function.
@@ -64,7 +68,7 @@ impl Retry {
 
     /// Starts a retry loop. `what` names the contended object in the final error: `the entity or its indexes`.
     #[must_use]
-    pub const fn race(&self, what: &'static str) -> RetryLoop<'_> {
+    pub const fn start(&self, what: &'static str) -> RetryLoop<'_> {
         RetryLoop { retry: self, what, lost: 0 }
     }
 }
@@ -76,7 +80,7 @@ impl Default for Retry {
     }
 }
 
-/// A running retry loop, created by [`Retry::race`].
+/// A running retry loop, created by [`Retry::start`].
 ///
 /// ```
 /// use table_core::{Error, Result, retry::RetryLoop};
@@ -85,7 +89,7 @@ impl Default for Retry {
 /// async fn won(mut race: RetryLoop<'_>, attempt: impl AsyncFn() -> Result<()>) -> Result<()> {
 ///     loop {
 ///         match attempt().await {
-///             Err(error) if error.is_conflict() => race.lost(error).await?,
+///             Err(error) if error.is_conflict() => race.retry(error).await?,
 ///             other => return other,
 ///         }
 ///     }
@@ -103,7 +107,7 @@ impl RetryLoop<'_> {
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt, with its table, key and error as the source.
-    pub async fn lost(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
+    pub async fn retry(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
         self.lost += 1;
         let Retry { attempts, backoff, pace } = self.retry;
         if self.lost >= *attempts {
@@ -147,11 +151,11 @@ mod tests {
             Box::pin(async {})
         });
         let retry = Retry::new(6, Duration::from_millis(1), Duration::from_millis(5)).with_runtime(pace);
-        let mut race = retry.race("it");
+        let mut race = retry.start("it");
         let lost =
             || Error::new(ErrorCode::EntityAlreadyExists, "another writer was faster").with_table("Company");
         let given_up = loop {
-            if let Err(error) = pollster::block_on(race.lost(lost())) {
+            if let Err(error) = pollster::block_on(race.retry(lost())) {
                 break error;
             }
         };
@@ -170,6 +174,6 @@ mod tests {
     fn at_least_one_attempt_is_made() {
         let retry = Retry::new(0, Duration::ZERO, Duration::ZERO);
         assert_eq!(retry.attempts(), 1);
-        assert!(pollster::block_on(retry.race("it").lost(None)).is_err());
+        assert!(pollster::block_on(retry.start("it").retry(None)).is_err());
     }
 }

@@ -22,7 +22,7 @@ pub use check::entity_bytes;
 pub(crate) use duplicate::Names;
 pub use entity::EntityRef;
 pub use merge::merge;
-pub use reader::Reader;
+pub use reader::RowReader;
 pub use rewrite::{removes, rewrite};
 #[doc(hidden)]
 pub use shape::Shape;

@@ -177,7 +177,7 @@ pub fn ticks_of(time: Duration) -> u64 {
 /// use std::time::Duration;
 /// use table_core::runtime::Backoff;
 ///
-/// let backoff = Backoff { first: Duration::from_millis(100), most: Duration::from_secs(1) };
+/// let backoff = Backoff { initial: Duration::from_millis(100), max: Duration::from_secs(1) };
 /// assert_eq!(backoff.delay(0, u64::MAX), Duration::from_millis(100));
 /// assert_eq!(backoff.delay(2, 0), Duration::from_millis(200)); // half of 400 ms is certain
 /// assert_eq!(backoff.delay(60, u64::MAX), Duration::from_secs(1));
@@ -185,16 +185,16 @@ pub fn ticks_of(time: Duration) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
     /// Maximum delay before the second attempt.
-    pub first: Duration,
+    pub initial: Duration,
     /// Maximum delay before any attempt.
-    pub most: Duration,
+    pub max: Duration,
 }
 
 impl Backoff {
     /// Returns the delay after attempt `attempt`, counted from zero, for a random number.
     #[must_use]
     pub fn delay(&self, attempt: u32, random: u64) -> Duration {
-        let most = self.first.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(self.most);
+        let most = self.initial.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(self.max);
         let half = most / 2;
         // Millionths are precise enough and avoid floating-point arithmetic.
         let millionths = u32::try_from(random % 1_000_001).unwrap_or_default();
@@ -223,11 +223,11 @@ mod tests {
     #[test]
     fn pat_ec_5_waits_grow_and_vary_within_their_bounds() {
         let pace = Runtime::new().seed(7);
-        let backoff = Backoff { first: Duration::from_secs(1), most: Duration::from_secs(60) };
+        let backoff = Backoff { initial: Duration::from_secs(1), max: Duration::from_secs(60) };
         let mut seen = std::collections::BTreeSet::new();
         for attempt in 0..40 {
             let delay = backoff.delay(attempt, pace.random());
-            let most = Duration::from_secs(1 << attempt.min(10)).min(backoff.most);
+            let most = Duration::from_secs(1 << attempt.min(10)).min(backoff.max);
             assert!(delay >= most / 2 && delay <= most, "{attempt}: {delay:?}");
             seen.insert(delay);
         }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, WrittenPositions};
 pub use ext::TableStoreExt;
-pub use layout::{Admission, LAYOUTS, LEASE, Sightings, StoredLayout};
+pub use layout::{Admission, LAYOUTS, LEASE, SchemaRecord, Sightings};
 pub use listing::{FEEDS, OUTBOXES, list_tables};
 pub(crate) use pages::{PageSource, Paging};
 pub use partition::InPartition;
@@ -112,7 +112,7 @@ impl<E, S> Table<E, S> {
 impl<E: Entity, S> Table<E, S> {
     /// Creates the handle of the table that the schema of `E` names.
     #[must_use]
-    pub fn of_design(store: S) -> Self {
+    pub fn of(store: S) -> Self {
         Self { store, name: TableName::new(E::SCHEMA.table), retry: None, standing: None, of: PhantomData }
     }
 }

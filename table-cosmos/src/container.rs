@@ -44,7 +44,7 @@ pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerPrope
 /// Compares a container with the levels of its table, and rejects a mismatch.
 ///
 /// # Errors
-/// `LayoutMismatch` for other levels, another hash, or items that expire although the options request none (HPK-43).
+/// `SchemaMismatch` for other levels, another hash, or items that expire although the options request none (HPK-43).
 fn compare(table: &TableName, options: &Options, found: &ContainerProperties) -> Result<()> {
     let mapping = options.mapping_in(table.as_str());
     let (depth, expected) = (mapping.depth(), definition(&mapping));
@@ -82,7 +82,7 @@ impl CosmosTables {
     ///
     /// # Errors
     /// - `TableNotFound` if the container does not exist.
-    /// - `LayoutMismatch` if it has other levels, another hash, or an unexpected time to live (HPK-43).
+    /// - `SchemaMismatch` if it has other levels, another hash, or an unexpected time to live (HPK-43).
     pub(crate) async fn container(&self, table: &TableName) -> Result<Container> {
         if let Some(container) = self.containers().get(table) {
             return Ok(container);
@@ -124,7 +124,7 @@ impl CosmosTables {
     /// ```
     ///
     /// # Errors
-    /// - `TableNotFound` or `LayoutMismatch`, as for every request.
+    /// - `TableNotFound` or `SchemaMismatch`, as for every request.
     /// - `AuthorizationFailure` with a token, which cannot read the throughput.
     pub async fn differences(&self, table: &TableName) -> Result<Vec<Difference>> {
         let table = table.clone();

@@ -197,7 +197,7 @@ impl fmt::Display for Explain {
             writeln!(f, "  {}", self.text)?;
         }
         write!(f, "  {} to {} request units; {}", self.units.0, self.units.1, self.reads)?;
-        if let Some(Charges { operations, units, most, .. }) = &self.measured {
+        if let Some(Charges { operations, units, max: most, .. }) = &self.measured {
             let pages = if *operations == 1 { "page" } else { "pages" };
             write!(
                 f,

@@ -31,7 +31,7 @@
 //! | order | within one partition key by RowKey; over several keys, only each page is in key order |
 //! | Timestamp | whole seconds |
 //! | `ETag` | another format |
-//! | writes | at most once: unconditional changes and merges read the entity first and are conditional on its `ETag` ([`Options::exact`]) |
+//! | writes | at most once: unconditional changes and merges read the entity first and are conditional on its `ETag` ([`Options::at_most_once_writes`]) |
 //! | transactions | a request of 2 MiB of JSON |
 //! | items of other programs | queries skip and report them ([`CosmosTables::skipped_items`]); a [`Mapping`] makes them entities |
 //! | expiry | of a container and of an item ([`Options::time_to_live`], [`Mapping::time_to_live`]) |

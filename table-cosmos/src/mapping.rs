@@ -44,7 +44,7 @@ const TTL: &str = "ttl";
 ///     .property("PlacedAt", "/placedAt", Format::UnixSeconds)
 ///     .constant("/type", "order");
 /// let options = Options::new().mapping_of::<Order>(mapping)?;
-/// assert_eq!(options.levels_in("Orders"), 2);
+/// assert_eq!(options.level_count("Orders"), 2);
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
@@ -52,7 +52,7 @@ const TTL: &str = "ttl";
 /// - A replace or a merge keeps all members of an item that the mapping does not name, and the text of each value that it does not change.
 /// - An item without the constants, a level or a required property of the entity, or with a value of another format, is not an entity. Queries skip and report it
 ///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); a write of its key fails with `Corrupted` and changes nothing.
-/// - Writes are conditional on the version that was read, so they are [exact](crate::Options::exact) and undo no change of another program.
+/// - Writes are conditional on the version that was read, so they are [exact](crate::Options::at_most_once_writes) and undo no change of another program.
 ///
 /// # Limits
 /// Levels are texts. Properties without a path, such as those of index rows, are stored in the member `_tables` with the identifier of the write.

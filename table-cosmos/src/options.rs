@@ -24,7 +24,7 @@ pub(crate) const FAN_OUT: u32 = 100;
 /// use table_cosmos::Options;
 ///
 /// let options = Options::new().levels("Events", 3).throughput(4_000).fan_out(500);
-/// assert_eq!((options.levels_in("events"), options.levels_in("Other")), (3, 1));
+/// assert_eq!((options.level_count("events"), options.level_count("Other")), (3, 1));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -50,7 +50,7 @@ impl Default for Options {
             refuses_foreign: false,
             retry: Retry::default(),
             splits: 120,
-            split_backoff: Backoff { first: Duration::from_millis(20), most: Duration::from_secs(2) },
+            split_backoff: Backoff { initial: Duration::from_millis(20), max: Duration::from_secs(2) },
         }
     }
 }
@@ -150,7 +150,7 @@ impl Options {
     ///
     /// Merges, and writes with a given ETag, are always exact.
     #[must_use]
-    pub fn exact(self, exact: bool) -> Self {
+    pub fn at_most_once_writes(self, exact: bool) -> Self {
         Self { exact, ..self }
     }
 
@@ -162,13 +162,13 @@ impl Options {
 
     /// Sets the number of attempts and the delays while a partition is being split or moved (MAP-12).
     #[must_use]
-    pub fn splits(self, attempts: usize, backoff: Backoff) -> Self {
+    pub fn retry_during_splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }
     }
 
     /// Returns the number of levels of a table.
     #[must_use]
-    pub fn levels_in(&self, table: &str) -> usize {
+    pub fn level_count(&self, table: &str) -> usize {
         self.mappings.get(&table.to_ascii_lowercase()).map_or(1, |mapping| mapping.depth())
     }
 

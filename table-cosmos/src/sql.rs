@@ -143,7 +143,7 @@ impl Sql {
         for term in filter.terms() {
             let made = match term {
                 Term::Compare { name, operator, value } => self.compare(mapping, name, *operator, value),
-                Term::Flag(name) => self.compare(mapping, name, Comparison::Eq, &Value::Boolean(true)),
+                Term::Bool(name) => self.compare(mapping, name, Comparison::Eq, &Value::Boolean(true)),
                 Term::Not => {
                     let (positive, negative) = pop(&mut stack);
                     (negative, positive)

@@ -61,14 +61,14 @@ pub struct Charges {
     /// The sum of their request units, as charged by the service.
     pub units: f64,
     /// The request units of the most expensive operation.
-    pub most: f64,
+    pub max: f64,
 }
 
 impl Charges {
     fn add(&mut self, units: f64) {
         self.operations += 1;
         self.units += units;
-        self.most = self.most.max(units);
+        self.max = self.max.max(units);
     }
 }
 

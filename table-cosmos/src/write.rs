@@ -67,12 +67,12 @@ impl CosmosTables {
         }
         let write = Uuid::new_v4().simple().to_string();
         let target = Target { table, container: &container, levels: &levels, write };
-        let mut race = self.options().retry.race("the entity");
+        let mut race = self.options().retry.start("the entity");
         loop {
             let planned = self.plan(&target, transaction.operations()).await?;
             match self.settle(&target, &transaction, &planned).await {
                 Ok(Settled::Committed(committed)) => return Ok(committed),
-                Ok(Settled::RetryLoop(error)) => race.lost(error).await?,
+                Ok(Settled::RetryLoop(error)) => race.retry(error).await?,
                 Err(Failed::Refused(error)) => return Err(error),
                 Err(Failed::InDoubt(last)) => return Err(AmbiguousWrite::new(transaction, last).into_error()),
             }

@@ -245,9 +245,9 @@ async fn readings(engine: &Engine, start: DateTime<Utc>) -> Result<()> {
 async fn work(engine: &Engine) -> Result<()> {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new(QUEUE)?);
     outbox.create_queues().await?;
-    let at_once = Backoff { first: std::time::Duration::ZERO, most: std::time::Duration::ZERO };
+    let at_once = Backoff { initial: std::time::Duration::ZERO, max: std::time::Duration::ZERO };
     let options =
-        WorkerOptions { poison_after: 1, tries: 1, redelivery: at_once, ..WorkerOptions::default() };
+        WorkerOptions { poison_after: 1, step_attempts: 1, redelivery: at_once, ..WorkerOptions::default() };
     record(&outbox, "fabrikam", 12).await?;
     let worker = Worker::with_options(outbox.clone(), options).handler::<Closed>(Unreachable);
     worker.run_until_idle().await?;

@@ -26,7 +26,7 @@ pub async fn refuse_plain_writes(store: &DynTableStore, table: &TableName, raw_r
         if !declared.is_empty() {
             return Err(Error::Derived(format!(
                 "{} of table {table} declares {}; plain rows would leave these wrong. Write through a program with the declaration, or \
-                 give `--raw-rows` and rebuild them afterwards",
+                 give `--bypass-derived` and rebuild them afterwards",
                 schema.entity,
                 declared.join(", "),
             )));

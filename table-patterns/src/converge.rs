@@ -145,7 +145,7 @@ pub(crate) async fn settle<D: Derive>(
         if left.is_empty() {
             return Ok(settled);
         }
-        let (mut race, mut together) = (retry.race(D::RACE), usize::MAX);
+        let (mut race, mut together) = (retry.start(D::RACE), usize::MAX);
         while !left.is_empty() {
             let stored = of.stored(&left, together).await?;
             // IMPORTANT: only after the stored rows. A write is then never based on an older source than the rows that it overwrites.
@@ -165,7 +165,7 @@ pub(crate) async fn settle<D: Derive>(
             lost.sort_unstable();
             lost.dedup();
             if let Some(first) = lost.first().and_then(|at| left.get(*at)) {
-                race.lost(None).await.map_err(|error| of.named(error, first))?;
+                race.retry(None).await.map_err(|error| of.named(error, first))?;
                 // Another process works on the same rows. Separate transactions avoid losing all items with one.
                 together = 1;
             }

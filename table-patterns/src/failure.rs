@@ -37,7 +37,7 @@ impl Failure {
             | ErrorCode::MessageNotFound
             | ErrorCode::PopReceiptMismatch
             | ErrorCode::UpdateConditionNotSatisfied => Self::Outage,
-            ErrorCode::LayoutMismatch | ErrorCode::FormatTooNew | ErrorCode::IndexNotReady => Self::Newer,
+            ErrorCode::SchemaMismatch | ErrorCode::FormatTooNew | ErrorCode::IndexNotReady => Self::Newer,
             _ => Self::Lasting,
         }
     }

@@ -98,7 +98,7 @@ use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::key::{PartitionKey, RowKey};
-use table_core::mixed::{Belonging, judge_key};
+use table_core::mixed::{RowOwner, classify_key};
 use table_core::name::TableName;
 use table_core::query::KeyRange;
 use table_core::selection::{Point, Selection};
@@ -181,9 +181,9 @@ impl FeedEntry {
     /// ```
     #[must_use]
     pub fn source_as<E: Entity>(&self, partition_key: &PartitionKey) -> Option<Selection<E, Point>> {
-        let belonging = judge_key::<E>(partition_key.as_str(), self.source.as_str()).ok()?;
+        let belonging = classify_key::<E>(partition_key.as_str(), self.source.as_str()).ok()?;
         let key = KeyRange::point(partition_key.as_str(), self.source.as_str());
-        (belonging == Belonging::Own).then(|| Selection::new(Ok(vec![key])))
+        (belonging == RowOwner::Own).then(|| Selection::new(Ok(vec![key])))
     }
 }
 

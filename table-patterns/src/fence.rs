@@ -10,7 +10,7 @@ use std::time::Duration;
 use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::store::TableStore;
-use table_core::table::{Sightings, StoredLayout};
+use table_core::table::{SchemaRecord, Sightings};
 
 use crate::entities::Entities;
 
@@ -51,7 +51,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// programs it may always do so.
     pub(crate) async fn pass_fence(
         &self,
-        layout: &StoredLayout,
+        layout: &SchemaRecord,
         (note, start): (&str, &str),
         has_older: bool,
     ) -> Result<Fence> {
@@ -59,14 +59,14 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 
     /// Decides like [`pass_fence`](Self::pass_fence) while older programs may write.
-    async fn fence(&self, layout: &StoredLayout, note: &str, start: &str) -> Result<Fence> {
+    async fn fence(&self, layout: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
         let closing = match layout.progress.get(note) {
             Some(position) if !position.starts_with(CLOSING) => return Ok(Fence::Passed(position.clone())),
             Some(closing) => closing.clone(),
             None => {
                 let seen = self.table.sightings().await?;
                 let Some(first) = layout.waiting.get(note) else {
-                    self.table.note_layout(|layout| wait(layout, note, seen.now)).await?;
+                    self.table.update_schema_record(|layout| wait(layout, note, seen.now)).await?;
                     return Ok(Fence::Waits(LAST_REQUESTS));
                 };
                 if let Some(rest) = rest(seen.now, *first).max(rest_of_sighting(&seen)) {
@@ -74,14 +74,14 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
                 }
                 // The time alone is the same for runs that read it together, and one of them could end the refusal of another.
                 let closing = format!("{CLOSING} {} {:016x}", seen.now, self.retry.runtime().random());
-                self.table.note_layout(|layout| close(layout, note, &closing)).await?;
+                self.table.update_schema_record(|layout| close(layout, note, &closing)).await?;
                 closing
             }
         };
         // IMPORTANT: older programs are refused from here on. One that was admitted before has left a sighting, which this reads.
         let left = rest_of_sighting(&self.table.sightings().await?);
         let next = if left.is_none() { Some(start) } else { None };
-        let layout = self.table.note_layout(|layout| settle(layout, note, &closing, next)).await?;
+        let layout = self.table.update_schema_record(|layout| settle(layout, note, &closing, next)).await?;
         Ok(match layout.progress.get(note) {
             Some(position) if !position.starts_with(CLOSING) => Fence::Passed(position.clone()),
             _ => Fence::Waits(left.unwrap_or(AGAIN)),
@@ -90,41 +90,41 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 
     /// Lets the pass begin or continue without older programs.
     async fn skip_fence(&self, note: &str, start: &str) -> Result<Fence> {
-        let layout = self.table.note_layout(|layout| skip(layout, note, start)).await?;
+        let layout = self.table.update_schema_record(|layout| skip(layout, note, start)).await?;
         Ok(Fence::Passed(layout.progress.get(note).map_or_else(|| start.to_owned(), String::clone)))
     }
 }
 
 /// Records the position of a pass, unless another run has ended it.
-pub(crate) fn advance(layout: &mut StoredLayout, note: &str, position: &str) {
+pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, position: &str) {
     if let Some(known) = layout.progress.get_mut(note) {
         position.clone_into(known);
     }
 }
 
 /// Ends the backfill of a part, which is complete.
-pub(crate) fn complete(layout: &mut StoredLayout, note: &str) {
+pub(crate) fn complete(layout: &mut SchemaRecord, note: &str) {
     layout.pending.retain(|pending| pending != note);
     layout.progress.remove(note);
     layout.waiting.remove(note);
 }
 
 /// Records the time of the first run.
-fn wait(layout: &mut StoredLayout, note: &str, now: u64) {
+fn wait(layout: &mut SchemaRecord, note: &str, now: u64) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.waiting.entry(note.to_owned()).or_insert(now);
     }
 }
 
 /// Refuses older programs, unless another run was faster.
-fn close(layout: &mut StoredLayout, note: &str, closing: &str) {
+fn close(layout: &mut SchemaRecord, note: &str, closing: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.progress.entry(note.to_owned()).or_insert_with(|| closing.to_owned());
     }
 }
 
 /// Ends the refusal `closing`: the pass begins at `start`, or older programs may write again. Does nothing if another run ended it.
-fn settle(layout: &mut StoredLayout, note: &str, closing: &str, start: Option<&str>) {
+fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&str>) {
     if layout.progress.get(note).is_some_and(|position| position == closing) {
         match start {
             Some(start) => drop(layout.progress.insert(note.to_owned(), start.to_owned())),
@@ -134,7 +134,7 @@ fn settle(layout: &mut StoredLayout, note: &str, closing: &str, start: Option<&s
 }
 
 /// Begins the pass, unless it has begun.
-fn skip(layout: &mut StoredLayout, note: &str, start: &str) {
+fn skip(layout: &mut SchemaRecord, note: &str, start: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         let position = layout.progress.entry(note.to_owned()).or_insert_with(|| start.to_owned());
         if position.starts_with(CLOSING) {

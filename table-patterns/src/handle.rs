@@ -53,7 +53,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
     /// Returns the handle on the table in the schema of `E`, with everything that `E` declares. Sends no request.
     ///
     /// Compiles only for entities whose indexes are all in their own partition, and that are neither sources nor holders of copies. Other entities
-    /// need an outbox (PAT-EC-8): use [`entities_through`](Self::entities_through).
+    /// need an outbox (PAT-EC-8): use [`entities_with_outbox`](Self::entities_with_outbox).
     ///
     /// ```compile_fail,E0080
     /// use table_patterns::{Engine, Entity, EntityStore};
@@ -72,7 +72,7 @@ pub trait EntityStore: TableStore + Clone + 'static {
             assert!(
                 !needs_outbox::<E>(),
                 "an index of this entity lives in another partition or table, or it gives or holds copies: use \
-                 `entities_through(outbox)`, which records its changes in the transaction of the entity (PAT-EC-8)"
+                 `entities_with_outbox(outbox)`, which records its changes in the transaction of the entity (PAT-EC-8)"
             );
         }
         handle(self.table(), NoOutbox)
@@ -80,7 +80,10 @@ pub trait EntityStore: TableStore + Clone + 'static {
 
     /// Returns the handle for any entity. The outbox records the changes that must follow in other partitions and tables.
     #[must_use]
-    fn entities_through<E: Entity + Send + Sync, O: StepRecorder>(&self, outbox: O) -> Entities<E, Self, O> {
+    fn entities_with_outbox<E: Entity + Send + Sync, O: StepRecorder>(
+        &self,
+        outbox: O,
+    ) -> Entities<E, Self, O> {
         const {
             assert!(O::RECORDS || !needs_outbox::<E>(), "this outbox records nothing (PAT-EC-8)");
         }
@@ -106,7 +109,7 @@ impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static> From<Table<E, S>>
         const {
             assert!(
                 !needs_outbox::<E>(),
-                "an index of this entity lives in another partition or table, or it gives or holds copies: use `entities_through(outbox)`"
+                "an index of this entity lives in another partition or table, or it gives or holds copies: use `entities_with_outbox(outbox)`"
             );
         }
         handle(table, NoOutbox)
@@ -118,6 +121,6 @@ impl<E: Entity + Send + Sync, S: TableStore + Clone + 'static, Q: QueueStore + '
     for Entities<E, S, Outbox<S, Q>>
 {
     fn from(outbox: Outbox<S, Q>) -> Self {
-        outbox.store().clone().entities_through(outbox)
+        outbox.store().clone().entities_with_outbox(outbox)
     }
 }

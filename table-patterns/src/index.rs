@@ -125,6 +125,6 @@ pub use list::ListBlobs;
 #[cfg(not(feature = "blobs"))]
 pub(crate) use list::ListBlobs;
 pub use lookup::ListPage;
-pub use remote::{Derived, Left, RemoteChange};
+pub use remote::{Derived, EntryFingerprint, RemoteChange};
 pub use state::IndexState;
 pub use sweep::Phase;

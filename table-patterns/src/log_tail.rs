@@ -16,7 +16,7 @@
 //!   latest first. Events of different writers have different keys, in arbitrary order.
 //! - The stamps of one [`LogTail`] never decrease, even if its clock does.
 //! - After a lost response, the event is looked up (CON-11): either it is stored exactly once, or the error reports that the outcome is unknown.
-//! - A [`Follow`] returns each event once, the oldest first, if its append took no longer than the settling time.
+//! - A [`LogFollower`] returns each event once, the oldest first, if its append took no longer than the settling time.
 //!
 //! # Cost
 //! An append is one request. Reading the newest n events takes one request per 1,000 events and partition. It reads one event more than n, which shows
@@ -70,7 +70,7 @@ use table_core::schema::{EntitySchema, KeyPiece};
 
 use crate::entities::{Entities, NoOutbox};
 use append::Writer;
-pub use follow::Follow;
+pub use follow::LogFollower;
 pub use read::{LogSlice, WholePartitions};
 pub use stamp::{Inverted, LogStamp};
 

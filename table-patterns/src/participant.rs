@@ -177,7 +177,7 @@ impl Changes {
     ///
     /// # Errors
     /// Any error of [`insert`](Self::insert).
-    pub fn put<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
+    pub fn insert_or_replace<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::InsertOrReplace(row.to_row()?);
         self.write(row.key_of()?, kind)
     }

@@ -50,7 +50,7 @@
 //! }
 //!
 //! # pollster::block_on(async {
-//! let attempts = PeriodTables::<LoginAttempt, _>::new(Engine::in_memory()).keep(30).ahead(1);
+//! let attempts = PeriodTables::<LoginAttempt, _>::new(Engine::in_memory()).retain(30).precreate(1);
 //! attempts.prepare().await?;
 //! let (now, yesterday) = (ticks::now(), ticks::now() - Duration::days(1));
 //! for at in [now, yesterday] {

@@ -14,8 +14,8 @@
 //!
 //! # Guarantee
 //! If all writers use this module, a part never exists without its parent:
-//! - [`insert_part`](OwnerTable::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
-//! - [`delete`](OwnerTable::delete) removes the parent and all its parts in one transaction, under the version of each. A part that is
+//! - [`insert_part`](ParentTable::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
+//! - [`delete`](ParentTable::delete) removes the parent and all its parts in one transaction, under the version of each. A part that is
 //!   inserted in between changes the version of the parent, and the delete is retried.
 //!
 //! # Cost
@@ -31,7 +31,7 @@
 //!
 //! ```
 //! use table_patterns::group::{Many, One};
-//! use table_patterns::relation::OwnerTable;
+//! use table_patterns::relation::ParentTable;
 //! use table_patterns::{Entity, EntityGroup, TableStoreExt, embedded::Engine};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@
 //!
 //! # pollster::block_on(async {
 //! let table = Engine::in_memory().table::<Employee>().create_if_missing().await?;
-//! let employees = OwnerTable::<_, EmployeeWithReviews, _>::new(table);
+//! let employees = ParentTable::<_, EmployeeWithReviews, _>::new(table);
 //! let review = Review { department: "Sales".into(), employee: 223, year: 2012, rating: 5 };
 //! assert!(employees.insert_part(Employee::key("Sales", 223), &review).await.unwrap_err().is_not_found());
 //!
@@ -87,13 +87,13 @@ use crate::entities::{Batch, Contribution, Entities, NoOutbox, Outcome, StepReco
 use crate::relation::fault::RelationFault;
 
 /// A table of parents `P`. Their parts are the other members of the group `G`.
-pub struct OwnerTable<P, G, S, O = NoOutbox> {
+pub struct ParentTable<P, G, S, O = NoOutbox> {
     table: Entities<P, S, O>,
     retry: Retry,
     of: PhantomData<fn() -> G>,
 }
 
-impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S, O> OwnerTable<P, G, S, O> {
+impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S, O> ParentTable<P, G, S, O> {
     /// Creates a table of parents. Everything that the parents declare is maintained by their [handle](crate::Entities), including when they are
     /// deleted.
     #[must_use]
@@ -132,7 +132,7 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S, O> OwnerTable<P, 
 }
 
 impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: StepRecorder>
-    OwnerTable<P, G, S, O>
+    ParentTable<P, G, S, O>
 {
     /// Inserts a part of an existing parent, in one transaction that touches the parent and inserts the part.
     ///
@@ -157,7 +157,7 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     pub async fn delete(&self, owner: Selection<P, Point>) -> Result<usize> {
         let owner = owner.into_key()?;
-        let mut race = self.retry.race("the owner or its parts");
+        let mut race = self.retry.start("the owner or its parts");
         let mut look = false;
         loop {
             let deletes = self.deletes(&owner).await?;
@@ -171,7 +171,7 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
                 Err(error) => return Err(error),
             };
             look = true;
-            let given_up = race.lost(lost).await.map_err(|error| error.with_rule("PAT-CK-3"));
+            let given_up = race.retry(lost).await.map_err(|error| error.with_rule("PAT-CK-3"));
             given_up.map_err(|error| self.in_place(error, &owner))?;
         }
     }
@@ -266,14 +266,14 @@ impl<P: Entity, G: GroupOf<P> + EntityGroup<Named = Point>, S: TableStore, O: St
     }
 }
 
-impl<P, G, S: Clone, O: Clone> Clone for OwnerTable<P, G, S, O> {
+impl<P, G, S: Clone, O: Clone> Clone for ParentTable<P, G, S, O> {
     fn clone(&self) -> Self {
         Self { table: self.table.clone(), retry: self.retry.clone(), of: PhantomData }
     }
 }
 
-impl<P, G, S: fmt::Debug, O: fmt::Debug> fmt::Debug for OwnerTable<P, G, S, O> {
+impl<P, G, S: fmt::Debug, O: fmt::Debug> fmt::Debug for ParentTable<P, G, S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnerTable").field("table", &self.table).field("retry", &self.retry).finish()
+        f.debug_struct("ParentTable").field("table", &self.table).field("retry", &self.retry).finish()
     }
 }

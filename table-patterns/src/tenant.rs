@@ -87,7 +87,7 @@
 //! assert_eq!(next, 2);
 //!
 //! let erased = contoso.erase().await?;
-//! assert!(erased.rows > 0 && contoso.left().await? == 0);
+//! assert!(erased.rows > 0 && contoso.remaining().await? == 0);
 //! assert_eq!(tickets.query(Ticket::rows("adatum")).collect().await?.len(), 1);
 //! # Ok::<(), table_patterns::Error>(())
 //! # }).unwrap();

@@ -225,7 +225,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         if let Some(known) = known.and_then(|known| known.downcast().ok()) {
             return known;
         }
-        let handle = handle(Table::of_design(self.store.clone()), self.outbox.clone())
+        let handle = handle(Table::of(self.store.clone()), self.outbox.clone())
             .with_retry(self.retry.clone())
             .with_contributor(FeedRecorder::new(self.feed.clone(), E::FEED))
             .with_contributor(Indexes { blobs: self.indexes.blobs.clone(), ..Indexes::of::<E>() });

@@ -112,7 +112,7 @@
 //! assert_eq!(view.freshness().await?.pending, 4);
 //! view.catch_up(100).await?;
 //!
-//! let sales = view.rows().await?.get(Headcount::key("Sales")).await?.expect("three work there");
+//! let sales = view.table().await?.get(Headcount::key("Sales")).await?.expect("three work there");
 //! assert_eq!((sales.employees, sales.years), (3, 100));
 //! # Ok::<(), table_patterns::Error>(())
 //! # }).unwrap();

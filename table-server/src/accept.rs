@@ -32,7 +32,7 @@ pub(crate) async fn accept(
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(shared.limits.sending)
+        .header_read_timeout(shared.limits.read_timeout)
         // A client may close its side once it has sent its request.
         .half_close(true)
         .max_buf_size(64 << 10);
@@ -79,7 +79,7 @@ pub(crate) async fn accept(
         });
     }
     drop(listener);
-    let _ = tokio::time::timeout(shared.limits.closing, graceful.shutdown()).await;
+    let _ = tokio::time::timeout(shared.limits.shutdown_grace, graceful.shutdown()).await;
 }
 
 /// An accepted connection.
@@ -100,7 +100,7 @@ impl Connection {
             Transport::Plain => self.serve(stream).await,
             #[cfg(feature = "tls")]
             Transport::Secure(tls) => {
-                let handshake = tokio::time::timeout(self.shared.limits.sending, tls.accept(stream));
+                let handshake = tokio::time::timeout(self.shared.limits.read_timeout, tls.accept(stream));
                 match handshake.await {
                     Ok(Ok(stream)) => self.serve(stream).await,
                     Ok(Err(error)) => {
@@ -114,7 +114,7 @@ impl Connection {
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         let Self { service, caller, builder, watcher, guest, shared } = self;
-        let (stream, still) = idle::watched(stream, shared.limits.idle);
+        let (stream, still) = idle::watched(stream, shared.limits.idle_timeout);
         let handle = service_fn(move |request| {
             handle(Arc::clone(&shared), service, request, caller, Arc::clone(&guest))
         });

@@ -136,7 +136,7 @@ impl Account {
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn reset(&self) -> Result<()> {
-        let engine = self.engine.without_faults();
+        let engine = self.engine.without_fault_injection();
         let _turn = self.settings.turn.lock().await;
         loop {
             let page = engine.list_tables("", None, 1_000).await?;
@@ -149,7 +149,7 @@ impl Account {
             }
         }
         loop {
-            let queues = engine.queues_from("", 1_000)?;
+            let queues = engine.list_queues("", 1_000)?;
             if queues.is_empty() {
                 break;
             }

@@ -37,7 +37,7 @@ impl Bearer {
     /// Accepts tokens with a valid lifetime, issuer and audience **without a check of their signature**, like Azurite with
     /// `--oauth basic`. Anyone can create such a token, so a server that accepts them must listen only on loopback.
     #[must_use]
-    pub const fn basic() -> Self {
+    pub const fn insecure_without_signature_check() -> Self {
         Self(Trust::Basic)
     }
 

@@ -84,7 +84,7 @@ async fn read<'a>(
             return Err(too_large(most));
         }
         let _upload = shared.uploads.try_acquire().map_err(busy)?;
-        let read = tokio::time::timeout(shared.limits.sending, Limited::new(body, most).collect()).await;
+        let read = tokio::time::timeout(shared.limits.read_timeout, Limited::new(body, most).collect()).await;
         let read =
             read.map_err(|_| Refusal::new(408, "RequestTimeout", "The body took too long to arrive."))?;
         exchange.body = match read {

@@ -18,19 +18,19 @@ pub struct ServerLimits {
     pub connections: usize,
     /// The maximum number of open connections that have not sent a verified request. If it is exceeded, the oldest connection of the address with the
     /// most such connections is closed.
-    pub guests: usize,
+    pub unauthenticated_connections: usize,
     /// The time limit for the first verified request of a connection, from the moment at which it is accepted.
     pub first_request: Duration,
     /// The maximum number of verified requests that are processed concurrently. As many again may be sending their bodies. Others are rejected with
     /// 503 `ServerBusy`.
     pub requests: usize,
     /// The time limit for the head of a request, and again for its body.
-    pub sending: Duration,
+    pub read_timeout: Duration,
     /// Time without a byte in either direction after which a connection is closed, at the latest after twice this time. It bounds
-    /// connections that [`sending`](Self::sending) does not bound: HTTP/2, and clients that do not read their responses.
-    pub idle: Duration,
+    /// connections that [`read_timeout`](Self::read_timeout) does not bound: HTTP/2, and clients that do not read their responses.
+    pub idle_timeout: Duration,
     /// The time that open connections have to finish after the server received the signal to stop.
-    pub closing: Duration,
+    pub shutdown_grace: Duration,
 }
 
 impl Default for ServerLimits {
@@ -38,12 +38,12 @@ impl Default for ServerLimits {
         Self {
             body_bytes: 4 << 20,
             connections: 1024,
-            guests: 512,
+            unauthenticated_connections: 512,
             first_request: Duration::from_secs(10),
             requests: 256,
-            sending: Duration::from_secs(30),
-            idle: Duration::from_secs(60),
-            closing: Duration::from_secs(10),
+            read_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(60),
+            shutdown_grace: Duration::from_secs(10),
         }
     }
 }

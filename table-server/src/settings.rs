@@ -59,7 +59,7 @@ impl Settings {
     /// Creates the settings of an engine, before they are read.
     pub(crate) fn new(engine: &Engine) -> Self {
         Self {
-            engine: engine.without_faults(),
+            engine: engine.without_fault_injection(),
             table: Engine::private_table("server"),
             texts: RwLock::default(),
             turn: tokio::sync::Mutex::default(),
@@ -182,7 +182,7 @@ async fn is_there(engine: &Engine, kind: Kind, name: &str) -> Result<bool> {
             page.names.first().is_some_and(|found| found.folded() == name)
         }
         Kind::QueuePolicies | Kind::QueueMetadata => {
-            engine.queues_from(name, 1)?.first().is_some_and(|found| found.as_str() == name)
+            engine.list_queues(name, 1)?.first().is_some_and(|found| found.as_str() == name)
         }
     })
 }

@@ -56,7 +56,7 @@ impl Shared {
             metrics: Metrics::default(),
             ending: AtomicBool::new(false),
             open: OpenConnections::default(),
-            guests: Guests::new(limits.guests, limits.connections),
+            guests: Guests::new(limits.unauthenticated_connections, limits.connections),
             log_limit: LogLimit::default(),
             uploads: Semaphore::new(limits.requests),
             requests: Semaphore::new(limits.requests),

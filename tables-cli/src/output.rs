@@ -65,7 +65,7 @@ impl<'a> Entities<'a> {
                 write!(self.out, "{}", std::mem::take(&mut self.grid)).map_err(Failure::file("-"))
             }
             Format::Csv if self.held.len() >= CSV_ROWS => Err(Failure::Refused(format!(
-                "the columns of more than {CSV_ROWS} rows are not known before the last one; use `tables export TABLE - --form csv`"
+                "the columns of more than {CSV_ROWS} rows are not known before the last one; use `tables export TABLE - --format csv`"
             ))),
             Format::Csv => {
                 self.held.push(entity);

@@ -23,7 +23,7 @@ fn every_form_is_listed_verified_and_restored_at_any_generation() {
         let at = folder.path();
         fill(at);
         let before = shown(at, &format!("{CHECKSUM} DB"));
-        let backup = format!("backup DIR/backups --store DB --as {form}");
+        let backup = format!("backup DIR/backups --store DB --format {form}");
         assert!(shown(at, &backup).contains("consistency: one moment"));
         shown(at, "delete Company --partition Sales --row 1 --store DB --yes");
         shown(at, "put Company Sales 4 Age=34 --store DB");
@@ -89,9 +89,9 @@ fn generations_are_kept_by_age() {
     let at = folder.path();
     fill(at);
     for _ in 0..3 {
-        shown(at, "backup DIR/backups --store DB --as rows");
+        shown(at, "backup DIR/backups --store DB --format rows");
     }
-    let text = shown(at, "backup DIR/backups --store DB --as rows --keep 2");
+    let text = shown(at, "backup DIR/backups --store DB --format rows --keep 2");
     assert!(text.ends_with("removed 2 generations\n"), "{text}");
     assert_eq!(shown(at, "backup ls DIR/backups -o csv").lines().count(), 3);
     shown(at, "restore DIR/backups DIR/restored");
@@ -103,7 +103,7 @@ fn a_flipped_bit_is_reported_and_not_restored() {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
         fill(at);
-        shown(at, &format!("backup DIR/backups --store DB --as {form}"));
+        shown(at, &format!("backup DIR/backups --store DB --format {form}"));
         let file = std::fs::read_dir(at.join("backups").join(sub)).unwrap().next().unwrap().unwrap().path();
         let mut bytes = std::fs::read(&file).unwrap();
         let middle = bytes.len() / 2;
@@ -126,7 +126,7 @@ fn invalid_backups_and_restores_are_refused() {
     for (line, exit, message) in [
         ("backup DIR/db --store DB", Exit::Refused, "contains other files"),
         ("backup DIR/other --store DB --settle", Exit::Usage, "a backup of files is a snapshot"),
-        ("backup DIR/other --store memory: --as files", Exit::Store, ""),
+        ("backup DIR/other --store memory: --format files", Exit::Store, ""),
         ("backup DIR/other --store DB --keep 7x", Exit::Usage, "such as 7d,4w,12m"),
         ("backup ls DIR/db", Exit::Refused, "contains no backups"),
         ("backup verify DIR/nowhere", Exit::Refused, "contains no backups"),

@@ -94,7 +94,7 @@ fn a_folder_in_use_is_read_and_not_written() {
         let (exit, text) = refused(at, line);
         assert!(exit == Exit::Store && text.contains("FolderLocked"), "{line}: {text}");
     }
-    shown(at, "backup DIR/rows --as rows --store DB");
+    shown(at, "backup DIR/rows --format rows --store DB");
     drop(held);
 }
 

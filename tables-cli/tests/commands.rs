@@ -227,7 +227,7 @@ fn plain_writes_under_an_index_are_refused() {
             assert!(failure.to_string().contains("declares index ByEmail"), "{failure}");
         }
     }
-    shown(folder.path(), "put People a id_0000000001 Email=x --store DB --raw-rows");
+    shown(folder.path(), "put People a id_0000000001 Email=x --store DB --bypass-derived");
 }
 
 #[test]

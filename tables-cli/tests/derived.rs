@@ -65,9 +65,9 @@ fn indexes_in_the_partition_are_checked_and_repaired_as_the_program_would() {
     Company  Employee  index ByEmail  ok     6 entities, 6 index rows
     ");
     // Other tools delete an index row, change another, and delete the entity of a third.
-    shown(at, "delete Company --row email_n1@contoso.com --raw-rows --store DB");
-    shown(at, "put Company Sales age_030_000002 Email=other --raw-rows --store DB");
-    shown(at, "put Company Sales email_gone@contoso.com Id=77 --raw-rows --store DB");
+    shown(at, "delete Company --row email_n1@contoso.com --bypass-derived --store DB");
+    shown(at, "put Company Sales age_030_000002 Email=other --bypass-derived --store DB");
+    shown(at, "put Company Sales email_gone@contoso.com Id=77 --bypass-derived --store DB");
     let (exit, text) = tables(at, "check Company --store DB");
     assert!(exit.is_err_and(|failure| failure.exit() == Exit::Refused), "{text}");
     for fault in ["n1@contoso.com') missing", "age_030_000002') different", "gone@contoso.com') orphaned"] {
@@ -87,7 +87,7 @@ fn a_value_taken_by_another_entity_is_left_to_the_user() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     write(at);
-    shown(at, "patch Company Sales empid_000003 Email=n4@contoso.com --raw-rows --store DB");
+    shown(at, "patch Company Sales empid_000003 Email=n4@contoso.com --bypass-derived --store DB");
     let (exit, text) = tables(at, "repair Company --index ByEmail --store DB");
     assert!(
         exit.is_err() && text.contains("('Sales', 'email_n4@contoso.com') taken by another entity"),

@@ -142,14 +142,14 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
         remove(at, &["data"]);
         run(at, "import Things in.jsonl --store data");
         let before = run(at, "count Things --checksum --store data");
-        run(at, &format!("backup {form} --as {form} --store data"));
+        run(at, &format!("backup {form} --format {form} --store data"));
         run(at, "delete Things --partitions p1* --yes --store data");
         run(at, "put Things other 1 A=1 --store data");
         let after = run(at, "count Things --checksum --store data");
         // Of an empty folder of backups, and of one with an earlier generation.
         let (first, next) = (format!("{form}-first"), format!("{form}-next"));
         for to in [&first, &next] {
-            let backup = format!("backup {to} --as {form} --store data");
+            let backup = format!("backup {to} --format {form} --store data");
             kill(
                 at,
                 &backup,

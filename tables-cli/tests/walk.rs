@@ -26,7 +26,7 @@ const WALK: [&str; 22] = [
     "infer Company --store STORE",
     "copy Company --store STORE --to DIR/copy",
     "sync Company --store STORE --to DIR/copy",
-    "backup DIR/backups --as rows --store STORE",
+    "backup DIR/backups --format rows --store STORE",
     "delete Company --partition Sales --yes --store STORE",
     "restore DIR/backups STORE Company --partition Sales",
     "count Company --checksum --store STORE",

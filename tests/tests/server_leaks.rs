@@ -90,8 +90,8 @@ fn live() -> i64 {
 
 /// Runs the rounds against a server. Returns the connections and bytes that remain in addition to those after the first rounds.
 fn left(mut config: Config, at: &str) -> (usize, i64) {
-    config.limits.sending = Duration::from_millis(20);
-    config.limits.idle = Duration::from_millis(20);
+    config.limits.read_timeout = Duration::from_millis(20);
+    config.limits.idle_timeout = Duration::from_millis(20);
     let (mut grown, mut connections) = (0, 0);
     beside(config, async |connection, observed| {
         let address = |service: &str| -> SocketAddr {

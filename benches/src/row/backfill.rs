@@ -77,7 +77,7 @@ pub(crate) fn build(
     settle()?;
     let indexed = block_on(engine.entities::<Indexed>().create_if_missing())?;
     let start = Instant::now();
-    let built = block_on(indexed.backfill::<IndexedByDevice>().without_older_programs().run())?;
+    let built = block_on(indexed.backfill::<IndexedByDevice>().assume_no_older_programs().run())?;
     let rate = Rate { operations: built.repaired, elapsed: start.elapsed() };
     check(&indexed, entities)?;
     Ok(Figure::new(name, vec![rate.per_second()]))

@@ -103,7 +103,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let alone = repeat(stage.options.time, 1, || tables.insert(stage.fresh()))?.per_second();
 
     let (lags, is_over) = (Lags::default(), AtomicBool::new(false));
-    let options = WorkerOptions { idle: IDLE, ..WorkerOptions::default() };
+    let options = WorkerOptions { poll_interval: IDLE, ..WorkerOptions::default() };
     let time = stage.options.time * u32::try_from(stage.options.rounds)? * 2;
     let wanted = u32::try_from(u128::from(PACE) * time.as_millis() / 1_000)?;
     let made = thread::scope(|scope| {

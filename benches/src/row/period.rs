@@ -46,7 +46,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let clock = Arc::clone(&today);
     let periods = PeriodTables::<Reading, _>::new(engine)
         .with_clock(Clock::new(move || clock.load(Ordering::Relaxed)))
-        .keep(2 * PERIODS);
+        .retain(2 * PERIODS);
     let sizes = [("large", stage.options.entities), ("small", FEW)];
     // One of each size alternately.
     set(2 * PERIODS)?;

@@ -140,7 +140,7 @@ fn check<V: View<Row = Totals>>(
     sites: impl Iterator<Item = String>,
     entities: u32,
 ) -> Outcome<()> {
-    let rows = block_on(view.rows())?;
+    let rows = block_on(view.table())?;
     let mut counted = 0;
     for site in sites {
         counted += block_on(rows.get(Totals::key(site)))?.map_or(0, |site| site.readings);

@@ -90,9 +90,9 @@ async fn check() -> Result<()> {
     let store = Engine::in_memory();
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk")?);
     outbox.create_queues().await?;
-    let agents = store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
-    let tickets = store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
-    let lines = store.entities_through::<Line, _>(outbox.clone()).create_if_missing().await?;
+    let agents = store.entities_with_outbox::<Agent, _>(outbox.clone()).create_if_missing().await?;
+    let tickets = store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+    let lines = store.entities_with_outbox::<Line, _>(outbox.clone()).create_if_missing().await?;
     let tenant = || "contoso".to_owned();
     agents.insert(&Agent { tenant: tenant(), name: "Ada".into() }).await?;
     tickets.insert(&Ticket { tenant: tenant(), title: "It beeps".into(), agent_name: None }).await?;

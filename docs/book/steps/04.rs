@@ -26,8 +26,8 @@ async fn main() -> table_patterns::Result<()> {
 
     // The index is new and the rows are not: it answers after its backfill.
     let report =
-        tickets.backfill::<TicketByStatus>().without_older_programs().run().await?;
-    println!("{} tickets were read", report.looked_at);
+        tickets.backfill::<TicketByStatus>().assume_no_older_programs().run().await?;
+    println!("{} tickets were read", report.scanned);
 
     let open = tickets.query(Ticket::by_status("contoso", Status::Open)).collect().await?;
     let numbers: Vec<u32> = open.iter().map(|ticket| ticket.number).collect();

@@ -93,9 +93,9 @@ async fn main() -> table_patterns::Result<()> {
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk")?);
     outbox.create_queues().await?;
     let agents =
-        store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
+        store.entities_with_outbox::<Agent, _>(outbox.clone()).create_if_missing().await?;
     let tickets =
-        store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+        store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
 
     let ada = Agent { tenant: "contoso".into(), id: 7, name: "Ada".into() };
     agents.insert_or_replace(&ada).await?;

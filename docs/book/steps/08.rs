@@ -146,9 +146,9 @@ async fn main() -> Result<()> {
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk")?);
     outbox.create_queues().await?;
     let agents =
-        store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
+        store.entities_with_outbox::<Agent, _>(outbox.clone()).create_if_missing().await?;
     let desk = store.clone().with_participant::<Ticket>(Notifies);
-    let tickets = desk.entities_through::<Ticket, _>(outbox.clone());
+    let tickets = desk.entities_with_outbox::<Ticket, _>(outbox.clone());
     let tickets = tickets.create_if_missing().await?;
 
     let close = Ticket::key("contoso", 3);

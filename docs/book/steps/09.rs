@@ -114,20 +114,20 @@ impl View for TicketSums {
 async fn main() -> Result<()> {
     let store = Engine::open("helpdesk.db")?;
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk")?);
-    let tickets = store.entities_through::<Ticket, _>(outbox).create_if_missing().await?;
+    let tickets = store.entities_with_outbox::<Ticket, _>(outbox).create_if_missing().await?;
     let sums = ViewTable::<TicketSums, _>::new(store).create_if_missing().await?;
 
     // The feed records changes from now on. The rebuild counts the rows of steps 1 to 8.
-    tickets.backfill_feed().without_older_programs().run().await?;
+    tickets.backfill_feed().assume_no_older_programs().run().await?;
     sums.rebuild().run().await?;
     let contoso = || Sums::key("contoso");
-    let before = sums.rows().await?.get(contoso()).await?.expect("it has tickets");
+    let before = sums.table().await?.get(contoso()).await?.expect("it has tickets");
     assert_eq!((before.tickets, before.open), (23, 20));
 
     let close = Ticket::key("contoso", 4);
     tickets.update(close, |ticket| ticket.status = Some(Status::Closed)).await?;
     while sums.catch_up(1_000).await?.is_behind {}
-    let after = sums.rows().await?.get(contoso()).await?.expect("it has tickets");
+    let after = sums.table().await?.get(contoso()).await?.expect("it has tickets");
     println!("{} of {} open", after.open, after.tickets);
     assert_eq!((after.tickets, after.open), (23, 19));
     Ok(())

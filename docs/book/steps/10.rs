@@ -91,11 +91,11 @@ async fn main() -> Result<()> {
     let store = Engine::open("helpdesk.db")?;
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk")?);
     let tickets =
-        store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+        store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
 
     // Index rows agree with the tickets, and nothing waits or failed.
     assert!(tickets.check().run().await?.is_clean());
-    let depth = outbox.depth().await?;
+    let depth = outbox.backlog().await?;
     assert_eq!((depth.waiting, depth.poison), (0, 0));
 
     // A backup, and a drill: restore it, check every byte, ask a question.
@@ -106,7 +106,7 @@ async fn main() -> Result<()> {
     assert!(restored.verify()?.is_whole());
     let outbox = Outbox::new(restored.clone(), restored.clone(), QueueName::new("desk")?);
     let tickets =
-        restored.entities_through::<Ticket, _>(outbox).create_if_missing().await?;
+        restored.entities_with_outbox::<Ticket, _>(outbox).create_if_missing().await?;
     let open = tickets.query(Ticket::by_status("contoso", Status::Open)).collect().await?;
     println!("{} open tickets in the backup", open.len());
     assert_eq!(open.len(), 19);

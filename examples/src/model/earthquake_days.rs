@@ -49,7 +49,7 @@ impl From<&source::Earthquake> for EarthquakeOfDay {
 pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<EarthquakeOfDay, S> {
     let latest =
         events.iter().map(|event| event.time).max().and_then(ticks::from_datetime).unwrap_or_default();
-    PeriodTables::new(store).keep(7).ahead(0).with_clock(Clock::new(move || latest))
+    PeriodTables::new(store).retain(7).precreate(0).with_clock(Clock::new(move || latest))
 }
 
 /// Writes the events into the tables of their days.

@@ -87,8 +87,8 @@ pub fn table<S: TableStore + Clone + 'static>(
     outbox: Outbox<S, Engine>,
     blobs: &Arc<dyn ObjectStore>,
 ) -> Entities<Airport, S, Outbox<S, Engine>> {
-    let lists = ListBlobs::new(Arc::clone(blobs), "airports").beyond(BEYOND);
-    store.entities_through(outbox).with_list_blobs(lists)
+    let lists = ListBlobs::new(Arc::clone(blobs), "airports").spill_above(BEYOND);
+    store.entities_with_outbox(outbox).with_list_blobs(lists)
 }
 
 /// Writes the airports again, and updates their lists in other tables.

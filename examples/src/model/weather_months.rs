@@ -45,7 +45,7 @@ pub async fn import(store: &Store, weather: &[source::DailyWeather]) -> Result<(
     }
     let table = SeriesTable::new(store.unmetered().table::<RainMonth>().create_if_missing().await?);
     for month in months.values() {
-        table.put(month).await?;
+        table.insert_or_replace(month).await?;
     }
     Ok(())
 }

@@ -67,19 +67,19 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     outbox.submit(current.name()?, sales).await?;
 
     // A worker without a handler for payroll. Failed steps are retried, and after three attempts they are poison (PAT-EC-4).
-    let now = Backoff { first: Duration::ZERO, most: Duration::ZERO };
+    let now = Backoff { initial: Duration::ZERO, max: Duration::ZERO };
     let idle = Duration::from_millis(20);
     let options = WorkerOptions {
         lease: Duration::from_secs(5 * 60),
         poison_after: 3,
         redelivery: now,
-        idle,
+        poll_interval: idle,
         ..WorkerOptions::default()
     };
     let worker = Worker::with_options(outbox.clone(), options).handler(Archive::new(store.clone()));
     worker.run(|| worker.metrics().poisoned > 0).await;
     let first = worker.metrics();
-    let depth = outbox.depth().await?;
+    let depth = outbox.backlog().await?;
     let mut answer = Grid::new(["After", "In Current", "In Archive", "#Poison", "Poison says"]);
     let poison = outbox.poison(32).await?;
     let Some(entry) = poison.first() else { panic!("payroll is poison") };
@@ -98,7 +98,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     while outbox.requeue_poison().await?.is_some() {}
     let worker = Worker::with_options(outbox.clone(), options).handler(Payroll);
     worker.run(|| worker.metrics().done > 0).await;
-    let (second, later) = (worker.metrics(), outbox.depth().await?);
+    let (second, later) = (worker.metrics(), outbox.backlog().await?);
     assert!(outbox.poison(32).await?.is_empty(), "nothing is left");
     answer.row(["requeued to one with it", "no", "yes", "0", ""]);
     Ok(Report::new("", answer)

@@ -42,8 +42,8 @@ fn run(inputs: &Inputs) -> Result<Report> {
 
     // 50 a second for 30 days are 129.6 million; a scan is four requests, each of which reads a thousand rows.
     let (one, four) = (indexed.pattern(BY_CODE)?, scanned.pattern(BY_CODE)?);
-    assert_eq!((thousands_a_month(one.a_month(one.reads)), indexed.requests(BY_CODE)?), (129_600, 1));
-    assert_eq!((thousands_a_month(four.a_month(four.reads)), scanned.requests(BY_CODE)?), (4 * 129_600, 4));
+    assert_eq!((thousands_a_month(one.per_month(one.reads)), indexed.requests(BY_CODE)?), (129_600, 1));
+    assert_eq!((thousands_a_month(four.per_month(four.reads)), scanned.requests(BY_CODE)?), (4 * 129_600, 4));
     let (cheap, expensive) = (indexed.price().unwrap_or_default(), scanned.price().unwrap_or_default());
     assert!(cheap * 100.0 < expensive, "{cheap} {expensive}");
 
@@ -66,7 +66,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
                 pattern.class.map_or_else(|| "write".to_owned(), |class| class.to_string()),
                 pattern.per_second.to_string(),
                 format!("{:.1}", pattern.each(requests)),
-                thousands(thousands_a_month(pattern.a_month(requests))),
+                thousands(thousands_a_month(pattern.per_month(requests))),
                 format!("{:.2}", pattern.price(&prices)),
             ]);
         }

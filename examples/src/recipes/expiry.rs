@@ -30,8 +30,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     // One table per month, and one table for all, each with the year's rain. The clock follows the data.
     let now = ticks::from_datetime(instant(date(12, 31))).unwrap_or_default();
     let tables =
-        PeriodTables::<RainOfMonth, _>::new(store.clone()).ahead(0).with_clock(Clock::new(move || now));
-    let (year, quarter) = (tables.clone().keep(11), tables.keep(2));
+        PeriodTables::<RainOfMonth, _>::new(store.clone()).precreate(0).with_clock(Clock::new(move || now));
+    let (year, quarter) = (tables.clone().retain(11), tables.retain(2));
     for month in 1..=12 {
         let table = year.table_of(instant(date(month, 1)))?;
         store.create_table_if_missing(table.name()?).await?;

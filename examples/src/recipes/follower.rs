@@ -34,7 +34,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let mut follow = events.follow(us(), stored.parse()?, Duration::from_secs(2));
         let (before, mut polled) = (found.len(), 0);
         while polled < polls {
-            let new = follow.poll(MOST).await?;
+            let new = follow.next_batch(MOST).await?;
             if new.is_empty() {
                 break;
             }

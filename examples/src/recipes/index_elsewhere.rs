@@ -27,9 +27,10 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("directory")?);
     outbox.create_queues().await?;
     outbox.queues().clear(outbox.queue()).await?;
-    let employees = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+    let employees = store.entities_with_outbox::<Employee, _>(outbox.clone()).create_if_missing().await?;
     let idle = Duration::from_millis(20);
-    let options = WorkerOptions { lease: Duration::from_secs(5 * 60), idle, ..WorkerOptions::default() };
+    let options =
+        WorkerOptions { lease: Duration::from_secs(5 * 60), poll_interval: idle, ..WorkerOptions::default() };
     let settle = async |intents: u64| {
         let worker = Worker::with_options(outbox.clone(), options).with_index_handler(&employees);
         worker.run(|| worker.metrics().done >= intents).await;

@@ -44,7 +44,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let mut pages = 0;
     let built = airports
         .backfill::<AirportByCity>()
-        .without_older_programs()
+        .assume_no_older_programs()
         .page(20)
         .on_progress(|_| pages += 1)
         .run()
@@ -86,7 +86,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     Ok(Report::new(plan, answer)
         .note(format!(
             "The backfill read {} rows in {pages} pages; after an interruption it continues with the last one.",
-            built.looked_at
+            built.scanned
         ))
         .note(format!("The check found: {}.", told.collect::<Vec<_>>().join(", "))))
 }

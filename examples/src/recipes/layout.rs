@@ -41,7 +41,7 @@ async fn run(store: &Store, _: &Inputs) -> Result<Report> {
     let Err(refused) = store.table::<wider::Employee>().open().await else {
         panic!("old keys have six digits")
     };
-    assert_eq!((refused.code(), refused.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
+    assert_eq!((refused.code(), refused.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
     let description = Employee::SCHEMA.to_string();
     Ok(Report::new("", answer)
         .note(description.trim_end().replace('\n', "\n  "))

@@ -3,7 +3,7 @@
 use table_core::error::Result;
 use table_core::group::{Many, One};
 use table_core::{Entity, EntityGroup, ErrorCode, TableStoreExt};
-use table_patterns::relation::OwnerTable;
+use table_patterns::relation::ParentTable;
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;
@@ -29,7 +29,7 @@ struct Personnel {
 }
 
 async fn run(store: &Store) -> Result<Report> {
-    let personnel = OwnerTable::<_, Personnel, _>::new(store.table::<Employee>());
+    let personnel = ParentTable::<_, Personnel, _>::new(store.table::<Employee>());
     let grace = || Employee::key("Research", 900);
     match personnel.delete(grace()).await {
         Err(error) if error.is_not_found() => {}

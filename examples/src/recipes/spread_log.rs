@@ -42,7 +42,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         answer.row([key.partition_key.as_str(), &at, &event.magnitude.to_string(), &event.place]);
     }
     let told = |heat: &Heat| {
-        let (share, rate) = (heat.peak().share * 100.0, heat.writes_a_second(PARTITION_TARGET));
+        let (share, rate) = (heat.peak().share * 100.0, heat.writes_per_second(PARTITION_TARGET));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some thousands")]
         let rate = thousands(rate as u64);
         format!("at most {share:.0} % of 100 writes in a row in one partition: {rate} writes a second fit")

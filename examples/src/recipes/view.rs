@@ -22,7 +22,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let routes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let view = ViewTable::<Traffic, _>::new(store.clone());
-    let traffic = view.rows().await?;
+    let traffic = view.table().await?;
     let plan = traffic.plan(AirportTraffic::key("SEA"))?;
     let mut input = watched(&inputs.routes);
     let mut answer = Grid::new(["When", "Airport", "#Departures", "#Arrivals", "#Destinations"]);

@@ -116,7 +116,7 @@ impl Pipeline {
     pub(crate) fn deadline(&self) -> Instant {
         let now = Instant::now();
         // A limit that overflows the clock is never reached.
-        now.checked_add(self.0.parts.retry.total).unwrap_or_else(|| now + FOREVER)
+        now.checked_add(self.0.parts.retry.operation_timeout).unwrap_or_else(|| now + FOREVER)
     }
 
     /// Sends a request and retries it while the failure is transient. Returns `Ok` only for a success (2xx).
@@ -160,7 +160,7 @@ impl Pipeline {
             let random = fraction(inner.pace.random());
             let delay = policy.delay(retry, random).max(failure.after.unwrap_or_default());
             let in_time = Instant::now().checked_add(delay).is_some_and(|next| next < by);
-            if retry >= policy.retries || !in_time || !inner.budget.take() {
+            if retry >= policy.max_retries || !in_time || !inner.budget.take() {
                 return Err(failure);
             }
             tracing::debug!(
@@ -191,7 +191,7 @@ impl Inner {
         // A token provider may be slow.
         let prepared = tokio::time::timeout_at(by, self.prepare(request, endpoint)).await;
         let (url, headers) = prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
-        let limit = self.parts.retry.attempt.min(by.saturating_duration_since(Instant::now()));
+        let limit = self.parts.retry.attempt_timeout.min(by.saturating_duration_since(Instant::now()));
         let sent = self.transport.send(request.method.clone(), url, headers, request.body.clone(), limit);
         let answer =
             sent.await.map_err(|error| Failure::of_transport(request.operation, error, request.reads()))?;

@@ -26,7 +26,7 @@ fn stored() -> Reply {
 #[tokio::test(start_paused = true)]
 async fn rty_2_the_whole_operation_has_a_time_limit() {
     let server = Server::start(vec![Reply::Silence; 4]).await;
-    let retry = RetryPolicy { total: Duration::from_secs(50), ..RetryPolicy::default() };
+    let retry = RetryPolicy { operation_timeout: Duration::from_secs(50), ..RetryPolicy::default() };
     let client = server.client(Options::new().retry(retry).operation_ids(true));
     let began = Instant::now();
     let error = submit(&client, [("r", OperationKind::Insert(row(1)))]).await.unwrap_err();

@@ -114,7 +114,7 @@ pub const fn require_told<const N: usize>(of: &KeyOf<N>, pinned: usize, index: &
     let mut at = 0;
     while at < pinned && at < N {
         if let KeyPiece::Field { field, .. } = of.pieces[at]
-            && !compound::is_told(&of.forms, at)
+            && !compound::is_self_delimiting(&of.forms, at)
         {
             let message = Message::new()
                 .with("[T027] the RowKey of the index `")

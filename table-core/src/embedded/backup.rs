@@ -46,7 +46,7 @@ impl Engine {
     /// # Errors
     /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder contains anything else, including an engine, a backup of another engine,
     /// or a backup that is newer than the restored state of this engine; `FolderLocked` if another backup is being written to it; `Corrupted` if a
-    /// part of the base cannot be read ([`backup_readable`](Self::backup_readable) copies the rest); `Io`, `DiskFull`; any error of
+    /// part of the base cannot be read ([`salvage_backup`](Self::salvage_backup) copies the rest); `Io`, `DiskFull`; any error of
     /// [`checkpoint`](Self::checkpoint).
     pub async fn backup(&self, folder: impl AsRef<Path>) -> Result<CopyReport> {
         let base = self.base_to_back_up().await?;

@@ -15,7 +15,7 @@ use crate::embedded::checkpointer::{Checkpointer, Wake};
 use crate::embedded::committer::{Checkpoints, Committer, Direct, OnDisk, Thresholds};
 use crate::embedded::folder;
 use crate::embedded::gaps::FoundGap;
-use crate::embedded::options::{EngineOptions, Faults};
+use crate::embedded::options::{EngineOptions, FaultInjection};
 use crate::embedded::recover::{self, Recovered};
 use crate::embedded::request::Request;
 use crate::embedded::shared::Shared;
@@ -59,7 +59,7 @@ const QUEUE: usize = 1_024;
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
     /// The injected faults of this handle.
-    pub(crate) faults: Faults,
+    pub(crate) faults: FaultInjection,
 }
 
 pub(crate) struct Inner {
@@ -126,25 +126,25 @@ impl Engine {
         EngineOptions::new()
     }
 
-    /// Returns another handle of the same engine that the [`Faults`] of its options do not affect. A program under test can use
+    /// Returns another handle of the same engine that the [`FaultInjection`] of its options do not affect. A program under test can use
     /// it for its own data.
     ///
     /// ```
     /// use std::num::NonZeroU32;
-    /// use table_core::embedded::{EngineOptions, Faults};
+    /// use table_core::embedded::{EngineOptions, FaultInjection};
     /// use table_core::{TableName, TableStore};
     ///
     /// # pollster::block_on(async {
-    /// let busy = Faults { busy_every: NonZeroU32::new(1), ..Faults::default() };
+    /// let busy = FaultInjection { busy_every: NonZeroU32::new(1), ..FaultInjection::default() };
     /// let (engine, employees) = (EngineOptions::new().faults(busy).in_memory(), TableName::new("Employee")?);
     /// assert!(engine.create_table(&employees).await.unwrap_err().is_throttled());
-    /// engine.without_faults().create_table(&employees).await?;
+    /// engine.without_fault_injection().create_table(&employees).await?;
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```
     #[must_use]
-    pub fn without_faults(&self) -> Self {
-        Self { faults: Faults::default(), ..self.clone() }
+    pub fn without_fault_injection(&self) -> Self {
+        Self { faults: FaultInjection::default(), ..self.clone() }
     }
 
     fn start_in_memory(options: EngineOptions) -> Self {
@@ -172,7 +172,7 @@ impl Engine {
             folder: folder.to_owned(),
             hook: options.hook.clone(),
             threads: options.threads.clone(),
-            room: options.recent_bytes as u64,
+            room: options.memtable_bytes as u64,
             reserve: Arc::clone(&reserve),
             base,
             jobs: job_queue,
@@ -185,7 +185,7 @@ impl Engine {
         let stop = checkpointer.base.stop();
         let thread = options.threads.spawn("tables-checkpoint", move || checkpointer.run())?;
         let thresholds =
-            Thresholds { checkpoint_bytes: options.checkpoint_bytes, recent_bytes: options.recent_bytes };
+            Thresholds { checkpoint_bytes: options.checkpoint_bytes, memtable_bytes: options.memtable_bytes };
         let mut checkpoints = Checkpoints::new(
             thresholds,
             (jobs, done_queue),

@@ -27,14 +27,14 @@ pub enum Durability {
 ///
 /// ```
 /// use std::num::NonZeroU32;
-/// use table_core::embedded::{EngineOptions, Faults};
+/// use table_core::embedded::{EngineOptions, FaultInjection};
 ///
-/// let faults = Faults { empty_page_every: NonZeroU32::new(2), ..Faults::default() };
+/// let faults = FaultInjection { empty_page_every: NonZeroU32::new(2), ..FaultInjection::default() };
 /// let engine = EngineOptions::new().faults(faults).in_memory();
 /// # drop(engine);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
+pub struct FaultInjection {
     /// Every n-th page is empty and has a token (PAGE-4). 1 is treated as 2, because a query must end eventually.
     pub empty_page_every: Option<NonZeroU32>,
     /// Maximum number of entities of a page, regardless of `$top` (PAGE-4).
@@ -68,10 +68,10 @@ pub struct EngineOptions {
     pub(crate) limits: Limits,
     pub(crate) durability: Durability,
     pub(crate) cache_bytes: usize,
-    pub(crate) recent_bytes: usize,
+    pub(crate) memtable_bytes: usize,
     pub(crate) checkpoint_bytes: usize,
     pub(crate) table_delete_delay: Duration,
-    pub(crate) faults: Faults,
+    pub(crate) faults: FaultInjection,
     pub(crate) clock: Clock,
     pub(crate) hook: Option<Hook>,
     pub(crate) disk: Arc<dyn Disk>,
@@ -84,10 +84,10 @@ impl Default for EngineOptions {
             limits: Limits::PORTABLE,
             durability: Durability::default(),
             cache_bytes: 256 << 20,
-            recent_bytes: 192 << 20,
+            memtable_bytes: 192 << 20,
             checkpoint_bytes: 48 << 20,
             table_delete_delay: Duration::ZERO,
-            faults: Faults::default(),
+            faults: FaultInjection::default(),
             clock: Clock::default(),
             hook: None,
             disk: Arc::new(RealDisk),
@@ -125,8 +125,8 @@ impl EngineOptions {
     }
 
     /// Sets the approximate maximum size in bytes of rows that are not yet in the base. When it is reached, writers wait for a checkpoint.
-    pub const fn recent_bytes(mut self, bytes: usize) -> Self {
-        self.recent_bytes = bytes;
+    pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
+        self.memtable_bytes = bytes;
         self
     }
 
@@ -160,7 +160,7 @@ impl EngineOptions {
     }
 
     /// Sets the injected faults (ENG-14).
-    pub const fn faults(mut self, faults: Faults) -> Self {
+    pub const fn faults(mut self, faults: FaultInjection) -> Self {
         self.faults = faults;
         self
     }

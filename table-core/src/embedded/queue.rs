@@ -60,15 +60,15 @@ impl Engine {
     /// for name in ["work", "archive", "work-poison"] {
     ///     engine.create_queue(&QueueName::new(name)?).await?;
     /// }
-    /// assert_eq!(engine.queues_from("work", 5)?, [QueueName::new("work")?, QueueName::new("work-poison")?]);
-    /// assert_eq!(engine.queues_from("", 1)?, [QueueName::new("archive")?]);
+    /// assert_eq!(engine.list_queues("work", 5)?, [QueueName::new("work")?, QueueName::new("work-poison")?]);
+    /// assert_eq!(engine.list_queues("", 1)?, [QueueName::new("archive")?]);
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```
     ///
     /// # Errors
     /// `ServerBusy`, which the options can inject into every call; `Io` if the engine has failed.
-    pub fn queues_from(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
+    pub fn list_queues(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
         self.check_busy()?;
         let state = self.inner.shared.state()?;
         let first = TableName::internal(&format!("{QUEUE}{from}"));

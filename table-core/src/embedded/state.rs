@@ -110,8 +110,8 @@ impl State {
     /// Adds the size of the content, and the counters of the base, to the statistics.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         statistics.tables = self.catalog.len();
-        statistics.recent_rows = self.recent.len() + self.frozen.as_ref().map_or(0, Recent::len);
-        statistics.recent_bytes = self.recent.bytes() + self.frozen.as_ref().map_or(0, Recent::bytes);
+        statistics.memtable_rows = self.recent.len() + self.frozen.as_ref().map_or(0, Recent::len);
+        statistics.memtable_bytes = self.recent.bytes() + self.frozen.as_ref().map_or(0, Recent::bytes);
         if let Some(base) = &self.base {
             base.describe(statistics);
         }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// let before = engine.statistics()?;
 /// pollster::block_on(engine.checkpoint())?;
 /// let after = engine.statistics()?;
-/// assert_eq!((before.flushes, after.flushes, after.recent_rows), (0, 1, 0));
+/// assert_eq!((before.flushes, after.flushes, after.memtable_rows), (0, 1, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub struct Statistics {
     /// Number of tables.
     pub tables: usize,
     /// Number of rows and deletions that are not yet in the base.
-    pub recent_rows: usize,
+    pub memtable_rows: usize,
     /// Approximate memory use of the rows and deletions that are not yet in the base.
-    pub recent_bytes: usize,
+    pub memtable_bytes: usize,
     /// Time since the last checkpoint; `None` before the first one since the engine was opened.
     pub checkpoint_age: Option<Duration>,
     /// Number of files of the base.

@@ -18,9 +18,9 @@ pub struct TableStatistics {
     /// Number of partitions.
     pub partitions: u64,
     /// Number of rows in the partition with the most rows.
-    pub most_rows: u64,
+    pub max_partition_rows: u64,
     /// Number of bytes in the partition with the most bytes.
-    pub most_bytes: u64,
+    pub max_partition_bytes: u64,
 }
 
 /// Statistics of one partition.
@@ -51,7 +51,7 @@ impl Engine {
     /// employees.insert(&TableEntity::new("Sales", "1")?.with("Age", 34)).await?;
     /// employees.insert(&TableEntity::new("Support", "2")?.with("Age", 27)).await?;
     /// let statistics = engine.table_statistics(employees.name()?)?;
-    /// assert_eq!((statistics.rows, statistics.partitions, statistics.most_rows), (2, 2, 1));
+    /// assert_eq!((statistics.rows, statistics.partitions, statistics.max_partition_rows), (2, 2, 1));
     /// let mut keys = Vec::new();
     /// engine.partition_statistics(employees.name()?, |partition| keys.push(partition.partition_key.to_owned()))?;
     /// assert_eq!(keys, ["Sales", "Support"]);
@@ -121,8 +121,8 @@ impl<F: FnMut(PartitionStatistics<'_>)> Tally<F> {
         self.total.rows += rows;
         self.total.bytes += bytes;
         self.total.partitions += 1;
-        self.total.most_rows = self.total.most_rows.max(rows);
-        self.total.most_bytes = self.total.most_bytes.max(bytes);
+        self.total.max_partition_rows = self.total.max_partition_rows.max(rows);
+        self.total.max_partition_bytes = self.total.max_partition_bytes.max(bytes);
         (self.each)(PartitionStatistics { partition_key: &partition_key, rows, bytes });
     }
 }

@@ -125,7 +125,7 @@ impl<T: ToEntity> ToEntity for Versioned<T> {
         self.value.merge_row()
     }
 
-    fn design_table() -> Option<&'static str> {
-        T::design_table()
+    fn schema_table() -> Option<&'static str> {
+        T::schema_table()
     }
 }

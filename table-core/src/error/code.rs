@@ -97,7 +97,7 @@ pub enum ErrorCode {
     /// A stored entity does not match the type it is read as. It was not changed.
     EntityMismatch,
     /// The program's schema is incompatible with the stored one (EVO rules). Nothing was changed.
-    LayoutMismatch,
+    SchemaMismatch,
     /// Another entity has the same value in a unique index. Nothing was written (PAT-INTRA-5).
     UniqueViolation,
     /// An index list is full. Nothing was written, and entries are never dropped (PAT-IX-4).
@@ -178,7 +178,7 @@ impl ErrorCode {
             Self::BlobNotFound => "BlobNotFound",
             Self::KeyEncoding => "KeyEncoding",
             Self::EntityMismatch => "EntityMismatch",
-            Self::LayoutMismatch => "LayoutMismatch",
+            Self::SchemaMismatch => "SchemaMismatch",
             Self::UniqueViolation => "UniqueViolation",
             Self::IndexListFull => "IndexListFull",
             Self::IndexNotReady => "IndexNotReady",
@@ -220,7 +220,7 @@ impl ErrorCode {
             | Self::InvalidQueryParameterValue
             | Self::KeyEncoding
             | Self::EntityMismatch
-            | Self::LayoutMismatch
+            | Self::SchemaMismatch
             | Self::InvalidWorkload
             | Self::OverBudget => 400,
             Self::AuthenticationFailed

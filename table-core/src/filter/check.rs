@@ -26,7 +26,7 @@ impl Filter {
     pub fn check(&self) -> Result<()> {
         let checked = self.terms.iter().try_for_each(|term| match term {
             Term::Compare { name, value, .. } => check_name(name).and_then(|()| check_value(name, value)),
-            Term::Flag(name) => check_name(name),
+            Term::Bool(name) => check_name(name),
             Term::And | Term::Or | Term::Not => Ok(()),
         });
         checked.map_err(Error::of)

@@ -76,7 +76,7 @@ impl Matcher {
                 Some(Test::new(name, *operator, value, if_true, if_false))
             }
             // A flag is equivalent to `eq true`, which is false for a missing property and for another type (FIL-13).
-            Term::Flag(name) => {
+            Term::Bool(name) => {
                 Some(Test::new(name, Comparison::Eq, &Value::Boolean(true), if_true, if_false))
             }
             Term::And | Term::Or | Term::Not => None,
@@ -132,7 +132,7 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
     let mut tests = 0;
     for term in terms {
         tests_before.push(tests);
-        tests += usize::from(matches!(term, Term::Compare { .. } | Term::Flag(_)));
+        tests += usize::from(matches!(term, Term::Compare { .. } | Term::Bool(_)));
     }
     // From the root down: the term of a condition follows the terms of its operands.
     let mut jumps = vec![(YES, NO); terms.len()];
@@ -152,7 +152,7 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
                 lead(&mut jumps, left, (if_true, right_test));
             }
             Term::Not => lead(&mut jumps, right, (if_false, if_true)),
-            Term::Compare { .. } | Term::Flag(_) => {}
+            Term::Compare { .. } | Term::Bool(_) => {}
         }
     }
     jumps

@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
         };
         let Some(operator) = operator else {
             self.terms.push(match left {
-                Operand::Name(name) => Term::Flag(name.to_owned().into()),
+                Operand::Name(name) => Term::Bool(name.to_owned().into()),
                 Operand::Constant(Value::Boolean(flag)) => always(flag),
                 Operand::Constant(_) => return Err(self.lexer.at(at, FilterFault::Alone)),
             });

@@ -43,7 +43,7 @@ impl fmt::Display for Filter {
                     literal::write(value, f)?;
                     continue;
                 }
-                Some(Term::Flag(name)) => {
+                Some(Term::Bool(name)) => {
                     f.write_str(name)?;
                     continue;
                 }

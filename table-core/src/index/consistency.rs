@@ -1,6 +1,6 @@
 //! Consistency of an index, as a type: transactional or eventual.
 
-/// The consistency of a source, as a type. Sealed: [`InStep`] if the source changes in the same transaction as its entities, otherwise [`Behind`].
+/// The consistency of a source, as a type. Sealed: [`StronglyConsistent`] if the source changes in the same transaction as its entities, otherwise [`EventuallyConsistent`].
 ///
 /// ```
 /// # use table_core::Entity;
@@ -17,7 +17,7 @@
 /// #     email: String,
 /// #     age: i32,
 /// # }
-/// use table_core::index::{Behind, Consistency, InStep, Index};
+/// use table_core::index::{EventuallyConsistent, Consistency, StronglyConsistent, Index};
 ///
 /// /// Returns the hint that a page shows for results of an index.
 /// fn hint<C: Consistency>() -> &'static str
@@ -29,10 +29,10 @@
 /// trait Hint {
 ///     const TEXT: &'static str;
 /// }
-/// impl Hint for InStep {
+/// impl Hint for StronglyConsistent {
 ///     const TEXT: &'static str = "";
 /// }
-/// impl Hint for Behind {
+/// impl Hint for EventuallyConsistent {
 ///     const TEXT: &'static str = "as of a moment ago";
 /// }
 /// assert_eq!(hint::<<EmployeeByEmail as Index>::Consistency>(), "");
@@ -57,14 +57,14 @@ pub trait Consistency: sealed::Sealed + 'static {}
 /// #     email: String,
 /// #     age: i32,
 /// # }
-/// use table_core::index::{InStep, Index};
+/// use table_core::index::{StronglyConsistent, Index};
 ///
 /// /// Accepts indexes whose rows are never stale.
-/// fn answers_at_once<I: Index<Consistency = InStep>>() {}
+/// fn answers_at_once<I: Index<Consistency = StronglyConsistent>>() {}
 /// answers_at_once::<EmployeeByEmail>(); // in the partition of its employee
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InStep {}
+pub enum StronglyConsistent {}
 
 /// An index in another partition or table. Such an index is updated after the entities and may be stale (PAT-INTER-3).
 ///
@@ -83,20 +83,20 @@ pub enum InStep {}
 /// #     email: String,
 /// #     age: i32,
 /// # }
-/// use table_core::index::{Behind, Index};
+/// use table_core::index::{EventuallyConsistent, Index};
 ///
 /// /// Accepts indexes whose results must be verified.
-/// fn wants_verification<I: Index<Consistency = Behind>>() {}
+/// fn wants_verification<I: Index<Consistency = EventuallyConsistent>>() {}
 /// wants_verification::<EmployeeByLastName>(); // stored in another table
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Behind {}
+pub enum EventuallyConsistent {}
 
 mod sealed {
     pub trait Sealed {}
 }
 
-impl sealed::Sealed for InStep {}
-impl sealed::Sealed for Behind {}
-impl Consistency for InStep {}
-impl Consistency for Behind {}
+impl sealed::Sealed for StronglyConsistent {}
+impl sealed::Sealed for EventuallyConsistent {}
+impl Consistency for StronglyConsistent {}
+impl Consistency for EventuallyConsistent {}

@@ -37,7 +37,7 @@ use crate::row::RowWriter;
 )]
 pub trait CopyIndex: Index {
     /// The properties that a copy does not store because its key contains them.
-    const GIVEN: &'static [&'static str] = &[];
+    const KEY_PROPERTIES: &'static [&'static str] = &[];
     /// The properties of a copy from which the key of its entity is computed (`Index::owner`).
     const OWNER: &'static [&'static str] = &[];
 
@@ -45,7 +45,7 @@ pub trait CopyIndex: Index {
     ///
     /// # Errors
     /// `EntityMismatch` if the key does not belong to a copy.
-    fn write_given(_copy: EntityRef<'_>, _row: &mut RowWriter) -> Result<()> {
+    fn write_key_properties(_copy: EntityRef<'_>, _row: &mut RowWriter) -> Result<()> {
         Ok(())
     }
 }
@@ -157,14 +157,14 @@ pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key
         Some(owner) => (owner.partition_key.as_str(), owner.row_key.as_str()),
         None => (copy.partition_key, copy.row_key),
     };
-    if !I::GIVEN.iter().any(|name| select.contains(name)) {
+    if !I::KEY_PROPERTIES.iter().any(|name| select.contains(name)) {
         return P::from_entity(EntityRef::new(partition_key, row_key, copy.row));
     }
-    let mut row = RowWriter::with_capacity(copy.row.len() + I::GIVEN.len());
+    let mut row = RowWriter::with_capacity(copy.row.len() + I::KEY_PROPERTIES.len());
     for property in copy.row.properties() {
         let property = property?;
         row.property(property.name, property.value);
     }
-    I::write_given(copy, &mut row)?;
+    I::write_key_properties(copy, &mut row)?;
     P::from_entity(EntityRef::new(partition_key, row_key, row.finish().view()))
 }

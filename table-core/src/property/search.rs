@@ -1,14 +1,14 @@
 //! Sequential search for the properties of a row.
 
 use crate::error::{Error, Result};
-use crate::row::{Reader, RowView};
+use crate::row::{RowReader, RowView};
 use crate::value::ValueRef;
 
 /// State of generated code that reads a row. It keeps the first error, to be returned at the end, because a `?` at each property costs more compile
 /// time than a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
-    pub(super) row: Reader<'a>,
+    pub(super) row: RowReader<'a>,
     error: Option<Error>,
 }
 
@@ -17,7 +17,7 @@ impl<'a> Search<'a> {
     #[inline]
     #[must_use]
     pub const fn new(row: RowView<'a>) -> Self {
-        Self { row: Reader::new(row), error: None }
+        Self { row: RowReader::new(row), error: None }
     }
 
     /// Sets the expected shape: the shape of rows that this program writes.

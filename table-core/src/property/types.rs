@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::error::{Error, Result};
 use crate::property::fault::PropertyFault;
 use crate::property::{Property, mismatch};
-use crate::row::{Reader, RowWriter};
+use crate::row::{RowReader, RowWriter};
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, edm_ticks};
 
@@ -37,13 +37,13 @@ macro_rules! property {
 
             $(
                 #[inline]
-                fn from_next($row: &mut Reader<'_>, $next: &str) -> Option<Self> {
+                fn from_next($row: &mut RowReader<'_>, $next: &str) -> Option<Self> {
                     $stored
                 }
 
                 $(
                     #[inline]
-                    fn next_again(&mut self, $row: &mut Reader<'_>, $next: &str) -> bool {
+                    fn next_again(&mut self, $row: &mut RowReader<'_>, $next: &str) -> bool {
                         $over(self, $row, $next)
                     }
                 )?
@@ -160,7 +160,7 @@ fn read_text<T>(text: &str, read: impl FnOnce(&str) -> Option<T>, wanted: &'stat
 
 /// Reads a string into an existing `String`.
 #[inline]
-fn text_over(value: &mut String, row: &mut Reader<'_>, name: &str) -> bool {
+fn text_over(value: &mut String, row: &mut RowReader<'_>, name: &str) -> bool {
     let Some(text) = row.text(name) else { return false };
     value.clear();
     value.push_str(text);
@@ -169,7 +169,7 @@ fn text_over(value: &mut String, row: &mut Reader<'_>, name: &str) -> bool {
 
 /// Reads bytes into an existing `Vec`.
 #[inline]
-fn bytes_over(value: &mut Vec<u8>, row: &mut Reader<'_>, name: &str) -> bool {
+fn bytes_over(value: &mut Vec<u8>, row: &mut RowReader<'_>, name: &str) -> bool {
     let Some(bytes) = row.bytes(name, EdmType::Binary) else { return false };
     value.clear();
     value.extend_from_slice(bytes);
@@ -209,12 +209,12 @@ impl<T: Property> Property for Option<T> {
     }
 
     #[inline]
-    fn from_next(row: &mut Reader<'_>, name: &str) -> Option<Self> {
+    fn from_next(row: &mut RowReader<'_>, name: &str) -> Option<Self> {
         T::from_next(row, name).map(Some)
     }
 
     #[inline]
-    fn next_again(&mut self, row: &mut Reader<'_>, name: &str) -> bool {
+    fn next_again(&mut self, row: &mut RowReader<'_>, name: &str) -> bool {
         match self {
             Some(value) => value.next_again(row, name),
             None => Self::from_next(row, name).map(|value| *self = value).is_some(),

@@ -8,20 +8,20 @@ use crate::value::EdmType;
 /// A reader of properties in order. It returns `None` for anything unexpected, which slower functions then handle or report.
 ///
 /// ```
-/// use table_core::row::{Reader, RowWriter};
+/// use table_core::row::{RowReader, RowWriter};
 /// use table_core::{EdmType, ValueRef};
 ///
 /// let mut writer = RowWriter::new();
 /// writer.property("FirstName", ValueRef::String("Ada"));
 /// writer.property("Age", ValueRef::Int32(34));
 /// let row = writer.finish();
-/// let mut reader = Reader::new(row.view());
+/// let mut reader = RowReader::new(row.view());
 /// assert_eq!(reader.text("LastName"), None); // not the next property
 /// assert_eq!(reader.text("FirstName"), Some("Ada"));
 /// assert_eq!(reader.fixed("Age", EdmType::Int32).map(i32::from_le_bytes), Some(34));
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Reader<'a> {
+pub struct RowReader<'a> {
     row: RowView<'a>,
     /// The position of the next property, usable as the hint of [`RowView::find`].
     pub next: usize,
@@ -36,7 +36,7 @@ pub struct Reader<'a> {
     begin: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RowReader<'a> {
     /// Starts at the first property.
     #[must_use]
     pub const fn new(row: RowView<'a>) -> Self {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     /// Returns the result of `find`, using the reader alone.
-    fn next<'a>(reader: &mut Reader<'a>, name: &str, edm: EdmType) -> Option<ValueRef<'a>> {
+    fn next<'a>(reader: &mut RowReader<'a>, name: &str, edm: EdmType) -> Option<ValueRef<'a>> {
         match edm {
             EdmType::String => reader.text(name).map(ValueRef::String),
             EdmType::Int32 => reader.fixed(name, edm).map(i32::from_le_bytes).map(ValueRef::Int32),
@@ -154,7 +154,7 @@ mod tests {
                 writer.property(name, value.as_ref());
             }
             let row = writer.finish();
-            let mut reader = Reader::new(row.view());
+            let mut reader = RowReader::new(row.view());
             for (name, value) in &named {
                 prop_assert_eq!(reader.text("Elsewhere"), None);
                 let found = next(&mut reader, name, value.edm_type());
@@ -177,7 +177,7 @@ mod tests {
                 let at = at.index(bytes.len());
                 bytes[at] ^= flip;
             }
-            let mut reader = Reader::new(RowView::new(&bytes));
+            let mut reader = RowReader::new(RowView::new(&bytes));
             for (place, value) in values.iter().enumerate() {
                 reader.next = place;
                 if let Some(found) = next(&mut reader, "P", value.edm_type()) {
@@ -199,7 +199,7 @@ mod tests {
         let at = bytes.windows(11).rposition(|window| window == b"firstsecond").unwrap();
         bytes[at + 5] = 0xFF;
         let view = RowView::new(&bytes);
-        assert_eq!(Reader::new(view).text("first"), None, "left to the slower path");
+        assert_eq!(RowReader::new(view).text("first"), None, "left to the slower path");
         assert_eq!(view.find("first", &mut 0).unwrap(), Some(ValueRef::String("first")));
         assert!(view.find("second", &mut 0).is_err());
     }

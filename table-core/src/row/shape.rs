@@ -49,7 +49,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{Reader, RowWriter};
+    use crate::row::{RowReader, RowWriter};
     use crate::value::{Value, ValueRef};
 
     const PROPERTIES: &[PropertySchema] = &[
@@ -85,7 +85,7 @@ mod tests {
         writer.property("Active", ValueRef::Boolean(true));
         let row = writer.finish();
         for row in [row, write(None)] {
-            let mut reader = Reader::new(row.view());
+            let mut reader = RowReader::new(row.view());
             reader.expect(shape.bytes());
             assert_eq!(reader.text("FirstName"), Some("Ada"));
             let size = reader.fixed("Größe", EdmType::Int32).map(i32::from_le_bytes);

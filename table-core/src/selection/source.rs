@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::entity::{FromEntity, Versioned, put, read_own_again};
 use crate::error::Result;
-use crate::index::consistency::{Consistency, InStep};
+use crate::index::consistency::{Consistency, StronglyConsistent};
 use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
@@ -152,7 +152,7 @@ impl<I> sealed::Sealed for Lists<I> {}
 
 impl Source for Primary {
     const INDEX: Option<&'static IndexSchema> = None;
-    type Consistency = InStep;
+    type Consistency = StronglyConsistent;
 }
 
 impl<I: Index> Source for Copies<I> {

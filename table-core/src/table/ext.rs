@@ -29,7 +29,7 @@ pub trait TableStoreExt: TableStore + Clone {
     /// Returns the table that the schema of `E` names. Sends nothing; an invalid name is reported at first use.
     #[must_use]
     fn table<E: Entity>(&self) -> Table<E, Self> {
-        Table::of_design(self.clone())
+        Table::of(self.clone())
     }
 
     /// Returns the table of a set's members, for writes of the set's values, each of which is written like its member. Does not compile if a member

@@ -44,7 +44,7 @@ pub(crate) enum TableFault {
     Fingerprint,
     #[error(
         "the stored schema of `{entity}` is incompatible with the program's: {verdict}; if the rows have been rewritten \
-         already, call `accept_layout`",
+         already, call `accept_schema`",
         verdict = .evolution.verdict()
     )]
     Layout {
@@ -54,7 +54,7 @@ pub(crate) enum TableFault {
     },
     #[error(
         "a program with a newer schema of `{entity}`, generation {generation}, has opened the table, and this program would not maintain what it \
-         declares; run the newer program, or return to this schema with `accept_layout`"
+         declares; run the newer program, or return to this schema with `accept_schema`"
     )]
     OlderLayout {
         entity: String,
@@ -84,10 +84,10 @@ impl Fault for TableFault {
             Self::EmptyTransaction => (ErrorCode::InvalidInput, Some("EGT-12")),
             Self::NoLayout => (ErrorCode::ResourceNotFound, None),
             Self::Fingerprint => (ErrorCode::Corrupted, None),
-            Self::DropsProperties(_) => (ErrorCode::LayoutMismatch, Some("EVO-3")),
+            Self::DropsProperties(_) => (ErrorCode::SchemaMismatch, Some("EVO-3")),
             Self::Layout { evolution, .. } | Self::OlderLayout { evolution, .. } => {
                 let worst = evolution.changes.iter().max_by_key(|change| change.rule.verdict);
-                (ErrorCode::LayoutMismatch, worst.map(|change| change.rule.id))
+                (ErrorCode::SchemaMismatch, worst.map(|change| change.rule.id))
             }
         }
     }

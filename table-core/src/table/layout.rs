@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use admission::Admission;
 pub(super) use designs::forget;
-pub use record::{LAYOUTS, StoredLayout};
+pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;
 pub use standing::LEASE;
 pub(crate) use standing::Standing;
@@ -33,7 +33,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// returns the handle. A bag has no schema to compare.
     ///
     /// - If no schema is stored, or the [verdict](crate::schema::Verdict) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored,
-    ///   and the work to do is recorded in [`StoredLayout::pending`].
+    ///   and the work to do is recorded in [`SchemaRecord::pending`].
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
     /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
     ///   indexes, a feed or copies whose backfill has not begun; otherwise it is an error. The stored schema is not changed.
@@ -66,19 +66,19 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///
     /// let new = store.table::<v2::Employee>().create_if_missing().await; // #[digits(8)] id: u32
     /// let error = new.unwrap_err();
-    /// assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
+    /// assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```
     ///
     /// # Errors
-    /// `LayoutMismatch` with the verdict, each change and its remedy; the source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew` or
+    /// `SchemaMismatch` with the verdict, each change and its remedy; the source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew` or
     /// `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
     pub async fn create_if_missing(self) -> Result<Self> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
         let mut standing = None;
-        for design in E::DESIGNS {
+        for design in E::SCHEMAS {
             let design = StoredSchema::of(design).in_table(table.as_str());
             let lacking = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
             standing = Some(Arc::new(Standing::new(design, self.now(), lacking)));
@@ -98,7 +98,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 
     /// Stores the schema of `E` regardless of the verdict. Call it once old rows have been rewritten or abandoned.
     ///
-    /// The reason, the verdict and its rules are recorded in [`StoredLayout::accepted`]. Rows are not changed.
+    /// The reason, the verdict and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -109,8 +109,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// # pollster::block_on(async {
     /// # let store = Engine::in_memory();
     /// let employees = store.table::<Employee>().create_if_missing().await?;
-    /// employees.accept_layout("rewritten with 8 digits on 2026-11-20").await?;
-    /// let accepted = employees.stored_layout().await?.and_then(|layout| layout.accepted);
+    /// employees.accept_schema("rewritten with 8 digits on 2026-11-20").await?;
+    /// let accepted = employees.schema_record().await?.and_then(|layout| layout.accepted);
     /// assert_eq!(accepted.as_deref(), Some("rewritten with 8 digits on 2026-11-20 (same)"));
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// Any error of the store.
-    pub async fn accept_layout(&self, reason: &str) -> Result<()> {
+    pub async fn accept_schema(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
         let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
         designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
@@ -128,7 +128,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error of the store.
-    pub async fn stored_layout(&self) -> Result<Option<StoredLayout>> {
+    pub async fn schema_record(&self) -> Result<Option<SchemaRecord>> {
         record::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
@@ -161,7 +161,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// handle that was not opened.
     ///
     /// # Errors
-    /// `LayoutMismatch` if the check fails; any error of the store.
+    /// `SchemaMismatch` if the check fails; any error of the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit(&self.store, self.name()?, now).await,
@@ -185,7 +185,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// [`admit`](Self::admit).
     ///
     /// # Errors
-    /// `LayoutMismatch` (EVO-3).
+    /// `SchemaMismatch` (EVO-3).
     pub fn admit_whole(&self) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit_whole(self.name()?),
@@ -196,7 +196,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Queries the store. Returns `true` if the stored schema is that of this handle, or `None` if the handle was not opened.
     ///
     /// # Errors
-    /// `LayoutMismatch` if this program cannot write at the same time as programs with the stored schema; any error of the store.
+    /// `SchemaMismatch` if this program cannot write at the same time as programs with the stored schema; any error of the store.
     pub async fn is_current(&self) -> Result<Option<bool>> {
         match &self.standing {
             Some(standing) => standing.ask(&self.store, self.name()?).await.map(Some),
@@ -216,13 +216,13 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts.
-    pub async fn note_layout(&self, change: impl Fn(&mut StoredLayout)) -> Result<StoredLayout> {
+    pub async fn update_schema_record(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let table = self.name()?;
         let key = record::key(table, E::SCHEMA.entity)?;
         let retry = self.retry.clone().unwrap_or_default();
-        let mut race = retry.race("the stored schema");
+        let mut race = retry.start("the stored schema");
         loop {
-            let Some(mut layout) = self.stored_layout().await? else {
+            let Some(mut layout) = self.schema_record().await? else {
                 return Err(Error::of(TableFault::NoLayout).with_table(table.as_str()));
             };
             let before = layout.clone();
@@ -237,7 +237,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
                     layout.etag = etag.unwrap_or(layout.etag);
                     return Ok(layout);
                 }
-                Err(error) if error.is_precondition_failed() => race.lost(error).await?,
+                Err(error) if error.is_precondition_failed() => race.retry(error).await?,
                 Err(error) => return Err(error),
             }
         }

@@ -211,7 +211,7 @@ impl<E, S: TableStore> PatchTarget for Table<E, S> {
             return written(table, request::write(&self.store, table, key, kind).await?);
         }
         let retry = self.retry.clone().unwrap_or_default();
-        let mut race = retry.race("the entity");
+        let mut race = retry.start("the entity");
         loop {
             let stored = request::get(&self.store, table, &key, &Select::All).await?;
             let stored = stored.ok_or_else(|| at(TableFault::NothingToUpdate, table, &key))?;
@@ -220,7 +220,7 @@ impl<E, S: TableStore> PatchTarget for Table<E, S> {
             }
             let kind = OperationKind::Replace(change.apply(stored.row.view())?, stored.etag.into());
             match request::write(&self.store, table, key.clone(), kind).await {
-                Err(error) if error.is_precondition_failed() => race.lost(error).await?,
+                Err(error) if error.is_precondition_failed() => race.retry(error).await?,
                 etag => return written(table, etag?),
             }
         }

@@ -404,7 +404,7 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
 /// Returns the error for a condition on a property that the copies of an index do not store, which would never match.
 fn not_stored(index: &IndexSchema, filter: &Filter) -> Option<Error> {
     let names = filter.terms().iter().filter_map(|term| match term {
-        Term::Compare { name, .. } | Term::Flag(name) => Some(name.as_ref()),
+        Term::Compare { name, .. } | Term::Bool(name) => Some(name.as_ref()),
         Term::And | Term::Or | Term::Not => None,
     });
     let mut missing = names.filter(|name| {

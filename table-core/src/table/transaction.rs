@@ -165,8 +165,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
 
     /// Checks that an entity is stored in the table of the transaction, which has one table (EGT-1) but may contain entities of several types.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
-        let Some(design) = M::design_table() else { return Ok(()) };
-        let table = match E::design_table() {
+        let Some(design) = M::schema_table() else { return Ok(()) };
+        let table = match E::schema_table() {
             Some(table) => table,
             None => self.table.name()?.as_str(),
         };

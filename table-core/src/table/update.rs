@@ -166,7 +166,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         let (key, mut version) = from?;
         let table = self.name()?;
         let retry = self.retry.clone().unwrap_or_default();
-        let mut race = retry.race("the entity");
+        let mut race = retry.start("the entity");
         loop {
             let found = if let Some(version) = version.take() {
                 (version, None)
@@ -175,7 +175,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
                 ((found.stored.etag.clone(), found.stored.row.view().timestamp()), Some(found))
             };
             match self.write_change(table, &key, found, &changes).await {
-                Err(error) if error.is_precondition_failed() => race.lost(error).await?,
+                Err(error) if error.is_precondition_failed() => race.retry(error).await?,
                 done => return done,
             }
         }

@@ -10,17 +10,17 @@ pub(super) enum ContainerFault {
         "the container has the paths {found}, but the store expects {expected}; paths cannot change, so open it with its own \
          levels or copy it into a new container"
     )]
-    #[fault(LayoutMismatch, "HPK-43")]
+    #[fault(SchemaMismatch, "HPK-43")]
     Paths { found: String, expected: String },
     #[error(
         "the container has kind {kind:?} in version {version:?}, but {expected:?} in version V2 is required; copy it into a new container"
     )]
-    #[fault(LayoutMismatch, "EPK-9")]
+    #[fault(SchemaMismatch, "EPK-9")]
     Hash { kind: PartitionKeyKind, version: PartitionKeyVersion, expected: PartitionKeyKind },
     #[error(
         "items of the container expire; request it by `Options::time_to_live`, or turn off the time to live of the container"
     )]
-    #[fault(LayoutMismatch, "HPK-43")]
+    #[fault(SchemaMismatch, "HPK-43")]
     TimeToLive,
     #[error("no container has this name")]
     #[fault(TableNotFound, "OPT-6")]

@@ -38,7 +38,7 @@ fn hpk_42_and_wire_6_a_mapping_with_a_fault_is_refused_with_the_reason() {
         assert!(error.to_string().contains(reason), "{error} has no {reason}");
     }
     let valid = orders().time_to_live("ExpiresIn").constant("/type", "order");
-    assert_eq!(Options::new().mapping("Orders", valid).unwrap().levels_in("orders"), 2);
+    assert_eq!(Options::new().mapping("Orders", valid).unwrap().level_count("orders"), 2);
 }
 
 #[derive(Entity)]
@@ -66,5 +66,5 @@ fn wire_6_a_mapping_of_an_entity_names_its_properties_with_their_types() {
         let error = Options::new().mapping_of::<Order>(mapping).unwrap_err();
         assert!(error.to_string().contains(reason), "{error} has no {reason}");
     }
-    assert_eq!(Options::new().mapping_of::<Order>(orders()).unwrap().levels_in("Orders"), 2);
+    assert_eq!(Options::new().mapping_of::<Order>(orders()).unwrap().level_count("Orders"), 2);
 }

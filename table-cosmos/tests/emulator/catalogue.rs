@@ -233,7 +233,7 @@ fn a_daily_container_is_dropped_when_it_expires() {
         let yesterday = now - Duration::days(1);
         let of = |keep, at| {
             let clock = Clock::of_instants(move || at);
-            PeriodTables::<Login, _>::new(store.clone()).keep(keep).ahead(1).with_clock(clock)
+            PeriodTables::<Login, _>::new(store.clone()).retain(keep).precreate(1).with_clock(clock)
         };
         let logins = of(30, now);
         logins.prepare().await.unwrap();

@@ -85,7 +85,7 @@ fn each_operation_counts_the_request_units_that_the_service_charged() {
         assert_eq!((usage.submits.operations, usage.gets.operations - before.gets.operations), (3, 1));
         let close = |left: f64, right: f64| assert!((left - right).abs() < 1e-6, "{left} {right}");
         close(usage.submits.units, inserted + merged + batched);
-        close(usage.submits.most, merged);
+        close(usage.submits.max, merged);
         close(usage.gets.units - before.gets.units, read);
         close(usage.queries.units - before.queries.units, asked);
         assert_eq!(store.usage(&TableName::new("Other").unwrap()), table_cosmos::Usage::default());
@@ -117,7 +117,7 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
         assert_eq!(measured.operations, 3);
         assert!((measured.units - pages.iter().sum::<f64>()).abs() < 1e-6, "{measured:?} {pages:?}");
         assert!(
-            (measured.most - pages.iter().copied().fold(0.0, f64::max)).abs() < 1e-6,
+            (measured.max - pages.iter().copied().fold(0.0, f64::max)).abs() < 1e-6,
             "{measured:?} {pages:?}"
         );
         let text = plan.to_string();

@@ -128,7 +128,7 @@ fn hpk_43_a_container_that_expires_is_opened_if_the_options_say_so() {
                 let error = opened.unwrap_err();
                 assert_eq!(
                     (error.code(), error.rule()),
-                    (ErrorCode::LayoutMismatch, Some("HPK-43")),
+                    (ErrorCode::SchemaMismatch, Some("HPK-43")),
                     "{error}"
                 );
                 assert!(error.to_string().contains("Options::time_to_live"), "{error}");

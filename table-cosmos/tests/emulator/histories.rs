@@ -78,7 +78,7 @@ fn con_11_all_responses_over_a_lossy_network_are_consistent() {
 #[test]
 fn con_11_all_responses_without_exact_writes_are_consistent() {
     for seed in 0..histories() / 3 {
-        run(seed, &Options::new().exact(false)).unwrap_or_else(|report| panic!("{report}"));
+        run(seed, &Options::new().at_most_once_writes(false)).unwrap_or_else(|report| panic!("{report}"));
     }
 }
 
@@ -90,7 +90,7 @@ fn con_11_and_wire_6_answers_over_a_mapped_container_can_be_true() {
         .property("B", "/nested/b", Format::Int32)
         .property("N", "/nested/count", Format::Int64)
         .constant("/kind", "object");
-    let options = Options::new().exact(false).mapping("Objects", mapping).unwrap();
+    let options = Options::new().at_most_once_writes(false).mapping("Objects", mapping).unwrap();
     let mut total = Tally::default();
     for seed in 0..histories() / 3 {
         total = total.and(run(seed, &options).unwrap_or_else(|report| panic!("{report}")));

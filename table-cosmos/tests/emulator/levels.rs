@@ -101,7 +101,7 @@ fn hpk_43_rust_2_and_wire_7_opening_a_container_with_other_levels_is_refused() {
         for table in [two, one] {
             let key = EntityKey::new("a!b!", "r").unwrap();
             let error = store.get(&table, &key, &table_core::query::Select::All).await.unwrap_err();
-            assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("HPK-43")), "{error}");
+            assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("HPK-43")), "{error}");
             assert!(error.to_string().contains("paths"), "{error}");
         }
     });

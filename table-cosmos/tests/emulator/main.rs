@@ -55,8 +55,10 @@ async fn store(partitions: u32, options: Options) -> Partitioned {
 
 /// Returns options with so many attempts that they would last for minutes, so a slow machine does not exhaust them.
 fn patient() -> Options {
-    Options::new()
-        .splits(100_000, Backoff { first: Duration::from_millis(1), most: Duration::from_millis(5) })
+    Options::new().retry_during_splits(
+        100_000,
+        Backoff { initial: Duration::from_millis(1), max: Duration::from_millis(5) },
+    )
 }
 
 /// Opens a store whose partitions are split and merged during requests.

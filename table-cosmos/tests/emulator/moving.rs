@@ -40,8 +40,11 @@ fn map_12_and_hpk_24_writes_and_reads_wait_for_a_split_and_lose_nothing() {
         let table = TableName::new("Events").unwrap();
         emulator.create(&table, 2, 1, None).unwrap();
         // The attempts would last for hours, so a slow machine does not exhaust them.
-        let patient = Backoff { first: Duration::from_millis(5), most: Duration::from_millis(50) };
-        let store = emulator.open(Options::new().levels("Events", 2).splits(100_000, patient)).await.unwrap();
+        let patient = Backoff { initial: Duration::from_millis(5), max: Duration::from_millis(50) };
+        let store = emulator
+            .open(Options::new().levels("Events", 2).retry_during_splits(100_000, patient))
+            .await
+            .unwrap();
         for user in 0..100 {
             store.submit(&table, insert(&store, &format!("t!u{user:03}!"), "r")).await.unwrap();
         }
@@ -112,8 +115,9 @@ fn map_12_a_split_that_outlasts_the_attempts_is_reported_as_such() {
         let emulator = Emulator::new(false).unwrap();
         let table = TableName::new("Events").unwrap();
         emulator.create(&table, 2, 1, None).unwrap();
-        let short = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(1) };
-        let store = emulator.open(Options::new().levels("Events", 2).splits(2, short)).await.unwrap();
+        let short = Backoff { initial: Duration::from_millis(1), max: Duration::from_millis(1) };
+        let store =
+            emulator.open(Options::new().levels("Events", 2).retry_during_splits(2, short)).await.unwrap();
         store.submit(&table, insert(&store, "t!u!", "r")).await.unwrap();
         emulator.split(&table, 0, &place("u"), Duration::from_secs(60 * 60)).unwrap();
         let error = store.submit(&table, insert(&store, "t!u!", "s")).await.unwrap_err();

@@ -60,7 +60,7 @@ fn etag_6_a_change_feed_and_a_view_need_no_timestamps() {
             accounts.insert(&Account { owner: "ada".into(), id, cents: 5 }).await.unwrap();
         }
         view.catch_up(100).await.unwrap();
-        let balance = view.rows().await.unwrap().get(Balance::key("ada")).await.unwrap().unwrap();
+        let balance = view.table().await.unwrap().get(Balance::key("ada")).await.unwrap().unwrap();
         assert_eq!(balance.cents, 25);
     });
 }

@@ -132,7 +132,7 @@ fn a_tenant_of_several_levels_is_copied_and_erased() {
         assert_eq!(feed.len(), 3, "the feed continues");
 
         assert!(contoso.erase().await.unwrap().rows > 0);
-        assert_eq!(contoso.left().await.unwrap(), 0);
+        assert_eq!(contoso.remaining().await.unwrap(), 0);
         let others = tickets.query(Ticket::rows("adatum", "it")).collect().await.unwrap();
         assert_eq!(others.len(), 1);
     });

@@ -96,10 +96,11 @@ impl Process {
         let name = QueueName::new("work").unwrap();
         let outbox = Outbox::with_runtime(store.clone(), queue, name, runtime.clone());
         let feed = || Feed::with_runtime(store.clone(), runtime.clone());
-        let deals = store.entities_through::<Deal, _>(outbox.clone());
+        let deals = store.entities_with_outbox::<Deal, _>(outbox.clone());
         let deals = deals.with_runtime(runtime.clone()).with_retry(retry.clone()).with_feed(feed());
         let view = ViewTable::new(store.clone()).with_feed(feed()).with_retry(retry);
-        let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        let options =
+            WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
         let worker = Worker::with_options(outbox.clone(), options).with_index_handler(&deals);
         Self { deals, view, worker, outbox }
     }

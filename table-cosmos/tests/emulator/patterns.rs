@@ -9,7 +9,7 @@ use table_patterns::EntityStore;
 use table_patterns::group::{Many, One};
 use table_patterns::log_tail::{LogStamp, LogTail};
 use table_patterns::outbox::Outbox;
-use table_patterns::relation::OwnerTable;
+use table_patterns::relation::ParentTable;
 use table_patterns::work::{Worker, WorkerOptions};
 
 use crate::{runtime, store};
@@ -79,12 +79,12 @@ fn a_cross_partition_index_is_updated_by_the_outbox() {
         // Queues are those of another store: here the engine, in production a storage account.
         let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("staff").unwrap());
         outbox.create_queues().await.unwrap();
-        let staff = store.entities_through::<Staff, _>(outbox.clone()).create_if_missing().await.unwrap();
+        let staff = store.entities_with_outbox::<Staff, _>(outbox.clone()).create_if_missing().await.unwrap();
         let ada = Staff { tenant: "contoso".into(), team: "red".into(), id: 1, badge: "7".into() };
         staff.insert(&ada).await.unwrap();
         let options = WorkerOptions {
             lease: Duration::from_secs(5 * 60),
-            idle: Duration::from_millis(5),
+            poll_interval: Duration::from_millis(5),
             ..WorkerOptions::default()
         };
         let worker = Worker::with_options(outbox, options).with_index_handler(&staff);
@@ -166,7 +166,7 @@ fn owners_and_parts_share_a_partition() {
     runtime().block_on(async {
         let store = store(4, Options::new()).await;
         store.create("Company", 1);
-        let employees = OwnerTable::<_, EmployeeWithReviews, _>::new(store.table::<Employee>());
+        let employees = ParentTable::<_, EmployeeWithReviews, _>::new(store.table::<Employee>());
         let review = Review { department: "Sales".into(), employee: 223, year: 2012 };
         let missing = employees.insert_part(Employee::key("Sales", 223), &review).await.unwrap_err();
         assert!(missing.is_not_found());

@@ -139,10 +139,10 @@ fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
         let gone =
             FaultInjectionResultBuilder::new().with_error(FaultInjectionErrorType::PartitionIsGone).build();
         let short = table_core::runtime::Backoff {
-            first: std::time::Duration::from_millis(1),
-            most: std::time::Duration::from_millis(1),
+            initial: std::time::Duration::from_millis(1),
+            max: std::time::Duration::from_millis(1),
         };
-        let options = two_levels().splits(2, short);
+        let options = two_levels().retry_during_splits(2, short);
         let (store, table) = answering(FaultOperationType::QueryItem, gone, options).await;
         let query = Query::new(KeyRange::partition("contoso!ada!"));
         let error = store.query(&table, &query, None).await.unwrap_err();
@@ -204,7 +204,7 @@ fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
             [(levels, Some(3600), "expire"), (levels, Some(-1), "expire"), (turned, None, "/l2, /l1")]
         {
             let error = opening(2, partition_key, more).await;
-            let refusal = (ErrorCode::LayoutMismatch, Some("HPK-43"));
+            let refusal = (ErrorCode::SchemaMismatch, Some("HPK-43"));
             assert_eq!((error.code(), error.rule()), refusal, "{partition_key}: {error}");
             assert!(error.to_string().contains(what) && error.table() == Some(EVENTS), "{error}");
         }
@@ -225,7 +225,7 @@ fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
             (2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash"}"#),
         ] {
             let error = opening(levels, partition_key, None).await;
-            let refusal = (ErrorCode::LayoutMismatch, Some("EPK-9"));
+            let refusal = (ErrorCode::SchemaMismatch, Some("EPK-9"));
             assert_eq!((error.code(), error.rule()), refusal, "{partition_key}: {error}");
             assert!(error.to_string().contains("V2 is required"), "{error}");
         }

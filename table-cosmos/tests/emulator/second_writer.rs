@@ -136,7 +136,7 @@ async fn world(exact: bool, applies: bool) -> (Arc<Overtaken>, CosmosTables) {
         armed: AtomicBool::new(false),
         applies,
     });
-    let store = account.open_over(Options::new().exact(exact), network.clone()).await.unwrap();
+    let store = account.open_over(Options::new().at_most_once_writes(exact), network.clone()).await.unwrap();
     store.query(&network.table, &Query::new(KeyRange::partition("none")), None).await.unwrap();
     (network, store)
 }

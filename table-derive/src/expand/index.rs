@@ -133,10 +133,10 @@ fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Returns the consistency of the index: `InStep` or `Behind`.
+/// Returns the consistency of the index: `StronglyConsistent` or `EventuallyConsistent`.
 fn consistency(index: &Index) -> TokenStream {
     let in_step = index.attr.table.is_none() && index.attr.partition_key.is_none();
-    if in_step { quote!(InStep) } else { quote!(Behind) }
+    if in_step { quote!(StronglyConsistent) } else { quote!(EventuallyConsistent) }
 }
 
 /// Generates `impl Index for EmployeeByEmail`.

@@ -99,5 +99,5 @@ fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream>
 }
 
 fn told(forms: &TokenStream, at: usize) -> TokenStream {
-    quote!(+ __table::SelfDelimiting<{ __table::is_told(#forms, #at) }>)
+    quote!(+ __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>)
 }

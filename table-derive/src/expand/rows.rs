@@ -119,7 +119,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let (append, value) = (field.append(), field.argument());
     // Only codecs whose width is known to the compiler alone are checked, because each bound costs compile time.
     let told = (!design.stub && !end && part.codec.may_vary())
-        .then(|| quote_spanned!(ty.span()=> + __table::SelfDelimiting<{ __table::is_told(#forms, #at) }>));
+        .then(|| quote_spanned!(ty.span()=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
     // Spanned at the field's type; see `KeyField::item`.
     let range_call = quote_spanned! {ty.span()=>

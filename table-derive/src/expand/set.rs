@@ -67,7 +67,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
             }
             #[automatically_derived]
             impl __table::Declared for #ident {
-                const DESIGNS: &'static [&'static __table::EntitySchema] = <Self as __table::EntitySet>::MEMBERS;
+                const SCHEMAS: &'static [&'static __table::EntitySchema] = <Self as __table::EntitySet>::MEMBERS;
             }
             #write
             #(#memberships)*
@@ -82,7 +82,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
     let table = set.members.first().map(|member| {
         let schema = schema(member.ty);
         quote! {
-            fn design_table() -> ::core::option::Option<&'static ::core::primitive::str> {
+            fn schema_table() -> ::core::option::Option<&'static ::core::primitive::str> {
                 ::core::option::Option::Some(#schema.table)
             }
         }
@@ -171,7 +171,7 @@ pub(crate) fn stub(set: &EntitySet<'_>) -> TokenStream {
             impl<E: __table::Entity> __table::SetOf<E> for #ident {}
             #[automatically_derived]
             impl __table::Declared for #ident {
-                const DESIGNS: &'static [&'static __table::EntitySchema] = &[];
+                const SCHEMAS: &'static [&'static __table::EntitySchema] = &[];
             }
             #[automatically_derived]
             impl __table::ToEntity for #ident {

@@ -18,7 +18,7 @@ const MESSAGES: usize = 32;
 /// Returns the names of the store's queues; `None` for an account, which only a program with the queue's name can read here.
 pub(crate) fn names(context: &Context<'_>, most: usize) -> Result<Option<Vec<QueueName>>> {
     let engine = context.state.source.engine.as_ref();
-    Ok(engine.map(|engine| engine.queues_from("", most)).transpose()?)
+    Ok(engine.map(|engine| engine.list_queues("", most)).transpose()?)
 }
 
 fn store<'a>(context: &'a Context<'_>) -> Result<&'a DynQueueStore> {

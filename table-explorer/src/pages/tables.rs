@@ -89,7 +89,7 @@ fn row(
 
 fn is_small(engine: &Engine) -> Result<bool> {
     let found = engine.statistics()?;
-    Ok(found.base_bytes.saturating_add(found.recent_bytes as u64) <= SMALL)
+    Ok(found.base_bytes.saturating_add(found.memtable_bytes as u64) <= SMALL)
 }
 
 /// Counts tables on a blocking thread. A table that was deleted in the meantime has no count.

@@ -163,5 +163,9 @@ async fn an_entity_with_derived_rows_is_refused_with_the_reason() {
     let browser = Browser::open(Explorer::writable(demo::source().await.unwrap())).await;
     let refused = browser.get("/t/HelpDesk/edit?pk=contoso&rk=ticket_000007").await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
-    assert!(refused.body.contains("index By") && !refused.body.contains("--raw-rows"), "{}", refused.body);
+    assert!(
+        refused.body.contains("index By") && !refused.body.contains("--bypass-derived"),
+        "{}",
+        refused.body
+    );
 }

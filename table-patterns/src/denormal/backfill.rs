@@ -7,7 +7,7 @@ use std::time::Duration;
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
-use table_core::mixed::{Belonging, judge, judge_key};
+use table_core::mixed::{RowOwner, classify_key, classify_row};
 use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
 use table_core::selection::{Scan, Selection};
 use table_core::store::TableStore;
@@ -27,7 +27,7 @@ const LISTED: usize = 1_000;
 #[non_exhaustive]
 pub struct CopiesReport {
     /// The number of processed sources with references, and of processed entities.
-    pub looked_at: u64,
+    pub scanned: u64,
     /// The number of entities written.
     pub written: u64,
     /// Entities whose copies could not be settled, with the errors; at most 1,000. Settle them once they are corrected, with
@@ -142,7 +142,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
 
     /// Declares that no program with an older schema is running or has requests under way. The backfill then begins at once, and older programs are
     /// refused.
-    pub const fn without_older_programs(self) -> Self {
+    pub const fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
 
@@ -153,7 +153,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
     /// - Any outage of the store: run the backfill again to continue.
     pub async fn run(self) -> Result<CopiesReport> {
         let (table, mut report) = (&self.handle.table, CopiesReport::default());
-        let layout = table.note_layout(|_| ()).await?;
+        let layout = table.update_schema_record(|_| ()).await?;
         let Some(copying) = Copying::of(self.handle) else { return Ok(report) };
         for note in &layout.pending {
             // A note that the schema of this program does not contain belongs to a newer program.
@@ -171,7 +171,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                 self.handle.admit(false).await?;
                 next = copying.complete_page(side, &place, self.page, &mut report).await?;
                 table
-                    .note_layout(|layout| match &next {
+                    .update_schema_record(|layout| match &next {
                         Some(next) => fence::advance(layout, note, &next.to_string()),
                         None => fence::complete(layout, note),
                     })
@@ -212,7 +212,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             (key, settled)
         });
         for (key, settled) in requests::all(settled, CONCURRENCY).await {
-            report.looked_at += 1;
+            report.scanned += 1;
             match settled {
                 Ok(written) => report.written += u64::try_from(written).unwrap_or(u64::MAX),
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
@@ -228,14 +228,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
         // A row that cannot be judged fails when it is settled.
         let is_own =
-            |belonging: Result<Belonging>| belonging.map_or(true, |belonging| belonging == Belonging::Own);
+            |belonging: Result<RowOwner>| belonging.map_or(true, |belonging| belonging == RowOwner::Own);
         let mut found = BTreeSet::new();
         for row in page.rows.iter() {
             let key = match side {
-                Side::Sources => {
-                    source_in(row.row_key).filter(|source| is_own(judge_key::<E>(row.partition_key, source)))
-                }
-                Side::Holders => is_own(judge::<E>(row)).then_some(row.row_key),
+                Side::Sources => source_in(row.row_key)
+                    .filter(|source| is_own(classify_key::<E>(row.partition_key, source))),
+                Side::Holders => is_own(classify_row::<E>(row)).then_some(row.row_key),
             };
             found.extend(key.map(|row_key| EntityKey::new(row.partition_key, row_key)).transpose()?);
         }

@@ -4,7 +4,7 @@ use table_core::entity::Entity;
 use table_core::key::EntityKey;
 
 use crate::denormal::declared::Declared;
-use crate::index::{Derived, Left, RemoteChange};
+use crate::index::{Derived, EntryFingerprint, RemoteChange};
 
 /// Returns the change that a worker settles in the holders of an entity; `None` if no relation copies a value that differs between two states.
 pub(super) fn passed_on<E: Entity>(key: &EntityKey, before: &E, after: &E) -> Option<RemoteChange> {
@@ -15,5 +15,10 @@ pub(super) fn passed_on<E: Entity>(key: &EntityKey, before: &E, after: &E) -> Op
 
 /// Returns the change that a worker settles in all holders of a source.
 pub(super) fn of_source(key: &EntityKey) -> RemoteChange {
-    RemoteChange { of: Derived::Given, owner: key.clone(), keys: Vec::new(), left: Left::Unknown }
+    RemoteChange {
+        of: Derived::CopiesOf,
+        owner: key.clone(),
+        keys: Vec::new(),
+        fingerprint: EntryFingerprint::Unknown,
+    }
 }

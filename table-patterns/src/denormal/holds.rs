@@ -19,7 +19,7 @@ use crate::denormal::reference::Reference;
 use crate::denormal::relations::Copying;
 use crate::denormal::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
-use crate::index::{Derived, Left, RemoteChange};
+use crate::index::{Derived, EntryFingerprint, RemoteChange};
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
     /// Adds the writes that a change of a holder requires (references, and conditions on sources), and sets its copied properties.
@@ -102,8 +102,13 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                     follow = true;
                 }
             }
-            let of = Derived::Held(relation.relation.name.to_owned());
-            let change = || RemoteChange { of, owner: key.clone(), keys: left, left: Left::Unknown };
+            let of = Derived::CopiesIn(relation.relation.name.to_owned());
+            let change = || RemoteChange {
+                of,
+                owner: key.clone(),
+                keys: left,
+                fingerprint: EntryFingerprint::Unknown,
+            };
             kept.remote.extend(follow.then(change));
         }
         if let (Some(after), Some(given), Some(row)) = (after, given, &mut kept.new) {

@@ -38,7 +38,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Delivery<'_>>) -> Result<usize> {
         let RemoteChange { of, owner, keys, .. } = change;
         let name = match of {
-            Derived::Given => return self.spread(owner, call).await,
+            Derived::CopiesOf => return self.spread(owner, call).await,
             of => of.name(),
         };
         let known = self.relations.holds.iter().find(|held| held.relation.name == name);

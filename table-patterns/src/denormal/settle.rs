@@ -44,7 +44,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
             };
             sources.extend(found.map(|found| (source.clone(), Some(found.etag))));
         }
-        let mut race = handle.retry.race(io::RACE);
+        let mut race = handle.retry.start(io::RACE);
         loop {
             if let Some(source) = self.source_of(held, key).await? {
                 let etag = self.renew(&source_table, &source, &reference).await?;
@@ -63,7 +63,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                 return Ok(written);
             }
             // If the source was missing here but existed when the holder was written, the holder now has copies without a reference.
-            race.lost(None).await.map_err(|error| handle.here(error, key))?;
+            race.retry(None).await.map_err(|error| handle.here(error, key))?;
         }
     }
 

@@ -67,7 +67,7 @@ pub(crate) struct Rounds<'a> {
 impl<'a> Rounds<'a> {
     /// Creates the attempts of a write. `what` names the rows that other writers may change, for the error of the last attempt.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
-        let race = retry.race(what);
+        let race = retry.start(what);
         Self { race, replans_entities: false, replans_rows: false, look: false, left: usize::MAX }
     }
 
@@ -135,7 +135,7 @@ impl<'a> Rounds<'a> {
         if self.left == 0 {
             return Err(conflict);
         }
-        self.race.lost(conflict).await
+        self.race.retry(conflict).await
     }
 
     /// Commits a batch that does not have to be planned again.

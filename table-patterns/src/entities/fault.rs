@@ -20,7 +20,7 @@ pub(crate) enum EntityFault {
     #[error("entity not found; use `insert` or `insert_or_replace`")]
     #[fault(ResourceNotFound, "UPD-2")]
     NotFound,
-    #[error("a step in another partition or table needs an outbox; use `entities_through(outbox)`")]
+    #[error("a step in another partition or table needs an outbox; use `entities_with_outbox(outbox)`")]
     #[fault(Unsupported, "PAT-EC-8")]
     NoOutbox,
     #[error("the write needs the stored properties, which were not read")]

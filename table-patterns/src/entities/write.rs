@@ -210,7 +210,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Checks that no program with a newer schema forbids writes.
     ///
     /// # Errors
-    /// `LayoutMismatch`; any error of the store.
+    /// `SchemaMismatch`; any error of the store.
     pub(crate) async fn admit(&self, is_whole: bool) -> Result<()> {
         self.table.admit(self.retry.runtime().now()).await?;
         if is_whole { self.table.admit_whole() } else { Ok(()) }

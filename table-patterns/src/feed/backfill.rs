@@ -49,7 +49,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
     /// Declares that no program with an older schema is running or has requests under way. The feed is then complete at once, and older programs
     /// are refused.
-    pub const fn without_older_programs(self) -> Self {
+    pub const fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
 
@@ -59,14 +59,14 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error of the store.
     pub async fn run(self) -> Result<Option<Duration>> {
         let table = &self.handle.table;
-        let layout = table.note_layout(|_| ()).await?;
+        let layout = table.update_schema_record(|_| ()).await?;
         if !layout.pending.iter().any(|pending| pending == NOTE) {
             return Ok(None);
         }
         match self.handle.pass_fence(&layout, (NOTE, START), self.has_older).await? {
             Fence::Waits(time) => Ok(Some(time)),
             Fence::Passed(_) => {
-                table.note_layout(|layout| fence::complete(layout, NOTE)).await?;
+                table.update_schema_record(|layout| fence::complete(layout, NOTE)).await?;
                 Ok(None)
             }
         }
@@ -78,7 +78,7 @@ pub(crate) async fn is_announced<E: Entity, S: TableStore>(table: &Table<E, S>) 
     if !E::SCHEMA.keeps.contains(&FEED) {
         return Ok(false);
     }
-    let layout = table.stored_layout().await?;
+    let layout = table.schema_record().await?;
     Ok(layout.is_some_and(|layout| layout.pending.iter().any(|pending| pending == NOTE)))
 }
 

@@ -195,7 +195,7 @@ impl<S: TableStore> Feed<S> {
         up_to: &Cursor,
     ) -> Result<Option<(u64, u64)>> {
         let retry = Retry::default().with_runtime(self.pace.clone());
-        let mut race = retry.race("the feed of the partition");
+        let mut race = retry.start("the feed of the partition");
         loop {
             let Some((head, etag)) = self.head(table, partition_key).await? else { return Ok(None) };
             let floor = head.passed(up_to).min(head.last);
@@ -207,7 +207,7 @@ impl<S: TableStore> Feed<S> {
             if converge::is_won(converge::submit(&self.store, table, partition_key, write).await)? {
                 return Ok(Some((head.floor, floor)));
             }
-            race.lost(None).await?;
+            race.retry(None).await?;
         }
     }
 }

@@ -98,7 +98,7 @@ impl<S: TableStore> Feed<S> {
         let partition_key = transaction.partition_key().clone();
         let own = transaction.operations().len();
         let retry = Retry::default().with_runtime(self.pace.clone());
-        let mut race = retry.race("the feed of the partition");
+        let mut race = retry.start("the feed of the partition");
         loop {
             let mut turn = self.turns.next(table, &partition_key, &self.pace).await;
             let known = match turn.take() {
@@ -110,7 +110,7 @@ impl<S: TableStore> Feed<S> {
                             known
                         } else {
                             drop(turn);
-                            race.lost(None).await?;
+                            race.retry(None).await?;
                             continue;
                         }
                     }
@@ -127,7 +127,7 @@ impl<S: TableStore> Feed<S> {
                 }
                 Err(error) if error.is_conflict() && error.operation().is_some_and(|at| at >= own) => {
                     drop(turn);
-                    race.lost(error.with_table(table.as_str()).with_key(partition_key.as_str(), HEAD))
+                    race.retry(error.with_table(table.as_str()).with_key(partition_key.as_str(), HEAD))
                         .await?;
                 }
                 Err(error) => {

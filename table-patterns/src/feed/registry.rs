@@ -111,7 +111,7 @@ impl<S: TableStore> Feed<S> {
     /// `Corrupted` if the head of the feed cannot be read; any error of the store.
     pub async fn keep_listed(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let retry = Retry::default().with_runtime(self.pace.clone());
-        let mut race = retry.race("the head of a feed");
+        let mut race = retry.start("the head of a feed");
         loop {
             let head = match self.head(table, partition_key).await? {
                 Some(head) => Some(head),
@@ -126,7 +126,7 @@ impl<S: TableStore> Feed<S> {
                     return Ok(());
                 }
             }
-            race.lost(None).await.map_err(|error| error.with_table(table.as_str()))?;
+            race.retry(None).await.map_err(|error| error.with_table(table.as_str()))?;
         }
     }
 

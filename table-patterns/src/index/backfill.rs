@@ -9,7 +9,7 @@ use table_core::index::Index;
 use table_core::query::Continuation;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
-use table_core::table::StoredLayout;
+use table_core::table::SchemaRecord;
 
 use crate::entities::{Entities, StepRecorder};
 use crate::fence::{self, Fence};
@@ -31,7 +31,7 @@ pub struct BackfillProgress {
     /// The phase of the current pass.
     pub phase: Phase,
     /// Number of entities and rows processed by this run.
-    pub looked_at: u64,
+    pub scanned: u64,
     /// Number of rows written by this run.
     pub written: u64,
 }
@@ -44,7 +44,7 @@ pub struct BackfillProgress {
 /// - Rolling updates: programs of an older release write on until the pass over the entities begins. They leave sightings next to the stored schema.
 ///   The pass begins an hour after the first run and after the last sighting, by the clock of the store: later no request of an older
 ///   program can take effect. A run before returns at once, with [`retry_after`](IndexReport::retry_after). From the pass on, older programs are refused.
-///   If no older program is running, say so: [`without_older_programs`](Self::without_older_programs). Writers that never opened their
+///   If no older program is running, say so: [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their
 ///   table must be stopped before.
 /// - Resumable: the position is recorded next to the stored schema after each page. The next run, in any process, continues there.
 /// - When the backfill completes, the index is *ready*. Two entities with the same value in a unique index leave it *building*: the error
@@ -76,7 +76,7 @@ pub struct BackfillProgress {
 /// let error = employees.get(Employee::by_email("Sales", "ada@contoso.com")).await.unwrap_err();
 /// assert_eq!(error.code(), table_core::ErrorCode::IndexNotReady);
 ///
-/// let built = employees.backfill::<EmployeeByEmail>().without_older_programs().run().await?;
+/// let built = employees.backfill::<EmployeeByEmail>().assume_no_older_programs().run().await?;
 /// assert_eq!(built.repaired, 1);
 /// assert!(employees.get(Employee::by_email("Sales", "ada@contoso.com")).await?.is_some());
 /// # Ok::<(), table_core::Error>(())
@@ -119,7 +119,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// ready still use it until they are opened again or call [`states`](Self::states).
     ///
     /// # Errors
-    /// Any error of [`Table::note_layout`](table_core::Table::note_layout).
+    /// Any error of [`Table::update_schema_record`](table_core::Table::update_schema_record).
     pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         self.note(|layout| {
@@ -132,7 +132,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Enables an index again: it is *building* until a [`backfill`](Self::backfill) completes.
     ///
     /// # Errors
-    /// Any error of [`Table::note_layout`](table_core::Table::note_layout).
+    /// Any error of [`Table::update_schema_record`](table_core::Table::update_schema_record).
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         let start = words(Phase::Rows, &Place::default());
@@ -147,8 +147,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .await
     }
 
-    async fn note(&self, change: impl Fn(&mut StoredLayout)) -> Result<()> {
-        let layout = self.table.note_layout(change).await?;
+    async fn note(&self, change: impl Fn(&mut SchemaRecord)) -> Result<()> {
+        let layout = self.table.update_schema_record(change).await?;
         self.index_states().learn::<E>(&layout);
         Ok(())
     }
@@ -168,7 +168,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
 
     /// Declares that no program with an older schema is running or has requests under way: for example, because a single process uses the
     /// store, or because the older programs were stopped. The backfill then begins at once, and older programs are refused.
-    pub fn without_older_programs(self) -> Self {
+    pub fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
 
@@ -207,13 +207,13 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         let mut duplicate = None;
         loop {
             let swept = sweep.page(phase, &place, &mut pacer).await?;
-            report.looked_at += swept.items;
+            report.scanned += swept.items;
             let is_duplicate = |kind| kind == FindingKind::Duplicate;
             duplicate =
                 duplicate.or(swept.findings.iter().find(|finding| is_duplicate(finding.kind)).cloned());
             report.add(swept.findings, LISTED);
             if let Some(progress) = &mut self.progress {
-                progress(BackfillProgress { phase, looked_at: report.looked_at, written: report.repaired });
+                progress(BackfillProgress { phase, scanned: report.scanned, written: report.repaired });
             }
             (phase, place) = match (swept.next, phase) {
                 (None, Phase::Entities) => break,

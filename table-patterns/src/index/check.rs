@@ -19,7 +19,7 @@ use crate::index::sweep::{Phase, Place, Sweep};
 #[non_exhaustive]
 pub struct IndexReport {
     /// The number of processed entities and index rows, counted once per index.
-    pub looked_at: u64,
+    pub scanned: u64,
     /// The findings, up to the requested number.
     pub findings: Vec<Finding>,
     /// The total number of findings.
@@ -134,7 +134,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
                 let mut place = Some(Place::default());
                 while let Some(at) = place {
                     let swept = sweep.page(phase, &at, &mut pacer).await?;
-                    report.looked_at += swept.items;
+                    report.scanned += swept.items;
                     report.add(swept.findings, self.most);
                     place = swept.next;
                 }

@@ -19,7 +19,7 @@ use crate::index::copy::CopyChange;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
 use crate::index::owners::claim;
 use crate::index::relay;
-use crate::index::remote::{Derived, Left, RemoteChange};
+use crate::index::remote::{Derived, EntryFingerprint, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
 
 /// The declared indexes of a handle: their states, and the blob store for long lists.
@@ -100,19 +100,22 @@ impl Indexes {
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {
-        ChangeKind::Add(row) | ChangeKind::Rewrite(row) | ChangeKind::Join(row) => Left::entry(&key, row),
-        ChangeKind::Remove | ChangeKind::Leave(_) => Left::Nothing,
+        ChangeKind::Add(row) | ChangeKind::Rewrite(row) | ChangeKind::Join(row) => {
+            EntryFingerprint::entry(&key, row)
+        }
+        ChangeKind::Remove | ChangeKind::Leave(_) => EntryFingerprint::Nothing,
     };
     if let Some(known) = remote.iter_mut().find(|known| known.of == Derived::Index(index)) {
         if !known.keys.contains(&key) {
             known.keys.push(key);
         }
-        if left != Left::Nothing {
-            known.left = left;
+        if left != EntryFingerprint::Nothing {
+            known.fingerprint = left;
         }
         return;
     }
-    remote.push(RemoteChange { left, ..RemoteChange::of_index(index, owner.clone(), vec![key]) });
+    remote
+        .push(RemoteChange { fingerprint: left, ..RemoteChange::of_index(index, owner.clone(), vec![key]) });
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
@@ -146,7 +149,7 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
     /// the indexes. A new index on a table with rows is *building*.
     ///
     /// # Errors
-    /// `LayoutMismatch` if another entity type has claimed the keys of a remote index; any error of
+    /// `SchemaMismatch` if another entity type has claimed the keys of a remote index; any error of
     /// [`Table::create_if_missing`](table_core::Table::create_if_missing).
     pub async fn create_if_missing(mut self) -> Result<Self> {
         self.table = self.table.with_retry(self.retry.clone()).create_if_missing().await?;
@@ -196,13 +199,13 @@ impl<E: Entity, S, O> Entities<E, S, O> {
     /// let tickets = store.entities::<Ticket>().create_if_missing().await?;
     /// tickets.insert(&Ticket { tenant: "contoso".into(), number: 1, mail: "ada".into() }).await?;
     ///
-    /// let of_the_bearer = store.entities::<Ticket>().with_ready_indexes(); // not opened
+    /// let of_the_bearer = store.entities::<Ticket>().assume_indexes_ready(); // not opened
     /// assert!(of_the_bearer.get(Ticket::by_mail("contoso", "ada")).await?.is_some());
     /// # Ok::<(), table_patterns::Error>(())
     /// # }).unwrap();
     /// ```
     #[must_use]
-    pub fn with_ready_indexes(self) -> Self {
+    pub fn assume_indexes_ready(self) -> Self {
         let blobs = self.contributor::<Indexes>().and_then(|indexes| indexes.blobs.clone());
         self.with_contributor(Indexes { states: Arc::new(States::all_ready::<E>()), blobs })
     }

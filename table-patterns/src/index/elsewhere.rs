@@ -5,7 +5,7 @@ use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::index::IndexOf;
 use table_core::key::EntityKey;
-use table_core::mixed::{Belonging, judge_beside};
+use table_core::mixed::{RowOwner, classify_index_row};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::query::{Query, Select, TextRange};
@@ -33,7 +33,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         (owner, key): (&EntityKey, &EntityKey),
     ) -> Result<u64> {
         let (store, table) = (self.table.store(), self.table_of(index)?);
-        let mut race = self.retry.race(RACE);
+        let mut race = self.retry.start(RACE);
         loop {
             // IMPORTANT: the guard is read first. Every later change of the entry changes it.
             let guard = read(store, &table, &guard_key(key)?).await?;
@@ -69,7 +69,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             if let Some(upload) = &upload {
                 self.lists(&table).discard(upload).await;
             }
-            race.lost(None).await.map_err(|error| self.here(error, owner))?;
+            race.retry(None).await.map_err(|error| self.here(error, owner))?;
         }
     }
 
@@ -122,7 +122,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                     page => page?,
                 };
                 for row in page.rows.iter() {
-                    if !matches!(judge_beside::<E>(schema, row), Ok(Belonging::Own)) {
+                    if !matches!(classify_index_row::<E>(schema, row), Ok(RowOwner::Own)) {
                         continue;
                     }
                     let key = EntityKey::new(row.partition_key, row.row_key)?;

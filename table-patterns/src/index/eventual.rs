@@ -40,7 +40,7 @@ use crate::index::changes::index_of;
 /// let store = Engine::in_memory();
 /// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("directory")?);
 /// outbox.create_queues().await?;
-/// let employees = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+/// let employees = store.entities_with_outbox::<Employee, _>(outbox.clone()).create_if_missing().await?;
 /// let jane = Employee { department: "Sales".into(), id: 223, email: "jane@contoso.com".into() };
 /// employees.insert(&jane).await?;
 /// Worker::new(outbox).with_index_handler(&employees).run_until_idle().await?;
@@ -149,7 +149,7 @@ impl<T> Eventual<T> {
 /// # pollster::block_on(async {
 /// let store = Engine::in_memory();
 /// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("directory")?);
-/// let employees = store.entities_through::<Employee, _>(outbox).create_if_missing().await?;
+/// let employees = store.entities_with_outbox::<Employee, _>(outbox).create_if_missing().await?;
 /// let query = employees.query_eventual(Employee::by_email("jane@contoso.com")).limit(1);
 /// println!("{}", query.plan()?); // the cost, before anything is sent
 /// assert!(query.collect().await?.is_empty());

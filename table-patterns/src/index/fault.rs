@@ -77,7 +77,7 @@ pub(crate) enum IndexFault {
     #[error(
         "the change belongs to an index that this program does not know; open `{0}`, or leave the change to a program that knows it"
     )]
-    #[fault(LayoutMismatch)]
+    #[fault(SchemaMismatch)]
     UnknownIndex(&'static str),
     #[error(
         "stale read: the store returned a version of the entity from before the recorded change; give workers a \
@@ -94,7 +94,7 @@ pub(crate) enum IndexFault {
         "index `{owner}` already has entries under these keys, and `{index}` would overwrite them; give one of them another table, or keys \
          that begin with another literal"
     )]
-    #[fault(LayoutMismatch, "PAT-INTER-3")]
+    #[fault(SchemaMismatch, "PAT-INTER-3")]
     Claimed { owner: String, index: String },
     #[error("the claims on the keys of the table cannot be read")]
     #[fault(Corrupted)]

@@ -3,7 +3,7 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, ErrorCode, Result};
-use table_core::index::{Behind, InStep, Index};
+use table_core::index::{EventuallyConsistent, Index, StronglyConsistent};
 use table_core::key::EntityKey;
 use table_core::query::Select;
 use table_core::selection::{Lists, Point, Selection};
@@ -76,7 +76,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// Any error of [`keys_of`](Self::keys_of).
-    pub async fn get_by_index<I: Index<Entity = E, Consistency = InStep>>(
+    pub async fn get_by_index<I: Index<Entity = E, Consistency = StronglyConsistent>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
     ) -> Result<Vec<Versioned<E>>> {
@@ -88,7 +88,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ///
     /// # Errors
     /// Any error of [`keys_of`](Self::keys_of).
-    pub async fn get_by_index_eventual<I: Index<Entity = E, Consistency = Behind>>(
+    pub async fn get_by_index_eventual<I: Index<Entity = E, Consistency = EventuallyConsistent>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
     ) -> Result<Vec<Versioned<E>>> {

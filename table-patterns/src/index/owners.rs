@@ -68,7 +68,7 @@ fn claims_of<E: Entity>(of: &TableName, indexes: &[&IndexSchema]) -> Claims {
 /// name are void.
 ///
 /// # Errors
-/// - `LayoutMismatch` with both names if another entity type has claimed some of the keys.
+/// - `SchemaMismatch` with both names if another entity type has claimed some of the keys.
 /// - `Corrupted` if the claims cannot be read.
 /// - Any error of the store.
 pub(crate) async fn claim<E: Entity>(
@@ -78,7 +78,7 @@ pub(crate) async fn claim<E: Entity>(
 ) -> Result<()> {
     let (layouts, key) = (TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?);
     let (own, mut is_new) = (claims_of::<E>(of, indexes), None);
-    let mut race = retry.race("the owners of a table");
+    let mut race = retry.start("the owners of a table");
     loop {
         let found = store.get(&layouts, &key, &Select::All).await?;
         let (mut claims, etag) = match found {
@@ -108,7 +108,7 @@ pub(crate) async fn claim<E: Entity>(
         if converge::is_won(converge::submit(store, &layouts, &key.partition_key, [write]).await)? {
             return Ok(());
         }
-        race.lost(None).await.map_err(|error| error.with_table(table.as_str()))?;
+        race.retry(None).await.map_err(|error| error.with_table(table.as_str()))?;
     }
 }
 

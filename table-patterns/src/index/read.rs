@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::entity::{Entity, ProjectionOf, Versioned};
 use table_core::error::{Error, Result};
-use table_core::index::{Behind, InStep};
+use table_core::index::{EventuallyConsistent, StronglyConsistent};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
 use table_core::selection::{
@@ -30,7 +30,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// `IndexNotReady` while the index is building; any error of [`Table::get`](table_core::Table::get).
     pub fn get<F>(&self, key: impl PointKey<E, From = F>) -> BoxFuture<'_, Result<Option<Versioned<E>>>>
     where
-        F: Source<Consistency = InStep> + ReadableAs<E>,
+        F: Source<Consistency = StronglyConsistent> + ReadableAs<E>,
     {
         self.entity(key.into_point()).boxed()
     }
@@ -44,7 +44,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         key: impl PointKey<E, From = F>,
     ) -> BoxFuture<'a, Result<Option<Versioned<P>>>>
     where
-        F: Source<Consistency = InStep> + ReadableAs<P>,
+        F: Source<Consistency = StronglyConsistent> + ReadableAs<P>,
     {
         self.entity(key.into_point()).boxed()
     }
@@ -58,7 +58,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         key: impl PointKey<E, From = F>,
     ) -> BoxFuture<'_, Result<Option<Eventual<E>>>>
     where
-        F: Source<Consistency = Behind> + ReadableAs<E>,
+        F: Source<Consistency = EventuallyConsistent> + ReadableAs<E>,
     {
         self.copy::<E, F>(key.into_point()).boxed()
     }
@@ -72,7 +72,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         key: impl PointKey<E, From = F>,
     ) -> BoxFuture<'a, Result<Option<Eventual<P>>>>
     where
-        F: Source<Consistency = Behind> + ReadableAs<P>,
+        F: Source<Consistency = EventuallyConsistent> + ReadableAs<P>,
     {
         self.copy::<P, F>(key.into_point()).boxed()
     }
@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     pub fn query<C: Paged, F>(&self, selection: impl IntoSelection<E, C, F>) -> EntityQuery<E, S, E, F>
     where
         S: Clone,
-        F: Source<Consistency = InStep>,
+        F: Source<Consistency = StronglyConsistent>,
     {
         self.table.query(self.guarded(selection.into_selection()))
     }
@@ -119,7 +119,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     ) -> EventualQuery<E, S, E, F>
     where
         S: Clone,
-        F: Source<Consistency = Behind>,
+        F: Source<Consistency = EventuallyConsistent>,
     {
         EventualQuery::new(self.table.query(self.guarded(selection.into_selection())))
     }

@@ -60,7 +60,7 @@ impl<S: TableStore + 'static, Q: QueueStore + 'static> StepRecorder for Outbox<S
 
     async fn recorded(&self, table: &TableName, partition_key: &PartitionKey) {
         // If the message is lost, a sweep finds the intent.
-        let _ = self.prompt(table, partition_key).await;
+        let _ = self.notify(table, partition_key).await;
     }
 }
 
@@ -118,7 +118,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// recorder's neither settles nor finishes it.
     ///
     /// # Errors
-    /// `LayoutMismatch` if the change must be left to another program.
+    /// `SchemaMismatch` if the change must be left to another program.
     async fn takes_up(&self, recorded: &str) -> Result<bool> {
         self.table.admit(self.retry.runtime().now()).await?;
         match RemoteChange::is_of_design::<E>(recorded) {
@@ -171,7 +171,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// let store = Engine::in_memory();
     /// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("indexes")?);
     /// outbox.create_queues().await?;
-    /// let employees = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+    /// let employees = store.entities_with_outbox::<Employee, _>(outbox.clone()).create_if_missing().await?;
     /// let ada = Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() };
     /// employees.insert(&ada).await?; // with the record of what is to follow, in one transaction
     ///

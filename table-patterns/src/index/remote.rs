@@ -23,7 +23,7 @@ pub struct RemoteChange {
     /// For an index, the keys of the entity's copies or lists before and after the change; for held copies, sources that it may have left.
     pub keys: Vec<EntityKey>,
     /// The index entry of the entity after the change.
-    pub left: Left,
+    pub fingerprint: EntryFingerprint,
 }
 
 /// The kinds of rows that are derived from an entity elsewhere.
@@ -33,9 +33,9 @@ pub enum Derived {
     /// The entries of the entity in an index.
     Index(&'static IndexSchema),
     /// The [copies](crate::denormal) of the entity in other entities, which its references name.
-    Given,
+    CopiesOf,
     /// The copies in the entity, by the relation of this name.
-    Held(String),
+    CopiesIn(String),
 }
 
 /// The first element of the text of a change that belongs to no index: index names contain no space.
@@ -48,14 +48,14 @@ impl Derived {
     pub fn name(&self) -> &str {
         match self {
             Self::Index(index) => index.name,
-            Self::Given => GIVEN,
-            Self::Held(relation) => relation,
+            Self::CopiesOf => GIVEN,
+            Self::CopiesIn(relation) => relation,
         }
     }
 
     fn text(&self) -> String {
         match self {
-            Self::Held(relation) => format!("{HELD}{relation}"),
+            Self::CopiesIn(relation) => format!("{HELD}{relation}"),
             named => named.name().to_owned(),
         }
     }
@@ -63,10 +63,10 @@ impl Derived {
     /// Parses the kind; `None` for an index that `E` does not have.
     fn parse<E: Entity>(text: &str) -> Option<Self> {
         if text == GIVEN {
-            return Some(Self::Given);
+            return Some(Self::CopiesOf);
         }
         match text.strip_prefix(HELD) {
-            Some(relation) => Some(Self::Held(relation.to_owned())),
+            Some(relation) => Some(Self::CopiesIn(relation.to_owned())),
             None => E::SCHEMA.indexes.iter().find(|known| known.name == text).map(Self::Index),
         }
     }
@@ -75,7 +75,7 @@ impl Derived {
 /// The index entry after a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Left {
+pub enum EntryFingerprint {
     /// Unknown, as in a repair.
     #[default]
     Unknown,
@@ -90,7 +90,7 @@ pub enum Left {
     },
 }
 
-impl Left {
+impl EntryFingerprint {
     /// Returns the entry for an index row.
     pub(crate) fn entry(key: &EntityKey, row: &Row) -> Self {
         Self::Entry { key: key.clone(), hash: hash(row.as_bytes().iter().copied()) }
@@ -113,14 +113,14 @@ impl RemoteChange {
         owner: EntityKey,
         keys: Vec<EntityKey>,
     ) -> Self {
-        Self { of: Derived::Index(index), owner, keys, left: Left::Unknown }
+        Self { of: Derived::Index(index), owner, keys, fingerprint: EntryFingerprint::Unknown }
     }
 
     /// Returns the change as one line of text, for its carrier.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
-    /// use table_patterns::index::{Derived, Left, RemoteChange};
+    /// use table_patterns::index::{Derived, EntryFingerprint, RemoteChange};
     ///
     /// #[derive(Entity)]
     /// #[partition_key(department)]
@@ -132,7 +132,7 @@ impl RemoteChange {
     ///     of: Derived::Index(&Employee::SCHEMA.indexes[0]),
     ///     owner: EntityKey::new("Sales", "7")?,
     ///     keys: vec![EntityKey::new("Sales", "ada@contoso.com")?],
-    ///     left: Left::Unknown,
+    ///     left: EntryFingerprint::Unknown,
     /// };
     /// let text = change.to_text();
     /// assert_eq!(text, r#"["Directory",["Sales","7"],["Sales","ada@contoso.com"]]"#);
@@ -146,10 +146,12 @@ impl RemoteChange {
 
     /// Returns the text with the entry after the change, which only a program with the same schema can compare.
     pub(crate) fn recorded(&self, entity: &EntitySchema) -> String {
-        let (at, hash) = match &self.left {
-            Left::Unknown => return self.to_text(),
-            Left::Nothing => (None, None),
-            Left::Entry { key, hash } => (self.keys.iter().position(|known| known == key), Some(*hash)),
+        let (at, hash) = match &self.fingerprint {
+            EntryFingerprint::Unknown => return self.to_text(),
+            EntryFingerprint::Nothing => (None, None),
+            EntryFingerprint::Entry { key, hash } => {
+                (self.keys.iter().position(|known| known == key), Some(*hash))
+            }
         };
         self.text(Some(Recorded { design: entity.fingerprint().to_string(), at, hash }))
     }
@@ -194,14 +196,14 @@ impl RemoteChange {
         };
         let keys: Vec<EntityKey> = keys.iter().map(key).collect::<Result<_>>()?;
         let left = match recorded {
-            None => Left::Unknown,
+            None => EntryFingerprint::Unknown,
             Some(recorded) => {
                 let recorded: Recorded =
                     serde_json::from_value(recorded.clone()).map_err(|error| wrong().with_source(error))?;
                 recorded.left(E::SCHEMA, &keys)
             }
         };
-        Ok(Self { of, owner: key(owner)?, keys, left })
+        Ok(Self { of, owner: key(owner)?, keys, fingerprint: left })
     }
 }
 
@@ -220,17 +222,17 @@ struct Recorded {
 
 impl Recorded {
     /// Returns the entry for a program with this schema; `Unknown` for a text of another schema.
-    fn left(&self, entity: &EntitySchema, keys: &[EntityKey]) -> Left {
+    fn left(&self, entity: &EntitySchema, keys: &[EntityKey]) -> EntryFingerprint {
         if self.design != entity.fingerprint().to_string() {
-            return Left::Unknown;
+            return EntryFingerprint::Unknown;
         }
         match (self.at, self.hash) {
-            (None, _) => Left::Nothing,
+            (None, _) => EntryFingerprint::Nothing,
             (Some(at), Some(hash)) => match keys.get(at) {
-                Some(key) => Left::Entry { key: key.clone(), hash },
-                None => Left::Unknown,
+                Some(key) => EntryFingerprint::Entry { key: key.clone(), hash },
+                None => EntryFingerprint::Unknown,
             },
-            (Some(_), None) => Left::Unknown,
+            (Some(_), None) => EntryFingerprint::Unknown,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::entities::{Current, Entities, RACE, StepRecorder};
 use crate::index::changes::{index_of, stored_entry};
 use crate::index::fault::IndexFault;
-use crate::index::remote::{Left, RemoteChange};
+use crate::index::remote::{EntryFingerprint, RemoteChange};
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
@@ -137,7 +137,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
         {
             wanted.again.push((0, entry.key.clone()));
         }
-        let now = entry.as_ref().map_or(Left::Nothing, |entry| Left::entry(&entry.key, &entry.row));
+        let now = entry
+            .as_ref()
+            .map_or(EntryFingerprint::Nothing, |entry| EntryFingerprint::entry(&entry.key, &entry.row));
         for (item, target) in targets.into_iter().enumerate() {
             match self.verdict(&target, &now, ticks).await? {
                 Verdict::Settled => {}

@@ -7,7 +7,7 @@ use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
-use table_core::table::{StoredLayout, Table};
+use table_core::table::{SchemaRecord, Table};
 
 use crate::index::fault::IndexFault;
 
@@ -53,7 +53,7 @@ pub(crate) fn note(index: &str) -> String {
 }
 
 /// Returns the state of an index according to the notes next to the schema.
-pub(crate) fn noted(layout: &StoredLayout, index: &str) -> IndexState {
+pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
     let note = note(index);
     if layout.disabled.contains(&note) {
         IndexState::Disabled
@@ -102,7 +102,7 @@ impl States {
         Error::of(if is_read { IndexFault::NotSeenReady(name) } else { IndexFault::NotKnown(name) })
     }
 
-    pub(crate) fn learn<E: Entity>(&self, layout: &StoredLayout) {
+    pub(crate) fn learn<E: Entity>(&self, layout: &SchemaRecord) {
         for index in E::INDEXES {
             let state =
                 if noted(layout, index.schema().name) == IndexState::Ready { READY } else { NOT_READY };
@@ -120,8 +120,8 @@ impl States {
 pub(crate) async fn load<E: Entity, S: TableStore>(
     table: &Table<E, S>,
     states: &States,
-) -> Result<StoredLayout> {
-    let Some(layout) = table.stored_layout().await? else {
+) -> Result<SchemaRecord> {
+    let Some(layout) = table.schema_record().await? else {
         return Err(Error::of(IndexFault::NoDesign).with_table(table.name()?.as_str()));
     };
     states.learn::<E>(&layout);
@@ -129,7 +129,7 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
 }
 
 /// Returns the error of a read through an index that is not ready according to the notes next to the schema; `None` if it is ready.
-pub(crate) fn not_ready(layout: &StoredLayout, index: &str) -> Option<Error> {
+pub(crate) fn not_ready(layout: &SchemaRecord, index: &str) -> Option<Error> {
     let name = index.to_owned();
     let fault = match noted(layout, index) {
         IndexState::Ready => return None,

@@ -12,7 +12,7 @@ use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::EntityKey;
-use table_core::mixed::{Belonging, judge, judge_beside};
+use table_core::mixed::{RowOwner, classify_index_row, classify_row};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{Continuation, KeyRange, Query, TextRange};
@@ -108,11 +108,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         for entity in page.rows.iter() {
             let key = EntityKey::new(entity.partition_key, entity.row_key)?;
             let belonging = match phase {
-                Phase::Rows => judge_beside::<E>(self.schema(), entity),
-                Phase::Entities => judge::<E>(entity),
+                Phase::Rows => classify_index_row::<E>(self.schema(), entity),
+                Phase::Entities => classify_row::<E>(entity),
             };
             match belonging {
-                Ok(Belonging::Own) => {
+                Ok(RowOwner::Own) => {
                     let row = entity.row.to_row();
                     items.push(Item { key, found: StoredRow { row, etag: entity.etag() } });
                 }

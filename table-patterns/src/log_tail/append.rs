@@ -76,7 +76,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
 
     /// Appends an event with a given instant, such as an imported event. A later append with the same tick is considered newer.
     ///
-    /// A [`Follow`](crate::log_tail::Follow) that has already passed the instant does not return the event.
+    /// A [`LogFollower`](crate::log_tail::LogFollower) that has already passed the instant does not return the event.
     ///
     /// # Errors
     /// `KeyEncoding` for an instant outside the years 1 to 9999; any error of [`append`](Self::append).
@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     async fn insert(&self, instant: Option<u64>, mut event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         // A second stamp is needed only if two writers have the same random number, count and tick.
         let retry = Retry::default();
-        let mut race = retry.race("the rows of all stamps that were tried");
+        let mut race = retry.start("the rows of all stamps that were tried");
         loop {
             let stamp = self.writer.stamp(instant);
             let event = event(stamp);
@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
                     if self.holds(&key, &event).await? {
                         return Ok(stamp);
                     }
-                    race.lost(error).await?;
+                    race.retry(error).await?;
                 }
                 Err(error) if error.is_ambiguous() => {
                     return match self.holds(&key, &event).await {

@@ -28,7 +28,7 @@ const PER_MICROSECOND: u128 = 10;
 ///
 /// ```
 /// # use std::time::Duration;
-/// use table_patterns::log_tail::{Follow, LogStamp, LogTail};
+/// use table_patterns::log_tail::{LogFollower, LogStamp, LogTail};
 /// # use table_patterns::{Entity, TableStoreExt, embedded::Engine};
 /// # #[derive(Entity)]
 /// # #[partition_key(employee)]
@@ -37,17 +37,17 @@ const PER_MICROSECOND: u128 = 10;
 /// # pollster::block_on(async {
 /// # let expenses = LogTail::new(Engine::in_memory().table::<Expense>().create_if_missing().await?);
 /// expenses.append(|stamp| Expense { employee: 123, stamp, cents: 1 }).await?;
-/// let mut follow: Follow<Expense, _, _> = expenses.follow(Expense::partition(123), LogStamp::FIRST, Duration::ZERO);
-/// assert_eq!(follow.poll(100).await?.len(), 1);
+/// let mut follow: LogFollower<Expense, _, _> = expenses.follow(Expense::partition(123), LogStamp::FIRST, Duration::ZERO);
+/// assert_eq!(follow.next_batch(100).await?.len(), 1);
 /// let position = follow.position().to_string(); // to be stored
 ///
 /// expenses.append(|stamp| Expense { employee: 123, stamp, cents: 2 }).await?;
 /// let mut later = expenses.follow(Expense::partition(123), position.parse()?, Duration::ZERO);
-/// assert_eq!(later.poll(100).await?.first().map(|expense| expense.cents), Some(2));
+/// assert_eq!(later.next_batch(100).await?.first().map(|expense| expense.cents), Some(2));
 /// # Ok::<(), table_patterns::Error>(())
 /// # }).unwrap();
 /// ```
-pub struct Follow<E, S, C, O = NoOutbox> {
+pub struct LogFollower<E, S, C, O = NoOutbox> {
     log: LogTail<E, S, O>,
     partitions: Selection<E, C>,
     position: LogStamp,
@@ -76,8 +76,8 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
         log: Selection<E, C>,
         from: LogStamp,
         settle: Duration,
-    ) -> Follow<E, S, C, O> {
-        Follow {
+    ) -> LogFollower<E, S, C, O> {
+        LogFollower {
             log: self.clone(),
             partitions: log,
             position: from,
@@ -88,7 +88,7 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S, C, O> {
+impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
     /// Returns the next events after the position, the oldest first, at most `most`. Returns none if no newer event has settled.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, their time span is halved until the oldest part fits.
@@ -97,7 +97,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
     ///
     /// # Errors
     /// Any error of [`LogTail::newest`]. Events that were not returned will be returned by a later poll.
-    pub async fn poll(&mut self, most: usize) -> Result<Vec<Versioned<E>>> {
+    pub async fn next_batch(&mut self, most: usize) -> Result<Vec<Versioned<E>>> {
         let most = most.max(1);
         let horizon = self.horizon();
         loop {
@@ -138,7 +138,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
                 return Err(error);
             }
         };
-        if let Some(inside) = slice.cut_at {
+        if let Some(inside) = slice.resume_before {
             self.ahead.push(Ahead { upto, inside, begun: false });
             return Ok(Vec::new());
         }
@@ -168,9 +168,9 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> Follow<E, S,
     }
 }
 
-impl<E, S: fmt::Debug, C, O: fmt::Debug> fmt::Debug for Follow<E, S, C, O> {
+impl<E, S: fmt::Debug, C, O: fmt::Debug> fmt::Debug for LogFollower<E, S, C, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Follow")
+        f.debug_struct("LogFollower")
             .field("log", &self.log)
             .field("position", &self.position)
             .field("settle", &self.settle)

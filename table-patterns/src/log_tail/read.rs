@@ -38,7 +38,7 @@ impl WholePartitions for FanOut {}
 ///
 /// /// Returns the last line of a page of a log.
 /// fn footer<E>(slice: &LogSlice<E>) -> String {
-///     match slice.cut_at {
+///     match slice.resume_before {
 ///         Some(stamp) => format!("{} events; older ones before {stamp}", slice.items.len()),
 ///         None => format!("{} events, and these are all", slice.items.len()),
 ///     }
@@ -49,7 +49,7 @@ pub struct LogSlice<E> {
     /// The events.
     pub items: Vec<Versioned<E>>,
     /// The stamp of the last item if older events may follow; `None` if the slice is complete.
-    pub cut_at: Option<LogStamp>,
+    pub resume_before: Option<LogStamp>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
@@ -70,7 +70,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     ///
     /// # Errors
     /// `KeyEncoding` for an instant outside the years 1 to 9999; any error of [`newest`](Self::newest).
-    pub async fn back_to<C: WholePartitions>(
+    pub async fn since<C: WholePartitions>(
         &self,
         log: Selection<E, C>,
         instant: DateTime<Utc>,
@@ -79,7 +79,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, LogStamp::LAST, most).await
     }
 
-    /// Returns events older than a stamp, like [`back_to`](Self::back_to). Use it to continue an incomplete slice.
+    /// Returns events older than a stamp, like [`since`](Self::since). Use it to continue an incomplete slice.
     ///
     /// ```
     /// # use table_patterns::log_tail::{LogStamp, LogTail};
@@ -92,9 +92,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// # let expenses = LogTail::new(Engine::in_memory().table::<Expense>().create_if_missing().await?);
     /// # for cents in 0..5 { expenses.append(|stamp| Expense { employee: 123, stamp, cents }).await?; }
     /// let day = chrono::DateTime::UNIX_EPOCH;
-    /// let mut slice = expenses.back_to(Expense::partition(123), day, 2).await?;
+    /// let mut slice = expenses.since(Expense::partition(123), day, 2).await?;
     /// let mut cents: Vec<_> = slice.items.iter().map(|expense| expense.cents).collect();
-    /// while let Some(stamp) = slice.cut_at {
+    /// while let Some(stamp) = slice.resume_before {
     ///     slice = expenses.older_than(Expense::partition(123), stamp, day, 2).await?;
     ///     cents.extend(slice.items.iter().map(|expense| expense.cents));
     /// }
@@ -104,7 +104,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// ```
     ///
     /// # Errors
-    /// Any error of [`back_to`](Self::back_to).
+    /// Any error of [`since`](Self::since).
     pub async fn older_than<C: WholePartitions>(
         &self,
         log: Selection<E, C>,
@@ -113,7 +113,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         most: usize,
     ) -> Result<LogSlice<E>> {
         let Some(before) = predecessor(stamp) else {
-            return Ok(LogSlice { items: Vec::new(), cut_at: None });
+            return Ok(LogSlice { items: Vec::new(), resume_before: None });
         };
         self.slice(&log, just_before(instant)?, before, most).await
     }
@@ -139,8 +139,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         found.sort_by(|(left, _), (right, _)| right.cmp(left));
         let is_cut = found.len() > most;
         found.truncate(most);
-        let cut_at = found.last().filter(|_| is_cut).map(|(stamp, _)| *stamp);
-        Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), cut_at })
+        let resume_before = found.last().filter(|_| is_cut).map(|(stamp, _)| *stamp);
+        Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), resume_before })
     }
 
     /// Returns the newest `n` rows of a query, across short and empty pages (PAGE-4).

@@ -179,7 +179,7 @@ fn pat_log_5_a_spread_log_is_read_as_one() {
     let mut follow = log.follow(Spread::all_partitions(), LogStamp::FIRST, Duration::ZERO);
     let mut seen = Vec::new();
     loop {
-        let events = block_on(sendable(follow.poll(3))).unwrap();
+        let events = block_on(sendable(follow.next_batch(3))).unwrap();
         if events.is_empty() {
             break;
         }
@@ -193,14 +193,14 @@ fn a_follower_waits_until_events_have_settled() {
     let (log, _, now) = log::<Expense>();
     let mut follow = log.follow(Expense::partition(123), LogStamp::FIRST, Duration::from_secs(2));
     block_on(log.append(expense(1))).unwrap();
-    assert!(block_on(follow.poll(10)).unwrap().is_empty());
+    assert!(block_on(follow.next_batch(10)).unwrap().is_empty());
     // An event with a stamp a second ago that is stored only now.
     now.fetch_add(10_000_000, Ordering::SeqCst);
     let late = ticks::to_datetime(T6 - 5).unwrap();
     block_on(log.append_at(late, expense(0))).unwrap();
     now.fetch_add(10_000_000, Ordering::SeqCst);
-    assert_eq!(cents(&block_on(follow.poll(10)).unwrap()), [0, 1]);
-    assert!(block_on(follow.poll(10)).unwrap().is_empty());
+    assert_eq!(cents(&block_on(follow.next_batch(10)).unwrap()), [0, 1]);
+    assert!(block_on(follow.next_batch(10)).unwrap().is_empty());
 }
 
 #[test]
@@ -211,14 +211,14 @@ fn a_follower_with_a_clock_a_day_ahead_misses_nothing() {
     let mut follow = reader.follow(Expense::partition(123), LogStamp::FIRST, Duration::from_secs(2));
     block_on(log.append(expense(1))).unwrap();
     hand.store(T6 + DAY, Ordering::SeqCst);
-    assert_eq!(cents(&block_on(follow.poll(10)).unwrap()), [1]);
-    assert!(block_on(follow.poll(10)).unwrap().is_empty());
+    assert_eq!(cents(&block_on(follow.next_batch(10)).unwrap()), [1]);
+    assert!(block_on(follow.next_batch(10)).unwrap().is_empty());
     now.fetch_add(10_000_000, Ordering::SeqCst);
     block_on(log.append(expense(2))).unwrap();
     let stored = follow.position().to_string().parse().unwrap();
     for mut follow in [follow, reader.follow(Expense::partition(123), stored, Duration::from_secs(2))] {
         hand.store(T6 + 40_000_000, Ordering::SeqCst);
-        assert_eq!(cents(&block_on(follow.poll(10)).unwrap()), [2]);
+        assert_eq!(cents(&block_on(follow.next_batch(10)).unwrap()), [2]);
     }
 }
 
@@ -234,7 +234,7 @@ fn a_failed_poll_keeps_its_position() {
         store.fail_at(number);
         let mut seen = Vec::new();
         for _ in 0..60 {
-            seen.extend(block_on(follow.poll(4)).map(|events| cents(&events)).unwrap_or_default());
+            seen.extend(block_on(follow.next_batch(4)).map(|events| cents(&events)).unwrap_or_default());
         }
         assert_eq!(seen, (0..20).collect::<Vec<_>>(), "request {number} failed");
     }
@@ -252,7 +252,7 @@ fn a_lagging_follower_takes_few_requests_per_poll() {
     let mut seen = Vec::new();
     let mut polls = 0;
     loop {
-        let events = block_on(follow.poll(50)).unwrap();
+        let events = block_on(follow.next_batch(50)).unwrap();
         polls += 1;
         if events.is_empty() {
             break;
@@ -262,10 +262,10 @@ fn a_lagging_follower_takes_few_requests_per_poll() {
     assert_eq!(seen, (0..400).collect::<Vec<_>>());
     assert!(store.calls().len() <= 3 * polls, "{} requests for {polls} polls", store.calls().len());
     store.heal();
-    assert!(block_on(follow.poll(50)).unwrap().is_empty());
+    assert!(block_on(follow.next_batch(50)).unwrap().is_empty());
     assert_eq!(store.calls(), [], "nothing can have settled since");
     now.fetch_add(1, Ordering::SeqCst);
-    assert!(block_on(follow.poll(50)).unwrap().is_empty());
+    assert!(block_on(follow.next_batch(50)).unwrap().is_empty());
     assert_eq!(store.calls(), [Call::Query]);
 }
 
@@ -291,7 +291,7 @@ fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     let mut follow = log.follow(Twin::all_partitions(), LogStamp::FIRST, Duration::ZERO);
     let mut seen = 0;
     loop {
-        let events = block_on(follow.poll(1)).unwrap();
+        let events = block_on(follow.next_batch(1)).unwrap();
         if events.is_empty() {
             break;
         }
@@ -330,9 +330,9 @@ proptest! {
         let instant = ticks::to_datetime(T6 + 40 - back.min(40)).unwrap();
         let expected: Vec<i64> =
             model.iter().rev().filter(|(tick, _)| *tick >= T6 + 40 - back.min(40)).map(|(_, event)| *event).collect();
-        let mut slice = block_on(log.back_to(Expense::partition(123), instant, most)).unwrap();
+        let mut slice = block_on(log.since(Expense::partition(123), instant, most)).unwrap();
         let mut found = cents(&slice.items);
-        while let Some(stamp) = slice.cut_at {
+        while let Some(stamp) = slice.resume_before {
             slice = block_on(log.older_than(Expense::partition(123), stamp, instant, most)).unwrap();
             prop_assert!(slice.items.len() <= most);
             found.extend(cents(&slice.items));
@@ -346,7 +346,7 @@ proptest! {
                 let position = follow.position().to_string().parse().unwrap();
                 follow = log.follow(Expense::partition(123), position, Duration::ZERO);
             }
-            let events = block_on(follow.poll(most)).unwrap();
+            let events = block_on(follow.next_batch(most)).unwrap();
             prop_assert!(events.len() <= most);
             if events.is_empty() {
                 break;
@@ -379,11 +379,11 @@ proptest! {
                 continue;
             };
             hand.store(now.load(Ordering::SeqCst).saturating_add_signed(days * DAY.cast_signed()), Ordering::SeqCst);
-            seen.extend(cents(&block_on(follow.poll(most)).unwrap()));
+            seen.extend(cents(&block_on(follow.next_batch(most)).unwrap()));
         }
         hand.store(now.load(Ordering::SeqCst) + 30_000_000, Ordering::SeqCst);
         loop {
-            let events = block_on(follow.poll(most)).unwrap();
+            let events = block_on(follow.next_batch(most)).unwrap();
             if events.is_empty() {
                 break;
             }
@@ -405,7 +405,7 @@ fn cos_1_the_newest_events_are_found_in_a_store_without_order() {
     let mut follow = log.follow(of(), LogStamp::FIRST, Duration::ZERO);
     let mut seen = Vec::new();
     loop {
-        let events = block_on(follow.poll(400)).unwrap();
+        let events = block_on(follow.next_batch(400)).unwrap();
         if events.is_empty() {
             break;
         }

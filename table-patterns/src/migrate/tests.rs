@@ -295,7 +295,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
     }
     let outbox = Outbox::new(away.clone(), away.clone(), queue).sealed_by(["key"]);
     block_on(outbox.create_queues()).unwrap();
-    block_on(outbox.prompt(&company, &PartitionKey::new("Sales").unwrap())).unwrap();
+    block_on(outbox.notify(&company, &PartitionKey::new("Sales").unwrap())).unwrap();
     block_on(Worker::new(outbox).run_until_idle()).unwrap();
     for source in 0..20 {
         let found = block_on(away.get(&directory, &at(source), &Select::All)).unwrap().unwrap();

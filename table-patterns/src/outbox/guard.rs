@@ -185,7 +185,7 @@ pub(crate) async fn apply<S: TableStore>(
     origin: &Origin,
 ) -> Result<bool> {
     let guard_key = guard_key(target)?;
-    let mut race = retry.race("the target or its guard");
+    let mut race = retry.start("the target or its guard");
     loop {
         let found = store.get(table, &guard_key, &Select::All).await?;
         let mut guard =
@@ -204,7 +204,7 @@ pub(crate) async fn apply<S: TableStore>(
         if converge::is_won(converge::submit(store, table, &target.partition_key, operations).await)? {
             return Ok(effect == Effect::Write);
         }
-        race.lost(None).await?;
+        race.retry(None).await?;
     }
 }
 

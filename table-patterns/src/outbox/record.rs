@@ -142,7 +142,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     ///
     /// # Errors
     /// Any error of the queue store.
-    pub async fn prompt(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
+    pub async fn notify(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         self.send(&Work::Partition { table: table.clone(), partition_key: partition_key.clone() }).await
     }
 
@@ -158,7 +158,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         let transaction = self.seal(table, transaction).await?;
         let committed = self.store().submit(table, transaction).await?;
         // The change and its record are stored, so if the message is lost, a sweep finds the record.
-        let _ = self.prompt(table, &partition_key).await;
+        let _ = self.notify(table, &partition_key).await;
         Ok(committed)
     }
 
@@ -206,7 +206,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     ///
     /// # Errors
     /// Any error of the queue store.
-    pub async fn depth(&self) -> Result<BacklogCounts> {
+    pub async fn backlog(&self) -> Result<BacklogCounts> {
         let poison = match self.queues().approximate_count(&self.queue().poison()?).await {
             Err(error) if error.code() == ErrorCode::QueueNotFound => 0,
             count => count?,

@@ -85,7 +85,7 @@ fn the_layout_of_an_outbox_and_a_feed() {
     block_on(outbox.register(&company, &sales)).unwrap();
     let change = FeedChange { source: &ada, kind: "hired", payload: b"{}" };
     block_on(feed.submit(&company, hire, &[change])).unwrap();
-    block_on(outbox.prompt(&company, &sales)).unwrap();
+    block_on(outbox.notify(&company, &sales)).unwrap();
 
     let mut lines = Vec::new();
     for table in [company, TableName::new(REGISTRY).unwrap()] {

@@ -9,7 +9,7 @@ use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::filter::Filter;
 use table_core::key::{EntityKey, PartitionKey, RowKey, order};
-use table_core::mixed::{Belonging, judge};
+use table_core::mixed::{RowOwner, classify_row};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{KeyRange, Query, Select};
@@ -180,7 +180,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
                 let mut batch: Vec<(RowKey, ETag)> = Vec::new();
                 let mut partition: Option<PartitionKey> = None;
                 for entity in page.rows.iter() {
-                    if judge::<E>(entity)? == Belonging::Other {
+                    if classify_row::<E>(entity)? == RowOwner::Other {
                         continue;
                     }
                     if let Some(before) = partition.take_if(|before| before.as_str() != entity.partition_key)

@@ -27,8 +27,8 @@ const NAMES: usize = 1_000;
 pub struct PeriodTables<E, S> {
     store: S,
     clock: Clock,
-    keep: u16,
-    ahead: u16,
+    retain: u16,
+    precreate: u16,
     keeping: Option<Keeping<E, S>>,
     opened: Opened<E, S>,
 }
@@ -54,7 +54,14 @@ impl<E: Periodic, S> PeriodTables<E, S> {
                 "an entity in tables of periods gives and holds no copies: these do not know in which table it lies (PAT-HVD)"
             );
         }
-        Self { store, clock: Clock::default(), keep: 30, ahead: 1, keeping: None, opened: Opened::default() }
+        Self {
+            store,
+            clock: Clock::default(),
+            retain: 30,
+            precreate: 1,
+            keeping: None,
+            opened: Opened::default(),
+        }
     }
 
     /// Sets a function that changes the handle of each table, for example to set another [retry policy](crate::Entities::with_retry).
@@ -70,14 +77,14 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 
     /// Sets the number of periods before the current one that are kept.
     #[must_use]
-    pub fn keep(self, periods: u16) -> Self {
-        Self { keep: periods, ..self }
+    pub fn retain(self, periods: u16) -> Self {
+        Self { retain: periods, ..self }
     }
 
     /// Sets the number of periods after the current one for which tables are created (PAT-HVD-5).
     #[must_use]
-    pub fn ahead(self, periods: u16) -> Self {
-        Self { ahead: periods, ..self }
+    pub fn precreate(self, periods: u16) -> Self {
+        Self { precreate: periods, ..self }
     }
 
     /// Sets the clock.
@@ -93,13 +100,13 @@ impl<E: Periodic, S> PeriodTables<E, S> {
     /// Returns the start of the first period that is kept.
     #[must_use]
     pub fn first(&self) -> DateTime<Utc> {
-        E::PERIOD.offset(self.now(), -i32::from(self.keep)).unwrap_or(DateTime::<Utc>::MIN_UTC)
+        E::PERIOD.offset(self.now(), -i32::from(self.retain)).unwrap_or(DateTime::<Utc>::MIN_UTC)
     }
 
     /// Returns the start of the last period that can be written.
     #[must_use]
     pub fn last(&self) -> DateTime<Utc> {
-        E::PERIOD.offset(self.now(), i32::from(self.ahead)).unwrap_or(DateTime::<Utc>::MAX_UTC)
+        E::PERIOD.offset(self.now(), i32::from(self.precreate)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
     /// Returns the name of the table of an instant (PAT-HVD-4).
@@ -190,7 +197,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Any error of the store. Tables that have already been created remain.
     pub async fn prepare(&self) -> Result<usize> {
         let mut made = 0;
-        for period in 0..=i32::from(self.ahead) {
+        for period in 0..=i32::from(self.precreate) {
             let Some(start) = E::PERIOD.offset(self.now(), period) else { continue };
             let name = self.name_of(start)?;
             made += usize::from(self.store.create_table_if_missing(&name).await?);
@@ -336,8 +343,8 @@ impl<E, S: Clone> Clone for PeriodTables<E, S> {
         Self {
             store: self.store.clone(),
             clock: self.clock.clone(),
-            keep: self.keep,
-            ahead: self.ahead,
+            retain: self.retain,
+            precreate: self.precreate,
             keeping: self.keeping.clone(),
             opened: Arc::clone(&self.opened),
         }
@@ -348,8 +355,8 @@ impl<E, S: fmt::Debug> fmt::Debug for PeriodTables<E, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PeriodTables")
             .field("store", &self.store)
-            .field("keep", &self.keep)
-            .field("ahead", &self.ahead)
+            .field("keep", &self.retain)
+            .field("ahead", &self.precreate)
             .finish_non_exhaustive()
     }
 }

@@ -51,7 +51,7 @@ fn attempts() -> (Attempts, FaultyStore<Engine>, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(ticks::from_datetime(noon()).unwrap()));
     let hand = Arc::clone(&now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
-    (PeriodTables::new(store.clone()).keep(3).ahead(2).with_clock(clock), store, now)
+    (PeriodTables::new(store.clone()).retain(3).precreate(2).with_clock(clock), store, now)
 }
 
 fn attempt(user: u32, at: DateTime<Utc>) -> LoginAttempt {
@@ -226,7 +226,7 @@ proptest! {
         }
         let hand = Arc::clone(&now);
         let clock = Clock::new(move || hand.load(Ordering::SeqCst));
-        let small = PeriodTables::new(store.pages_of(page)).keep(3).with_clock(clock);
+        let small = PeriodTables::new(store.pages_of(page)).retain(3).with_clock(clock);
         let (from, to) = (noon() - TimeDelta::days(from), noon() - TimeDelta::days(to));
         let days = from.date_naive()..=to.date_naive();
         let expected: Vec<LoginAttempt> =

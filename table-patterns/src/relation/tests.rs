@@ -40,14 +40,14 @@ struct EmployeeWithReviews {
     reviews: Many<Review>,
 }
 
-type Employees = OwnerTable<Employee, EmployeeWithReviews, FaultyStore<Engine>>;
+type Employees = ParentTable<Employee, EmployeeWithReviews, FaultyStore<Engine>>;
 
 fn employees() -> (Employees, FaultyStore<Engine>) {
     let store = FaultyStore::new(Engine::in_memory());
     let table = block_on(store.table::<Employee>().create_if_missing()).unwrap();
     store.heal();
     let retry = Retry::new(1_000, Duration::from_micros(10), Duration::from_millis(1));
-    (OwnerTable::new(table).with_retry(retry), store)
+    (ParentTable::new(table).with_retry(retry), store)
 }
 
 fn ada() -> Employee {

@@ -47,7 +47,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     /// # Errors
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`. No number is returned, and a block may be lost.
-    /// - `LayoutMismatch` if another entity type takes numbers from a sequence of this name in the partition.
+    /// - `SchemaMismatch` if another entity type takes numbers from a sequence of this name in the partition.
     /// - Any error of the store.
     pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
         let partition_key = key_of(partition)?;
@@ -63,7 +63,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
 
     async fn block(&self, partition_key: &PartitionKey) -> Result<Range<u64>> {
         let (store, table) = (self.entities.table().store(), self.entities.table().name()?);
-        let mut race = self.entities.retry().race("the sequence");
+        let mut race = self.entities.retry().start("the sequence");
         loop {
             let key = EntityKey { partition_key: partition_key.clone(), row_key: self.row_key.clone() };
             let found = store.get(table, &key, &Select::All).await?;
@@ -73,7 +73,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
             match store.submit(table, transaction).await {
                 Ok(_) => return Ok(block),
                 // IMPORTANT: if the outcome is unknown, the block is not used, because another process may own it: a gap, but no duplicate.
-                Err(error) if error.is_conflict() || error.is_ambiguous() => race.lost(error).await?,
+                Err(error) if error.is_conflict() || error.is_ambiguous() => race.retry(error).await?,
                 Err(error) => return Err(error),
             }
         }

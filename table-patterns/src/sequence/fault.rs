@@ -19,7 +19,7 @@ pub(super) enum SequenceFault {
         "the sequence belongs to `{owner}`, not to `{entity}`; give each entity type its own sequence name, or take over the sequence with \
          `GaplessSequence::set`"
     )]
-    #[fault(LayoutMismatch, "PAT-INTER-3")]
+    #[fault(SchemaMismatch, "PAT-INTER-3")]
     OtherOwner { owner: String, entity: &'static str },
     #[error("the sequence has reached {number}, which exceeds {target}")]
     TooLarge { number: u64, target: &'static str },

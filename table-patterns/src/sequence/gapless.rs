@@ -36,7 +36,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// - Any error of `uses` or of [committing](Unit::commit). The number is then free again.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers were faster in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`.
-    /// - `LayoutMismatch` if another entity type takes numbers from a sequence of this name in the partition.
+    /// - `SchemaMismatch` if another entity type takes numbers from a sequence of this name in the partition.
     ///
     /// After an [ambiguous](table_core::Error::is_ambiguous) error, check whether the entity exists before trying again.
     pub async fn next<N: TryFrom<u64> + Copy>(

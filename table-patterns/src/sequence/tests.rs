@@ -89,7 +89,7 @@ fn pat_inter_3_a_second_type_with_the_name_of_a_sequence_is_refused_with_both_na
     let blocks = BlockSequence::new(&visits, "ticket", 10).unwrap();
     let refused = [visit(&numbers), block_on(blocks.next::<u32>(Visit::partition("contoso")))];
     for error in refused.map(Result::unwrap_err) {
-        assert_eq!((error.code(), error.key().is_some()), (ErrorCode::LayoutMismatch, true));
+        assert_eq!((error.code(), error.key().is_some()), (ErrorCode::SchemaMismatch, true));
         let text = error.to_string();
         assert!(text.contains("`Ticket`") && text.contains("`Visit`"), "{text}");
     }
@@ -98,7 +98,7 @@ fn pat_inter_3_a_second_type_with_the_name_of_a_sequence_is_refused_with_both_na
     assert_eq!((insert(&tickets, "b").unwrap(), visit(&own).unwrap()), (2, 1));
     block_on(numbers.set(Visit::partition("contoso"), 7)).unwrap();
     assert_eq!(visit(&numbers).unwrap(), 7);
-    assert_eq!(insert(&tickets, "c").unwrap_err().code(), ErrorCode::LayoutMismatch);
+    assert_eq!(insert(&tickets, "c").unwrap_err().code(), ErrorCode::SchemaMismatch);
 }
 
 #[test]

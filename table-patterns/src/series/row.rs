@@ -144,7 +144,7 @@ impl<E: Series + PlainEntity> ToEntity for SeriesRow<E> {
         self.to_row()
     }
 
-    fn design_table() -> Option<&'static str> {
+    fn schema_table() -> Option<&'static str> {
         Some(E::SCHEMA.table)
     }
 }

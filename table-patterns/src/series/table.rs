@@ -91,14 +91,14 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     ///
     /// # Errors
     /// Any error for an entity that exceeds its limits; any error of the entity's declarations, as in [`Entities::insert`].
-    pub async fn put(&self, row: &SeriesRow<E>) -> Result<ETag> {
+    pub async fn insert_or_replace(&self, row: &SeriesRow<E>) -> Result<ETag> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
 
     /// Sets one slot by a merge and leaves the others unchanged (PAT-SER-2). Inserts the entity if it does not exist.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value; any error of [`put`](Self::put).
+    /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value; any error of [`insert_or_replace`](Self::insert_or_replace).
     pub async fn set(&self, entity: &E, slot: usize, value: E::Value) -> Result<ETag> {
         self.set_all(entity, [(slot, value)]).await
     }

@@ -66,7 +66,7 @@ fn pat_ser_1_a_single_slot_can_be_read() {
 fn pat_ser_1_the_layout_matches_the_catalogue() {
     let (counts, store) = counts();
     let row = SeriesRow::with_values(of(23), (0..24).map(|hour| (hour % 3 > 0).then_some(hour))).unwrap();
-    block_on(counts.put(&row)).unwrap();
+    block_on(counts.insert_or_replace(&row)).unwrap();
     let rows =
         block_on(store.untyped("MessageCounts").unwrap().query(Selection::partition("000123")).collect());
     let stored: &TableEntity = &rows.unwrap()[0];
@@ -316,7 +316,8 @@ mod declared {
         assert_eq!((in_room(&meters, "attic"), in_room(&meters, "cellar")), (0, 1));
         block_on(meters.update(Meter::key("Oslo", 7), |meter| meter.room = "attic".into())).unwrap();
         assert_eq!(slots(&series), [(3, 42)]);
-        block_on(series.put(&SeriesRow::with_values(meter("hall"), [Some(1)]).unwrap())).unwrap();
+        block_on(series.insert_or_replace(&SeriesRow::with_values(meter("hall"), [Some(1)]).unwrap()))
+            .unwrap();
         assert_eq!((in_room(&meters, "attic"), in_room(&meters, "hall")), (0, 1));
         assert_eq!(slots(&series), [(0, 1)]);
 

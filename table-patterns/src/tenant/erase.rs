@@ -34,7 +34,7 @@ pub struct Erased {
     /// The number of deleted rows in the partitions of the tenant.
     pub rows: u64,
     /// The number of deleted or changed rows in other partitions and tables: index rows, members of lists, references, copies.
-    pub elsewhere: u64,
+    pub remote_rows: u64,
     /// The number of deleted registrations of feeds and outboxes.
     pub registrations: u64,
     /// The number of deleted blobs.
@@ -61,7 +61,7 @@ impl Tenant {
             for place in &self.places {
                 erase_place(place, &mut erased).await?;
             }
-            let left = self.left().await?;
+            let left = self.remaining().await?;
             if left == 0 {
                 return Ok(erased);
             }
@@ -75,7 +75,7 @@ impl Tenant {
     ///
     /// # Errors
     /// Any error of the stores.
-    pub async fn left(&self) -> Result<u64> {
+    pub async fn remaining(&self) -> Result<u64> {
         let count = self.count().await?;
         let mut left = count.rows() + count.blobs;
         for place in &self.places {
@@ -131,7 +131,7 @@ async fn erase_rows(
     }
     let mut from = None;
     while let Some(page) = place.page(table, range.clone(), (Select::All, from.as_ref())).await? {
-        erased.elsewhere += if is_reserved {
+        erased.remote_rows += if is_reserved {
             erase_named(place, table, &page).await?
         } else {
             erase_derived(place, &page).await?

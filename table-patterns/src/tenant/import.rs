@@ -73,7 +73,7 @@ pub struct Imported {
     /// The number of blobs.
     pub blobs: u64,
     /// The number of rows that were derived in other partitions and tables.
-    pub elsewhere: u64,
+    pub remote_rows: u64,
 }
 
 impl Tenant {
@@ -252,9 +252,9 @@ impl Import<'_> {
         if !self.is_ended {
             return Err(Error::of(TenantFault::Incomplete));
         }
-        self.imported.elsewhere = 0;
+        self.imported.remote_rows = 0;
         for place in &self.tenant.places {
-            self.imported.elsewhere += settle(place).await?;
+            self.imported.remote_rows += settle(place).await?;
         }
         Ok(self.imported)
     }

@@ -7,7 +7,7 @@ use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
 use table_core::index::IndexOf;
 use table_core::key::{EntityKey, PartitionKey};
-use table_core::mixed::{Belonging, judge, judge_key};
+use table_core::mixed::{RowOwner, classify_key, classify_row};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, TextRange};
@@ -18,7 +18,7 @@ use table_core::store::TableStore;
 use crate::converge;
 use crate::denormal::{Copies, SettleCopies};
 use crate::entities::{Entities, StepRecorder, read_as};
-use crate::index::{Derived, Left, RemoteChange, relay, remote_indexes};
+use crate::index::{Derived, EntryFingerprint, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;
 use crate::tenant::fault::TenantFault;
 
@@ -95,7 +95,7 @@ pub(super) struct Typed<E: 'static, S, O>(pub(super) Entities<E, S, O>);
 
 /// Returns `true` if a row is an entity of type `E`.
 pub(super) fn owns<E: Entity>(row: EntityRef<'_>) -> bool {
-    matches!(judge::<E>(row), Ok(Belonging::Own))
+    matches!(classify_row::<E>(row), Ok(RowOwner::Own))
 }
 
 /// Checks that an entity and its index rows in the partition do not contain the PartitionKey.
@@ -163,8 +163,8 @@ where
     }
 
     fn owns_key(&self, key: &EntityKey) -> bool {
-        let belonging = judge_key::<E>(key.partition_key.as_str(), key.row_key.as_str());
-        matches!(belonging, Ok(Belonging::Own))
+        let belonging = classify_key::<E>(key.partition_key.as_str(), key.row_key.as_str());
+        matches!(belonging, Ok(RowOwner::Own))
     }
 
     fn open<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, Result<()>> {
@@ -191,9 +191,13 @@ where
             }
             if let Some(copies) = self.copies() {
                 for (relation, _) in copies.sources(&entity)? {
-                    let of = Derived::Held(relation.to_owned());
-                    let change =
-                        RemoteChange { of, owner: key.clone(), keys: Vec::new(), left: Left::Unknown };
+                    let of = Derived::CopiesIn(relation.to_owned());
+                    let change = RemoteChange {
+                        of,
+                        owner: key.clone(),
+                        keys: Vec::new(),
+                        fingerprint: EntryFingerprint::Unknown,
+                    };
                     written += self.0.settle(&change).await?;
                 }
             }
@@ -222,8 +226,8 @@ where
             for key in &change.keys {
                 removed += match &change.of {
                     Derived::Index(index) => self.0.remove_entry(index, (&change.owner, key)).await?,
-                    Derived::Held(relation) => self.forget_holder(relation, &change.owner, key).await?,
-                    Derived::Given => 0,
+                    Derived::CopiesIn(relation) => self.forget_holder(relation, &change.owner, key).await?,
+                    Derived::CopiesOf => 0,
                 };
             }
             Ok(removed)
@@ -237,7 +241,12 @@ where
                 return Ok(0);
             }
             let owner = source.clone();
-            let change = RemoteChange { of: Derived::Given, owner, keys: Vec::new(), left: Left::Unknown };
+            let change = RemoteChange {
+                of: Derived::CopiesOf,
+                owner,
+                keys: Vec::new(),
+                fingerprint: EntryFingerprint::Unknown,
+            };
             Ok(u64::try_from(self.0.settle(&change).await?).unwrap_or(u64::MAX))
         }
         .boxed()

@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::error::Result;
 use table_core::key::{EntityKey, PartitionKey};
-use table_core::mixed::{Belonging, judge_key};
+use table_core::mixed::{RowOwner, classify_key};
 use table_core::name::TableName;
 use table_core::query::EntityRef;
 use table_core::row::Row;
@@ -57,8 +57,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
     }
 
     fn owns_key(&self, key: &EntityKey) -> bool {
-        let belonging = judge_key::<E>(key.partition_key.as_str(), key.row_key.as_str());
-        matches!(belonging, Ok(Belonging::Own))
+        let belonging = classify_key::<E>(key.partition_key.as_str(), key.row_key.as_str());
+        matches!(belonging, Ok(RowOwner::Own))
     }
 
     /// Opens the table of a period, whether it is kept or not: an import contains expired periods until they are dropped.

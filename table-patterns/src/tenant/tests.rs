@@ -43,7 +43,7 @@ fn assert_erased(world: &World, before: &[(Ticket, Option<usize>)]) {
     let left: Vec<_> =
         world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso")).collect();
     assert_eq!(left, []);
-    assert_eq!(block_on(world.tenant("contoso").left()).unwrap(), 0);
+    assert_eq!(block_on(world.tenant("contoso").remaining()).unwrap(), 0);
     block_on(world.work()).unwrap();
     assert_eq!(world.tickets_of("adatum"), before);
     assert_eq!(world.findings(), 0);

@@ -146,7 +146,7 @@ fn desk() -> (Store, Tickets) {
     let desk = store.clone().with_participant::<Ticket>(Trail);
     let outbox = Outbox::new(desk.clone(), engine, QueueName::new("work").unwrap());
     block_on(outbox.create_queues()).unwrap();
-    let tickets = desk.entities_through::<Ticket, _>(outbox);
+    let tickets = desk.entities_with_outbox::<Ticket, _>(outbox);
     let tickets = block_on(tickets.create_if_missing()).unwrap();
     store.heal();
     (store, tickets)
@@ -234,7 +234,7 @@ fn an_error_names_the_entity_and_the_verb_or_the_pattern() {
     assert_eq!(error.code(), ErrorCode::UniqueViolation);
 
     let desk = tickets.table().store().clone().with_participant::<Ticket>(Once);
-    let once = desk.entities_through::<Ticket, _>(tickets.outbox.clone());
+    let once = desk.entities_with_outbox::<Ticket, _>(tickets.outbox.clone());
     block_on(once.insert(&ticket(3, "open", "three", 9))).unwrap();
     store.heal();
     let error = block_on(once.insert(&ticket(4, "open", "four", 9))).unwrap_err();

@@ -127,7 +127,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         mut run: impl Decide<S, O, T, X>,
     ) -> Result<Committed<T>, X> {
         let table = self.table().name()?;
-        let race = self.retry().race("the rows that the transaction read");
+        let race = self.retry().start("the rows that the transaction read");
         let contest = Contest::new(self.seen.partition(table, &partition_key));
         let mut attempts = Attempts { race, refused: None, is_alone: false, began: 0, contest };
         let decided = self.attempt(table, &partition_key, &mut run, &mut attempts).await;
@@ -243,7 +243,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             }
             // The decision may be based on rows that have changed since. If the next run reads the same rows, the error is the unit's own.
             Err(error) if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
-                let lost = attempts.race.lost(error.clone()).await;
+                let lost = attempts.race.retry(error.clone()).await;
                 lost.map_err(|error| attempts.contest.explained(error))?;
                 let versions = self.reads.versions();
                 let is_race = refused.is_some_and(|(reads, _)| reads != versions);

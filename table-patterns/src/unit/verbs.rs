@@ -62,7 +62,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     ///
     /// # Errors
     /// Any error of [`replace`](Self::replace).
-    pub fn put<E: Entity + Send + Sync>(&mut self, old: Option<&Versioned<E>>, new: &E) -> Result<&mut Self> {
+    pub fn save<E: Entity + Send + Sync>(
+        &mut self,
+        old: Option<&Versioned<E>>,
+        new: &E,
+    ) -> Result<&mut Self> {
         match old {
             Some(old) => self.replace(old, new),
             None => self.insert(new),

@@ -38,12 +38,12 @@ pub(super) enum ViewFault {
     #[error(
         "the rows of the table belong to the view `{owner}`, not to `{name}`; give each view a row type with a table, or return the old name from `View::name`"
     )]
-    #[fault(LayoutMismatch, "IMP-6")]
+    #[fault(SchemaMismatch, "IMP-6")]
     OtherOwner { owner: String, name: &'static str },
     #[error(
         "version {latest} of the view is ready, and this program follows version {version}; start the newer program"
     )]
-    #[fault(LayoutMismatch, "IMP-6")]
+    #[fault(SchemaMismatch, "IMP-6")]
     Superseded { version: u32, latest: u32 },
     #[error(
         "{found} entities are set aside, but the limit is {most}; correct them and call `retry_poison`, or raise the limit"
@@ -51,6 +51,6 @@ pub(super) enum ViewFault {
     #[fault(InvalidInput, "IMP-6")]
     Poison { found: usize, most: usize },
     #[error("the position belongs to a view that was deleted; start the rebuild again without a position")]
-    #[fault(LayoutMismatch, "IMP-6")]
+    #[fault(SchemaMismatch, "IMP-6")]
     OtherView,
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
-use table_core::mixed::{Belonging, judge_key};
+use table_core::mixed::{RowOwner, classify_key};
 use table_core::store::TableStore;
 
 use crate::converge::upsert;
@@ -48,7 +48,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// period](Self::with_lease) that the other followers measure themselves.
     ///
     /// # Errors
-    /// - `LayoutMismatch` once a later version of the view is ready.
+    /// - `SchemaMismatch` once a later version of the view is ready.
     /// - `InvalidInput` if more entities are set aside than the [limit](Self::with_poison_limit).
     /// - An outage of the store, reported after the other partitions have been processed.
     ///
@@ -199,8 +199,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         for entry in entries.iter().filter(|entry| seen.insert(&entry.source)) {
             // If one entity has several changes, only its last state is applied.
             let source = EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() };
-            match judge_key::<V::Source>(partition_key.as_str(), entry.source.as_str()) {
-                Ok(Belonging::Own) => sources.push(source),
+            match classify_key::<V::Source>(partition_key.as_str(), entry.source.as_str()) {
+                Ok(RowOwner::Own) => sources.push(source),
                 Ok(_) => {}
                 Err(error) => failed += usize::from(self.fail(source, &error, aside).await?),
             }

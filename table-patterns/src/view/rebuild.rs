@@ -8,7 +8,7 @@ use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
 use table_core::key::{EntityKey, PartitionKey};
-use table_core::mixed::{Belonging, judge};
+use table_core::mixed::{RowOwner, classify_row};
 use table_core::name::TableName;
 use table_core::query::{Continuation, EntityRef, KeyRange, Page, Query, Select, TextRange};
 use table_core::schema::{ENTITY_TYPE, KeyPiece};
@@ -152,7 +152,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     ///
     /// # Errors
     /// - `IndexNotReady` (IMP-6) while older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
-    /// - `LayoutMismatch` (IMP-6) if the position belongs to a view that was deleted: the new view lacks the earlier rows, so start again.
+    /// - `SchemaMismatch` (IMP-6) if the position belongs to a view that was deleted: the new view lacks the earlier rows, so start again.
     /// - Any error of [`ViewTable::apply`] or of the store. The position does not change, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
@@ -257,7 +257,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<Vec<EntityKey>> {
         let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
-        let is_own = |row: EntityRef<'_>| Ok(judge::<V::Source>(row)? == Belonging::Own);
+        let is_own = |row: EntityRef<'_>| Ok(classify_row::<V::Source>(row)? == RowOwner::Own);
         let are_there = many::rows(of, &sources, &select, is_own).await?;
         let found = sources.into_iter().zip(are_there);
         Ok(found.filter(|(_, is_there)| *is_there != Some(true)).map(|(source, _)| source).collect())

@@ -71,7 +71,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Corrects the sums of a partition that differ from its records. Returns the number of corrected rows. A row to which no record contributes ends
     /// with 0 in its numbers.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
-        let (mut corrected, mut race) = (0, self.retry.race(RACE));
+        let (mut corrected, mut race) = (0, self.retry.start(RACE));
         loop {
             let stored = self.sums_of(place).await?;
             let records = self.records(place, None).await?;
@@ -91,7 +91,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if rows.is_empty() || self.recount_rows(place, (&rows, &records), &mut corrected).await? {
                 return Ok(corrected);
             }
-            race.lost(None).await?;
+            race.retry(None).await?;
         }
     }
 
@@ -143,7 +143,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         id: &str,
         is_summed: bool,
     ) -> Result<Option<Amounts>> {
-        let (key, mut race) = (record::row_key(place, row)?, self.retry.race(RACE));
+        let (key, mut race) = (record::row_key(place, row)?, self.retry.start(RACE));
         loop {
             let found = self.get(&key).await?;
             let mark = record::one_text(RECOUNT, id);
@@ -157,7 +157,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if self.submit(place, vec![(key.row_key.clone(), write)]).await? {
                 return Ok(Some(amounts));
             }
-            race.lost(None).await.map_err(|error| self.at(error, &key))?;
+            race.retry(None).await.map_err(|error| self.at(error, &key))?;
         }
     }
 
@@ -169,7 +169,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         id: &str,
         (began, counted): (&Amounts, &Amounts),
     ) -> Result<Option<bool>> {
-        let (key, mut race) = (record::row_key(place, row)?, self.retry.race(RACE));
+        let (key, mut race) = (record::row_key(place, row)?, self.retry.start(RACE));
         let number = |amounts: &Amounts, name: &String| amounts.get(name).copied().unwrap_or(0);
         loop {
             let found = self.get(&key).await?;
@@ -192,7 +192,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if self.submit(place, vec![(key.row_key.clone(), write)]).await? {
                 return Ok(Some(is_wrong));
             }
-            race.lost(None).await.map_err(|error| self.at(error, &key))?;
+            race.retry(None).await.map_err(|error| self.at(error, &key))?;
         }
     }
 

@@ -99,7 +99,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
     /// Creates the table of the view if it does not exist. A new view is [building](ViewState::Building).
     ///
     /// # Errors
-    /// `LayoutMismatch` if the rows of the table belong to a view with another [name](View::name); any error of [`Table::create_if_missing`].
+    /// `SchemaMismatch` if the rows of the table belong to a view with another [name](View::name); any error of [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         self.rows.clone().create_if_missing().await?;
         let (key, building) = (record::state_key()?, Standing::new(V::name()));
@@ -160,7 +160,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ///
     /// # Errors
     /// `IndexNotReady` while the view is building; run [`rebuild`](Self::rebuild).
-    pub async fn rows(&self) -> Result<&Table<V::Row, S>> {
+    pub async fn table(&self) -> Result<&Table<V::Row, S>> {
         if self.state().await? == ViewState::Building {
             return Err(Error::of(ViewFault::Building).with_table(V::Row::SCHEMA.table));
         }

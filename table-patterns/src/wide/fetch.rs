@@ -46,7 +46,7 @@ pub(super) async fn fetch<S: TableStore>(
         error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
     };
     let mut before: Option<Vec<Option<ETag>>> = None;
-    let mut race = retry.race("the wide entity");
+    let mut race = retry.start("the wide entity");
     loop {
         let found = read(store, table, key, parts, Select::All).await?;
         if found.iter().all(Option::is_none) {
@@ -59,7 +59,7 @@ pub(super) async fn fetch<S: TableStore>(
             Err(error) if before.as_ref() == Some(&etags) => return Err(in_place(error)),
             Err(error) => {
                 before = Some(etags);
-                race.lost(in_place(error)).await.map_err(|error| error.with_rule("PAT-WIDE-3"))?;
+                race.retry(in_place(error)).await.map_err(|error| error.with_rule("PAT-WIDE-3"))?;
             }
         }
     }

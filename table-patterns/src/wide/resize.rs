@@ -70,7 +70,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             let fault = WideFault::Parts { parts: stored, most: MOST_PARTS };
             return Err(self.in_place(Error::of(fault), &key));
         }
-        let mut race = self.retry.race("the wide entity");
+        let mut race = self.retry.start("the wide entity");
         loop {
             let found = match fetch(self.table.store(), self.table.name()?, &key, stored, &self.retry).await {
                 Ok(Some(found)) => found,
@@ -105,7 +105,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             match self.submit(&key, written.chain(gone).collect::<Result<Vec<_>>>()?).await {
                 Ok(_) => return Ok(true),
                 // Another writer was faster: it changed a part, deleted the entity, or converted it.
-                Err(error) if error.is_conflict() => race.lost(self.in_place(error, &key)).await?,
+                Err(error) if error.is_conflict() => race.retry(self.in_place(error, &key)).await?,
                 Err(error) => return Err(error),
             }
         }

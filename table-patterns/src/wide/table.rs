@@ -88,7 +88,7 @@ pub trait WideStore: TableStore + Clone {
     /// ```
     #[must_use]
     fn wide<W: Wide>(&self) -> WideTable<W, Self> {
-        WideTable::new(Table::of_design(self.clone()))
+        WideTable::new(Table::of(self.clone()))
     }
 }
 
@@ -141,14 +141,14 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         inserts: bool,
         write: impl Fn(Vec<Option<ETag>>) -> F,
     ) -> Result<T> {
-        let mut race = self.retry.race("the wide entity");
+        let mut race = self.retry.start("the wide entity");
         loop {
             let found = versions(self.table.store(), self.table.name()?, key, W::PARTS.len()).await?;
             let is_whole = found.iter().all(Option::is_some);
             match write(found).await {
                 // The entity was already incomplete before the write.
                 Err(error) if error.is_not_found() && !inserts && !is_whole => return Err(error),
-                Err(error) if error.is_conflict() => race.lost(self.in_place(error, key)).await?,
+                Err(error) if error.is_conflict() => race.retry(self.in_place(error, key)).await?,
                 done => return done,
             }
         }
@@ -187,7 +187,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         mut change: impl FnMut(&mut W),
     ) -> Result<(W, WideVersion)> {
         let key = key.into_key()?;
-        let mut race = self.retry.race("the wide entity");
+        let mut race = self.retry.start("the wide entity");
         loop {
             let Some((mut whole, version)) = self.read(&key).await? else {
                 return Err(self.in_place(Error::of(WideFault::NothingToUpdate), &key));
@@ -199,7 +199,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             match self.replace(&whole, &version).await {
                 Ok(version) => return Ok((whole, version)),
                 Err(error) if error.is_precondition_failed() => {
-                    race.lost(self.in_place(error, &key)).await?;
+                    race.retry(self.in_place(error, &key)).await?;
                 }
                 Err(error) => return Err(error),
             }

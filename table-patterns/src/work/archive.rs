@@ -131,7 +131,7 @@ impl<S: TableStore> Archive<S> {
         call: Delivery<'_>,
     ) -> Result<()> {
         let limits = self.store.capabilities().limits;
-        let mut race = self.retry.race("the entity while it was archived");
+        let mut race = self.retry.start("the entity while it was archived");
         loop {
             call.keep().await?;
             // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in between,
@@ -160,7 +160,7 @@ impl<S: TableStore> Archive<S> {
             };
             match moved {
                 // If another worker has deleted the source, the next round does not find it.
-                Err(error) if error.is_conflict() => race.lost(error.with_table(from.as_str())).await?,
+                Err(error) if error.is_conflict() => race.retry(error.with_table(from.as_str())).await?,
                 moved => return moved,
             }
         }

@@ -76,12 +76,12 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
         let mut from = None;
         loop {
-            let mut race = retry.race("the rows of the outbox");
+            let mut race = retry.start("the rows of the outbox");
             let (mut begun, mut portion, next) = loop {
                 let (page, next) = self.page(work, from.as_ref()).await?;
                 match self.claim(page).await? {
                     Some((begun, portion)) => break (begun, portion, next),
-                    None => race.lost(None).await?,
+                    None => race.retry(None).await?,
                 }
             };
             while !begun.is_empty() {
@@ -209,7 +209,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // If only a single attempt is allowed, it is not counted before the row is started.
-        let most = if options.poison_after > 1 { options.together.max(1) } else { 1 };
+        let most = if options.poison_after > 1 { options.concurrency.max(1) } else { 1 };
         let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
         fresh.max(1).min(portion.len())
     }

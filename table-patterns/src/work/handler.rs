@@ -22,7 +22,7 @@ use crate::work::fault::WorkFault;
 ///   concurrent delivery breaks, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
 /// - After an error, the work is tried again. After a number of attempts, the message becomes poison, with the error. This applies to every error,
-///   including `LayoutMismatch` of a table that the handler writes.
+///   including `SchemaMismatch` of a table that the handler writes.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -83,10 +83,10 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Converts an error of a handler. A `LayoutMismatch` of a handler's own table must not cause the message to be left to other programs forever.
+/// Converts an error of a handler. A `SchemaMismatch` of a handler's own table must not cause the message to be left to other programs forever.
 fn own(error: Error) -> Error {
     match error.code() {
-        ErrorCode::LayoutMismatch => Error::of(WorkFault::Handler(error)),
+        ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),
         _ => error,
     }
 }

@@ -108,7 +108,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 Step::Write { table, .. } => table.folded(),
                 Step::Call { name, .. } => name,
             };
-            self.circuits.check(target, lease.now(), self.options.redelivery.most)?;
+            self.circuits.check(target, lease.now(), self.options.redelivery.max)?;
             match self.take_step(lease, origin, (intent.source(), step)).await {
                 Ok(()) => self.circuits.answered(target),
                 Err(error) if Failure::of(&error) == Failure::Outage && !is_lost(&error) => {

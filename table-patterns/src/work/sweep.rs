@@ -1,7 +1,7 @@
 //! Sweeps, which find intents whose messages were lost (PAT-EC-8).
 //!
 //! A sweep searches for outbox rows that are older than their messages should be, and sends a message for each. It finds partitions in the registry,
-//! whose entries are created before the first intent of a partition. It therefore only reads outboxes. [`Sweep::whole_table`] reads a table instead,
+//! whose entries are created before the first intent of a partition. It therefore only reads outboxes. [`Sweep::sweep_table`] reads a table instead,
 //! for intents that were recorded without registering their partition, and for audits.
 //!
 //! Ages are measured by the clock of the store, or by that of the sweep if it is ahead. A wrong clock of a sweep or of a worker therefore delays no
@@ -38,7 +38,7 @@ const CLAIMED: Duration = Duration::from_secs(60 * 60);
 /// # pollster::block_on(async {
 /// # let store = Engine::in_memory();
 /// # let outbox = Outbox::new(store.clone(), store, QueueName::new("work")?);
-/// let report = Sweep::new(outbox).registered().await?; // every few minutes, from anywhere
+/// let report = Sweep::new(outbox).sweep_registered().await?; // every few minutes, from anywhere
 /// assert_eq!((report.partitions, report.prompted), (0, 0));
 /// # Ok::<(), table_patterns::Error>(())
 /// # }).unwrap();
@@ -46,7 +46,7 @@ const CLAIMED: Duration = Duration::from_secs(60 * 60);
 #[derive(Debug)]
 pub struct Sweep<S, Q> {
     outbox: Outbox<S, Q>,
-    after: Duration,
+    min_age: Duration,
 }
 
 /// A sweep in progress.
@@ -63,7 +63,7 @@ struct Progress {
 pub struct SweepReport {
     /// Number of partitions that were read.
     pub partitions: u64,
-    /// Number of intents that are not done, except poison; see [`Outbox::depth`].
+    /// Number of intents that are not done, except poison; see [`Outbox::backlog`].
     pub pending: u64,
     /// Number of messages sent.
     pub prompted: u64,
@@ -92,13 +92,13 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Creates a sweep that sends messages for intents older than five minutes, and again every five minutes.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
-        Self { outbox, after: Duration::from_secs(5 * 60) }
+        Self { outbox, min_age: Duration::from_secs(5 * 60) }
     }
 
     /// Sets the age from which messages are sent for intents. It should exceed the time that workers need for the messages in the queue.
     #[must_use]
-    pub const fn after(mut self, time: Duration) -> Self {
-        self.after = time;
+    pub const fn min_age(mut self, time: Duration) -> Self {
+        self.min_age = time;
         self
     }
 
@@ -107,7 +107,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     ///
     /// # Errors
     /// Any error of reading the registry or of the queue store. Messages that were already sent remain.
-    pub async fn registered(&self) -> Result<SweepReport> {
+    pub async fn sweep_registered(&self) -> Result<SweepReport> {
         let store = self.outbox.store();
         let mut progress = Progress::default();
         let (entries, strange) = registry::entries(store, registry::REGISTRY).await?;
@@ -150,7 +150,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     ///
     /// # Errors
     /// `InvalidInput` if more than `max_rows` rows were read (DQ-5); any error of the stores.
-    pub async fn whole_table(&self, table: &TableName, max_rows: u64) -> Result<SweepReport> {
+    pub async fn sweep_table(&self, table: &TableName, max_rows: u64) -> Result<SweepReport> {
         let mut progress = Progress::default();
         let query = Query::new(rows::everywhere());
         self.sweep(table, &query, Some(max_rows), &mut progress).await??;
@@ -201,7 +201,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
 
     /// Returns `true` if a message is due for a row, by the time of the store.
     fn is_due(&self, pending: &Pending, now: u64) -> bool {
-        let after = ticks_of(self.after);
+        let after = ticks_of(self.min_age);
         // A claimed row, or one that waits for its next attempt, has a message that will be delivered again.
         if pending.not_before > now && pending.not_before - now <= ticks_of(CLAIMED) {
             return false;

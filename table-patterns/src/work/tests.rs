@@ -57,7 +57,7 @@ fn pat_ec_8_an_invalid_registry_row_stops_no_sweep_of_other_partitions() {
         let row = TableEntity::new(bucket, partition).unwrap().with("A", 1);
         block_on(registry.insert(&row)).unwrap();
     }
-    let report = block_on(Sweep::new(outbox).registered()).unwrap();
+    let report = block_on(Sweep::new(outbox).sweep_registered()).unwrap();
     assert_eq!((report.partitions, report.prompted, report.failed), (1, 1, 2), "{report:?}");
     assert!(report.errors[0].contains("names no table") && report.errors[0].contains("aaa_00"), "{report:?}");
 }
@@ -111,7 +111,7 @@ fn pat_ec_7_a_batch_is_one_query_one_claim_and_sixteen_rows_per_transaction() {
     let clock = Clock::new(move || time.load(Ordering::SeqCst));
     let counted =
         Outbox::with_runtime(store.clone(), engine, outbox.queue().clone(), Runtime::new().clock(clock));
-    block_on(outbox.prompt(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+    block_on(outbox.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
     let worker = Worker::new(counted).handler(Nothing);
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(worker.metrics().done, 70);
@@ -135,9 +135,9 @@ fn con_11_a_claim_with_a_lost_response_is_recognised_by_its_identifier() {
             Outbox::with_runtime(store, engine.clone(), outbox.queue().clone(), outbox.runtime().clone());
         let worker = Worker::new(faulty).handler(Nothing);
         block_on(worker.run_until_idle()).unwrap();
-        let left = block_on(Sweep::new(outbox.clone()).registered()).unwrap().pending;
+        let left = block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().pending;
         // A started attempt whose response was lost ends when its claim expires, and its message is delivered again.
-        let waiting = block_on(outbox.depth()).unwrap().waiting;
+        let waiting = block_on(outbox.backlog()).unwrap().waiting;
         assert!(left == 0 || (left == 1 && waiting > 0), "request {lost}: {left} left, {waiting} messages");
     }
 }
@@ -163,7 +163,7 @@ struct Older;
 
 impl Handler<Mail> for Older {
     async fn handle(&self, _: &Mail, _: work::Delivery<'_>) -> Result<()> {
-        Err(Error::new(ErrorCode::LayoutMismatch, "the layout is newer"))
+        Err(Error::new(ErrorCode::SchemaMismatch, "the layout is newer"))
     }
 }
 
@@ -247,7 +247,7 @@ fn pat_ec_5_a_clock_that_is_set_back_keeps_no_circuit_open_longer() {
     // Queue and workers have a time before that of the failure.
     block_on(engine.clear(outbox.queue())).unwrap();
     time.fetch_sub(29 * 864_000_000_000, Ordering::SeqCst);
-    let prompt = || block_on(outbox.prompt(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
+    let prompt = || block_on(outbox.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
     prompt();
     time.fetch_add(50_000_000, Ordering::SeqCst);
     prompt();
@@ -294,7 +294,7 @@ fn pat_ec_4_poison_is_requeued_and_discarded_in_bulk_and_costs_later_work_nothin
         block_on(fails.run_until_idle()).unwrap();
         time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
     }
-    assert_eq!(block_on(outbox.depth()).unwrap().poison, 70);
+    assert_eq!(block_on(outbox.backlog()).unwrap().poison, 70);
     // A later change reads none of them.
     let store = FaultyStore::new(engine.clone());
     record(&outbox, &table, "Sales");

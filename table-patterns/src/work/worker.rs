@@ -33,34 +33,34 @@ pub struct WorkerOptions {
     /// The time for which a received message is hidden, and by which that time is extended, in whole seconds (QUE-21).
     pub lease: Duration,
     /// The number of messages per receive, 1 to 32.
-    pub batch: usize,
+    pub messages_per_receive: usize,
     /// The number of concurrent intents of a message. Intents of one source run in the order of their changes. If it is 1, each intent starts when
     /// the previous one has ended. An intent that was tried before always runs alone.
-    pub together: usize,
+    pub concurrency: usize,
     /// The number of attempts at an intent before it becomes poison (PAT-EC-4). Attempts are counted when they start; deliveries of
     /// messages do not count.
     pub poison_after: u32,
     /// The number of tries for a step within one attempt, in case of transient errors (PAT-EC-5).
-    pub tries: u32,
+    pub step_attempts: u32,
     /// The delay between tries.
     pub backoff: Backoff,
     /// The delay between attempts, and between deliveries of a message that could not be processed.
     pub redelivery: Backoff,
     /// The delay of [`Worker::run`] when the queue is empty.
-    pub idle: Duration,
+    pub poll_interval: Duration,
 }
 
 impl Default for WorkerOptions {
     fn default() -> Self {
         Self {
             lease: Duration::from_secs(30),
-            batch: 8,
-            together: CONCURRENCY,
+            messages_per_receive: 8,
+            concurrency: CONCURRENCY,
             poison_after: 5,
-            tries: 4,
-            backoff: Backoff { first: Duration::from_millis(100), most: Duration::from_secs(2) },
-            redelivery: Backoff { first: Duration::from_secs(2), most: Duration::from_secs(10 * 60) },
-            idle: Duration::from_secs(1),
+            step_attempts: 4,
+            backoff: Backoff { initial: Duration::from_millis(100), max: Duration::from_secs(2) },
+            redelivery: Backoff { initial: Duration::from_secs(2), max: Duration::from_secs(10 * 60) },
+            poll_interval: Duration::from_secs(1),
         }
     }
 }
@@ -157,7 +157,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         // Read before the call, so the lease is never assumed to be longer than it is.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
-        let leases = queues.receive(queue, self.options.batch, self.options.lease).await?;
+        let leases = queues.receive(queue, self.options.messages_per_receive, self.options.lease).await?;
         let received = leases.len();
         for lease in leases {
             self.count(|metrics| metrics.received += 1);
@@ -180,7 +180,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let mut failures = 0;
         while !stop() {
             match self.run_once().await {
-                Ok(0) => self.outbox.runtime().sleep(self.options.idle).await,
+                Ok(0) => self.outbox.runtime().sleep(self.options.poll_interval).await,
                 Ok(_) => failures = 0,
                 Err(error) => {
                     self.count(|metrics| metrics.receive_failures += 1);
@@ -242,7 +242,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// Returns a time that exceeds every claim and every wait of a worker with these options, in ticks.
     fn longest_wait(&self) -> u64 {
-        ticks_of(self.options.lease.max(self.options.redelivery.most)).saturating_mul(2)
+        ticks_of(self.options.lease.max(self.options.redelivery.max)).saturating_mul(2)
     }
 
     /// Returns the time of the next attempt at an intent with this number of started attempts.
@@ -264,7 +264,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
                 outcome => return outcome,
             };
             made += 1;
-            if made >= self.options.tries {
+            if made >= self.options.step_attempts {
                 return Err(error);
             }
             self.count(|metrics| metrics.retries += 1);

@@ -113,7 +113,7 @@ fn engines(text: &mut Text, accounts: &[Account]) {
         &|all| all.checkpoint_age.map(|age| age.as_secs()),
     );
     each("engine_recent_bytes", "gauge", "", "Memory of rows that are not in a checkpoint yet.", &|all| {
-        Some(all.recent_bytes as u64)
+        Some(all.memtable_bytes as u64)
     });
     each("engine_base_bytes", "gauge", "", "Bytes of the base on disk.", &|all| Some(all.base_bytes));
     each("engine_tables", "gauge", "", "Tables.", &|all| Some(all.tables as u64));

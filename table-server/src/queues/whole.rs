@@ -107,7 +107,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
         Some(_) => return Err(bad_parameter("include")),
     };
     let page = most.unwrap_or(PAGE).min(PAGE);
-    let mut queues = account.engine.queues_from(prefix.as_ref().max(&marker), page + 1)?;
+    let mut queues = account.engine.list_queues(prefix.as_ref().max(&marker), page + 1)?;
     queues.retain(|queue| queue.as_str().starts_with(prefix.as_ref()));
     let next = queues.get(page).cloned();
     queues.truncate(page);
@@ -179,7 +179,7 @@ async fn store(account: &Account, queue: &QueueName, metadata: &Metadata) -> Res
 /// # Errors
 /// `QueueNotFound`.
 fn exists(account: &Account, queue: &QueueName) -> Result<(), Refusal> {
-    let found = account.engine.queues_from(queue.as_str(), 1)?;
+    let found = account.engine.list_queues(queue.as_str(), 1)?;
     if found.first() == Some(queue) {
         return Ok(());
     }

@@ -36,8 +36,8 @@ pub(super) struct Backup {
     #[arg(required = true)]
     to: Option<PathBuf>,
     /// The format of the backup [default: files for a folder, rows for any other store]
-    #[arg(long = "as", value_enum, value_name = "FORM")]
-    form: Option<Form>,
+    #[arg(long, value_enum)]
+    format: Option<Form>,
     /// Read each table again until a pass finds no difference, so its backup is a snapshot
     #[arg(long)]
     settle: bool,
@@ -76,14 +76,15 @@ impl Backup {
     async fn back_up(&self, context: &Context, to: &Path, out: &mut dyn Write) -> Result<Exit> {
         let location = context.store.location()?;
         let is_folder = matches!(location, Location::Folder(_));
-        let form = self.form.unwrap_or(if is_folder { Form::Files } else { Form::Rows });
+        let form = self.format.unwrap_or(if is_folder { Form::Files } else { Form::Rows });
         if form == Form::Files && (self.settle || self.rate.is_some()) {
-            let help = "a backup of files is a snapshot; omit `--settle` and `--rate`, or give `--as rows`";
+            let help =
+                "a backup of files is a snapshot; omit `--settle` and `--rate`, or give `--format rows`";
             return Err(Failure::Usage(help.to_owned()));
         }
         let purpose = if form == Form::Files { Purpose::Write } else { Purpose::Read };
         let store = Store::open(&location, purpose)?;
-        let engine = store.engine("backup --as files");
+        let engine = store.engine("backup --format files");
         let repository = Repository::create(to, &source_of(&location))?;
         match form {
             Form::Files => say_files(&capture_files(&repository, engine?).await?, out)?,

@@ -56,7 +56,7 @@ pub(super) struct Copy {
     no_verify: bool,
     /// Copy part of a table even if indexes, copies or feeds are derived from its entities
     #[arg(long)]
-    raw_rows: bool,
+    bypass_derived: bool,
 }
 
 impl Copy {
@@ -92,7 +92,7 @@ impl Copy {
         out: &mut dyn Write,
     ) -> Result<()> {
         let is_whole = self.selection.is_all() && !self.rewrites_keys();
-        derived::refuse_plain_writes(&source.tables, name, self.raw_rows || is_whole).await?;
+        derived::refuse_plain_writes(&source.tables, name, self.bypass_derived || is_whole).await?;
         let query = self.selection.query(&source.tables, name).await?;
         let transfer = format!(
             "copy {name} of {} to {new} of {}, {:?}, {:?}, {:?}",

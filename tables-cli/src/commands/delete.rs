@@ -31,7 +31,7 @@ pub(super) struct Delete {
     all: bool,
     /// Delete each entity in any version, not only in the version that was read
     #[arg(long)]
-    any: bool,
+    ignore_etag: bool,
     /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
@@ -40,7 +40,7 @@ pub(super) struct Delete {
     dry_run: bool,
     /// Delete even if indexes, copies or feeds are derived from the entities, which become wrong
     #[arg(long)]
-    raw_rows: bool,
+    bypass_derived: bool,
     /// Delete at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
@@ -71,7 +71,7 @@ impl Delete {
             return Ok(Exit::Nothing);
         }
         if !self.drop_table {
-            derived::refuse_plain_writes(&store.tables, &name, self.raw_rows).await?;
+            derived::refuse_plain_writes(&store.tables, &name, self.bypass_derived).await?;
         }
         if count > 1 || self.drop_table {
             let what = if self.drop_table {
@@ -86,12 +86,13 @@ impl Delete {
             say(out, &format!("deleted table {name} with {rows}"))?;
             return Ok(Exit::Done);
         }
-        let Deleted { deleted, kept } = delete(&store.tables, &name, query, self.any, self.rate).await?;
+        let Deleted { deleted, kept } =
+            delete(&store.tables, &name, query, self.ignore_etag, self.rate).await?;
         say(out, &format!("deleted {}", count_of(deleted, "row")))?;
         if kept > 0 {
             let rows = count_of(kept, "row");
             return Err(Failure::Refused(format!(
-                "{rows} changed in the meantime and were kept; run the command again, or give `--any`"
+                "{rows} changed in the meantime and were kept; run the command again, or give `--ignore-etag`"
             )));
         }
         Ok(Exit::Done)

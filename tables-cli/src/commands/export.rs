@@ -47,7 +47,7 @@ pub(super) struct Export {
     selection: Selection,
     /// The format [default: by the extension of the file, otherwise jsonl]
     #[arg(long, value_enum)]
-    form: Option<FileForm>,
+    format: Option<FileForm>,
     /// Export only these properties, separated by commas; CSV columns have this order, and the table need not be scanned for names
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     columns: Vec<String>,
@@ -62,7 +62,7 @@ pub(super) struct Export {
 impl Export {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
         let store = context.store.open(Purpose::Read)?;
-        let form = FileForm::of(self.form, &self.file);
+        let form = FileForm::of(self.format, &self.file);
         if self.file == Path::new("-") {
             return self.write(&store, form, out).await;
         }

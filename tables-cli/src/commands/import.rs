@@ -29,7 +29,7 @@ pub(super) struct Import {
     file: PathBuf,
     /// The format [default: by the extension of the file, otherwise jsonl]
     #[arg(long, value_enum)]
-    form: Option<FileForm>,
+    format: Option<FileForm>,
     /// The verb for writing entities
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
@@ -50,7 +50,7 @@ pub(super) struct Import {
     rate: Option<u32>,
     /// Write even if indexes, copies or feeds are derived from the entities, which become wrong
     #[arg(long)]
-    raw_rows: bool,
+    bypass_derived: bool,
     /// Read the whole file without writing anything
     #[arg(long)]
     dry_run: bool,
@@ -68,7 +68,7 @@ impl Import {
         }
         let name = table(&self.table)?;
         let store = context.store.open(Purpose::Create)?;
-        derived::refuse_plain_writes(&store.tables, &name, self.raw_rows).await?;
+        derived::refuse_plain_writes(&store.tables, &name, self.bypass_derived).await?;
         let transfer =
             format!("import {} into {name} of {} by {:?}", self.file.display(), store.shown, self.mode);
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
@@ -92,7 +92,7 @@ impl Import {
             FileError::Refused(text) => Failure::Refused(text),
             FileError::Io(error) => Failure::file(&path)(error),
         };
-        Ok(match FileForm::of(self.form, &self.file) {
+        Ok(match FileForm::of(self.format, &self.file) {
             FileForm::Csv => {
                 let records = CsvReader::new(input, self.types()?).map_err(&failure)?;
                 Box::new(records.map(move |record| record.map_err(&failure)))

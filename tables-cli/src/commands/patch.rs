@@ -35,10 +35,10 @@ pub(super) struct Patch {
     remove: Vec<String>,
     /// Write to any version, not only to the version that was read
     #[arg(long)]
-    any: bool,
+    ignore_etag: bool,
     /// Write even if indexes, copies or feeds are derived from the entity, which become wrong
     #[arg(long)]
-    raw_rows: bool,
+    bypass_derived: bool,
     /// Show the changed entity without writing it
     #[arg(long)]
     dry_run: bool,
@@ -60,8 +60,8 @@ impl Patch {
             say(out, &serde_json::to_string(&entity).map_err(|error| Failure::file("-")(error.into()))?)?;
             return Ok(Exit::Done);
         }
-        derived::refuse_plain_writes(&store, &name, self.raw_rows).await?;
-        let etag = found.etag().cloned().filter(|_| !self.any);
+        derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
+        let etag = found.etag().cloned().filter(|_| !self.ignore_etag);
         let condition = etag.map_or(IfMatch::Any, IfMatch::ETag);
         let kind = OperationKind::Replace(entity.to_row()?, condition);
         let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;

@@ -43,7 +43,7 @@ pub(super) struct Put {
     etag: Option<String>,
     /// Write even if indexes, copies or feeds are derived from the entity, which become wrong
     #[arg(long)]
-    raw_rows: bool,
+    bypass_derived: bool,
     /// Show the entity without writing it
     #[arg(long)]
     dry_run: bool,
@@ -59,7 +59,7 @@ impl Put {
         let store = context.store.open(Purpose::Create)?.tables;
         let name = table(&self.table)?;
         store.create_table_if_missing(&name).await?;
-        derived::refuse_plain_writes(&store, &name, self.raw_rows).await?;
+        derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
         let key = entity.key();
         let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
         transaction.push(Operation { row_key: key.row_key.clone(), kind: self.kind(&entity)? })?;

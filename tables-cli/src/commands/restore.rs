@@ -44,7 +44,7 @@ pub(super) struct Restore {
     keep: bool,
     /// Restore part of the tables even if indexes, copies or feeds are derived from their entities
     #[arg(long)]
-    raw_rows: bool,
+    bypass_derived: bool,
     /// Write at most this many rows per second
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
@@ -91,7 +91,8 @@ impl Restore {
         let mut rows = 0;
         for name in &names {
             let new = self.rename.as_deref().map_or_else(|| Ok(name.clone()), table)?;
-            derived::refuse_plain_writes(&target.tables, &new, self.raw_rows || self.table.is_none()).await?;
+            derived::refuse_plain_writes(&target.tables, &new, self.bypass_derived || self.table.is_none())
+                .await?;
             let restored = restoring.table(name, &new).await?;
             rows += restored.rows;
             let (counted, written, deleted) =

@@ -19,7 +19,7 @@ pub fn drawn(seed: u64) -> EngineOptions {
     EngineOptions::new()
         .limits(Limits::UNLIMITED)
         .checkpoint_bytes(checkpoint)
-        .recent_bytes(recent)
+        .memtable_bytes(recent)
         .cache_bytes(cache)
         .table_delete_delay(Duration::from_millis(delay))
 }

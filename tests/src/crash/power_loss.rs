@@ -16,7 +16,7 @@ pub fn open(disk: &SimulatedDisk) -> table_core::Result<Engine> {
     EngineOptions::new()
         .disk(Arc::new(disk.clone()))
         .checkpoint_bytes(24 * 1024)
-        .recent_bytes(96 * 1024)
+        .memtable_bytes(96 * 1024)
         .open("/simulated")
 }
 

@@ -62,7 +62,7 @@ pub fn open(folder: &Path, rows: u64, seed: Option<u64>) -> table_core::Result<E
     let options = EngineOptions::new();
     match (seed, rows) {
         (Some(seed), _) => options::drawn(seed).open(folder),
-        (None, 0) => options.checkpoint_bytes(256 * 1024).recent_bytes(1024 * 1024).open(folder),
+        (None, 0) => options.checkpoint_bytes(256 * 1024).memtable_bytes(1024 * 1024).open(folder),
         (None, _) => options.open(folder),
     }
 }

@@ -10,6 +10,6 @@ use table_azure::{AzureTables, Options, RetryPolicy};
 /// Any error of [`AzureTables::from_connection_string_with`].
 pub fn client(connection: &str) -> table_core::Result<AzureTables> {
     // The timeout of an attempt is longer than any slow machine needs.
-    let retry = RetryPolicy { attempt: Duration::from_secs(60 * 60), ..RetryPolicy::NONE };
+    let retry = RetryPolicy { attempt_timeout: Duration::from_secs(60 * 60), ..RetryPolicy::NONE };
     AzureTables::from_connection_string_with(connection, Options::new().retry(retry))
 }

@@ -121,10 +121,10 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
         let script = by_chance(account.clone(), random.random());
         let wire = Arc::new(LossyWire::new(account.clone(), behind, script));
         let retry = RetryPolicy {
-            retries: random.random_range(0..4),
-            base: Duration::from_millis(20),
-            cap: Duration::from_millis(200),
-            total: Duration::from_secs(random.random_range(1..120)),
+            max_retries: random.random_range(0..4),
+            initial_delay: Duration::from_millis(20),
+            max_delay: Duration::from_millis(200),
+            operation_timeout: Duration::from_secs(random.random_range(1..120)),
             ..RetryPolicy::default()
         };
         let clock = wrong_clock(random.random_range(-7_200..7_200));

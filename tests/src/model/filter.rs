@@ -16,7 +16,7 @@ pub(super) fn holds(filter: &Filter, entity: &Entity) -> bool {
             Term::And => operand() & operand(),
             Term::Or => operand() | operand(),
             Term::Not => !operand(),
-            Term::Flag(name) => value(entity, name) == Some(Value::Boolean(true)), // FIL-13
+            Term::Bool(name) => value(entity, name) == Some(Value::Boolean(true)), // FIL-13
             Term::Compare { name, operator, value: literal } => {
                 value(entity, name).is_some_and(|stored| compare(&stored, *operator, literal)) // FIL-11
             }

@@ -308,8 +308,8 @@ fn pat_ix_4_lists_in_blobs_of_an_account() {
         let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("lists").unwrap());
         outbox.create_queues().await.unwrap();
         let employees = store
-            .entities_through::<Employee, _>(outbox.clone())
-            .with_list_blobs(ListBlobs::new(Arc::clone(&container), "indexes").beyond(2))
+            .entities_with_outbox::<Employee, _>(outbox.clone())
+            .with_list_blobs(ListBlobs::new(Arc::clone(&container), "indexes").spill_above(2))
             .create_if_missing()
             .await
             .unwrap();

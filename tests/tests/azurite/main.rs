@@ -25,8 +25,8 @@ fn azurite() -> Option<String> {
 /// Returns the options of clients in these tests. No attempt is abandoned because the machine is slow, so none is repeated.
 fn patient() -> Options {
     Options::new().retry(RetryPolicy {
-        attempt: Duration::from_secs(60 * 60),
-        total: Duration::from_secs(4 * 60 * 60),
+        attempt_timeout: Duration::from_secs(60 * 60),
+        operation_timeout: Duration::from_secs(4 * 60 * 60),
         ..RetryPolicy::default()
     })
 }

@@ -47,7 +47,7 @@ fn client(
     script: impl FnMut(&WireRequest) -> Act + Send + 'static,
 ) -> AzureTables {
     let wire = Arc::new(LossyWire::new(account.clone(), Duration::ZERO, Box::new(script)));
-    let retry = RetryPolicy { base: Duration::from_millis(400), ..RetryPolicy::default() };
+    let retry = RetryPolicy { initial_delay: Duration::from_millis(400), ..RetryPolicy::default() };
     account_client(wire, options.retry(retry), 7).unwrap()
 }
 

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 
 use proptest::prelude::*;
-use table_core::embedded::{Engine, EngineOptions, Faults};
+use table_core::embedded::{Engine, EngineOptions, FaultInjection};
 use tempfile::TempDir;
 use tests::ModelStore;
 use tests::compare::{InMemory, Subject, run};
@@ -28,7 +28,7 @@ impl OnDisk {
     }
 
     fn open(folder: &TempDir) -> Engine {
-        Engine::builder().checkpoint_bytes(2_048).recent_bytes(8_192).open(folder.path()).unwrap()
+        Engine::builder().checkpoint_bytes(2_048).memtable_bytes(8_192).open(folder.path()).unwrap()
     }
 }
 
@@ -64,11 +64,11 @@ proptest! {
 
     #[test]
     fn page_4_and_13_empty_and_short_pages_agree_with_the_model(program in program(60)) {
-        let faults = Faults {
+        let faults = FaultInjection {
             empty_page_every: NonZeroU32::new(3),
             page_entities: NonZeroUsize::new(2),
             partition_pages: true,
-            ..Faults::default()
+            ..FaultInjection::default()
         };
         run(&mut InMemory(EngineOptions::new().faults(faults).in_memory()), &program);
     }

@@ -98,7 +98,7 @@ fn run(program: impl AsyncFnOnce(String, usize)) {
     let chosen = env::var("HOSTILE_CONNECTIONS").ok().and_then(|text| text.parse().ok());
     let mut config = Config::on_loopback(account());
     if chosen.is_none() {
-        config.limits.guests = GUESTS;
+        config.limits.unauthenticated_connections = GUESTS;
     }
     beside(config, async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
@@ -176,7 +176,7 @@ async fn a_burst_of_connections_waits_in_the_queue() {
 #[test]
 fn unsigned_requests_take_no_capacity() {
     let mut config = Config::on_loopback(account());
-    (config.limits.requests, config.limits.guests) = (1, GUESTS);
+    (config.limits.requests, config.limits.unauthenticated_connections) = (1, GUESTS);
     beside(config, async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
         let mut client = Client::new(host).await;

@@ -114,7 +114,7 @@ fn broken_handshakes_are_released() {
     let mut config = under_tls(folder.path());
     // Fewer connections than are broken below: leaked ones would exhaust the limit.
     config.limits.connections = 4;
-    config.limits.sending = Duration::from_millis(20);
+    config.limits.read_timeout = Duration::from_millis(20);
     beside(config, async |connection, observed| {
         let host = host(&connection);
         for text in ["", "GET / HTTP/1.1\r\nhost: x\r\n\r\n", "\x16\x03\x01", "\x16\x03\x01\x02\x00\x01\x00"]

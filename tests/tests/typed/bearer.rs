@@ -33,7 +33,7 @@ fn a_bearer_writes_an_entity_with_a_feed_into_a_partition_that_is_kept_listed() 
         let sas = sas.allow(TablePermissions::read("raud").unwrap());
         let token = sas.lasting(chrono::Utc::now(), Duration::from_secs(60 * 60)).sign(&key).unwrap();
         let bearer = Authority::new(key).scoped(store.clone(), &token);
-        let tickets = bearer.entities::<Ticket>().with_ready_indexes();
+        let tickets = bearer.entities::<Ticket>().assume_indexes_ready();
         let ticket = |number| Ticket { tenant: "contoso".into(), number, mail: format!("m{number}") };
         assert!(tickets.insert(&ticket(1)).await.is_err(), "the bearer cannot list the partition");
 

@@ -140,7 +140,7 @@ fn table_at<E: Entity>(time: &Time, store: &Engine) -> Table<E, Engine> {
 }
 
 fn refused<T>(outcome: Result<T>) -> bool {
-    outcome.is_err_and(|error| error.code() == ErrorCode::LayoutMismatch)
+    outcome.is_err_and(|error| error.code() == ErrorCode::SchemaMismatch)
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn an_unseen_program_that_knows_fewer_indexes_is_refused() {
         let new = store.entities::<indexed::Employee>().create_if_missing().await.unwrap();
         new.insert(&indexed::employee(1, "ada")).await.unwrap();
         let error = store.table::<before::Employee>().create_if_missing().await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-21")));
+        assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-21")));
         assert_eq!(new.states().await.unwrap(), [("ByEmail", IndexState::Ready)]);
         let again = store.entities::<indexed::Employee>().create_if_missing().await.unwrap();
         assert_eq!(again.states().await.unwrap(), [("ByEmail", IndexState::Ready)]);
@@ -208,7 +208,7 @@ fn a_program_without_a_ready_index_can_no_longer_write() {
             .create_if_missing()
             .await
             .unwrap();
-        new.backfill::<indexed::EmployeeByEmail>().without_older_programs().run().await.unwrap();
+        new.backfill::<indexed::EmployeeByEmail>().assume_no_older_programs().run().await.unwrap();
         time.pass(LEASE * 2);
 
         // Every verb of the older program is refused, and so is its next start. The index stays complete.
@@ -222,18 +222,18 @@ fn a_program_without_a_ready_index_can_no_longer_write() {
         transaction.insert(&before::employee(5, "ada")).unwrap();
         assert!(refused(transaction.commit().await));
         let bulk = old.bulk().insert_all([before::employee(6, "ada")]).await;
-        assert_eq!(bulk.unwrap_err().source.code(), ErrorCode::LayoutMismatch);
+        assert_eq!(bulk.unwrap_err().source.code(), ErrorCode::SchemaMismatch);
         assert!(old.get(before::Employee::key("Sales", 1)).await.unwrap().is_some(), "it may read");
         for _ in 0..2 {
             assert!(refused(store.table::<before::Employee>().create_if_missing().await));
             let again = store.entities::<indexed::Employee>().create_if_missing().await.unwrap();
             assert_eq!(again.states().await.unwrap(), [("ByEmail", IndexState::Ready)]);
         }
-        let layout = old.stored_layout().await.unwrap().unwrap();
+        let layout = old.schema_record().await.unwrap().unwrap();
         assert_eq!((layout.generation, layout.superseded.len()), (2, 1));
 
         // The program can confirm that the downgrade is intended.
-        old.accept_layout("back to the version before").await.unwrap();
+        old.accept_schema("back to the version before").await.unwrap();
         old.insert(&before::employee(4, "ada")).await.unwrap();
         time.pass(LEASE * 2);
         assert!(
@@ -269,7 +269,7 @@ fn unknown_properties_pass_through_an_older_program_or_it_is_refused() {
             unit.commit().await.unwrap();
             assert_eq!(new.get(key()).await.unwrap().unwrap().nickname.as_deref(), Some("A"));
         }
-        let layout = new.stored_layout().await.unwrap().unwrap();
+        let layout = new.schema_record().await.unwrap().unwrap();
         assert_eq!(layout.schema.properties.len(), 2, "an older program does not store its design");
     });
 }
@@ -282,13 +282,13 @@ async fn is_refused_after_the_backfill<New: Entity + Send + Sync>() -> bool {
     old.insert(&before::employee(1, "ada")).await.unwrap();
     let queue = QueueName::new("work").unwrap();
     let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
-    let new = store.entities_through::<New, _>(outbox).with_runtime(time.runtime());
+    let new = store.entities_with_outbox::<New, _>(outbox).with_runtime(time.runtime());
     let new = new.create_if_missing().await.unwrap();
     time.pass(LEASE * 2);
     old.insert(&before::employee(4, "tim")).await.unwrap();
     table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
-    new.backfill_feed().without_older_programs().run().await.unwrap();
-    new.backfill_copies().without_older_programs().run().await.unwrap();
+    new.backfill_feed().assume_no_older_programs().run().await.unwrap();
+    new.backfill_copies().assume_no_older_programs().run().await.unwrap();
     time.pass(LEASE * 2);
     let mut refusals = vec![
         refused(old.insert(&before::employee(2, "grace")).await),
@@ -315,7 +315,7 @@ fn a_program_without_a_complete_feed_or_complete_copies_writes_no_more() {
         let (department, email) = ("Sales".to_owned(), "ada".to_owned());
         new.insert(&fed::Employee { department, id: 1, email }).await.unwrap();
         let error = store.table::<before::Employee>().create_if_missing().await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-31")));
+        assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-31")));
     });
 }
 

@@ -107,7 +107,7 @@ fn evo_8_types_of_one_table_have_one_layout() -> Result<()> {
 
         // `Notice` declares a string where `Reading` has a number.
         let error = engine.table::<Notice>().open().await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-8")));
+        assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-8")));
         assert!(format!("{error:?}").contains("`Payload`: Edm.Double becomes Edm.String"), "{error:?}");
 
         // Types stored as JSON have the same schema, so a row of the wrong type is refused when it is read.

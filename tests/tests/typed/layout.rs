@@ -99,7 +99,7 @@ fn the_schema_is_stored_once_and_not_rewritten_if_unchanged() -> Result<()> {
         let table = table.open().await?;
         let again = store.untyped(LAYOUTS)?.get(Selection::point("company", "Employee")).await?.unwrap();
         assert_eq!(again.etag(), bag.etag(), "not written again");
-        let layout = table.stored_layout().await?.unwrap();
+        let layout = table.schema_record().await?.unwrap();
         assert_eq!(layout.schema, StoredSchema::of(first::Employee::SCHEMA));
         assert!(layout.pending.is_empty() && layout.accepted.is_none());
         // A listing of the program's tables omits the table of schemas, which is an ordinary table of the store.
@@ -118,7 +118,7 @@ fn a_compatible_schema_replaces_the_old_one_and_can_be_reverted() -> Result<()> 
         store.table::<first::Employee>().open().await?.insert(&first::ada()).await?;
         let table = store.table::<nickname::Employee>().open().await?;
         assert_eq!(table.get(nickname::Employee::key("Sales", 223)).await?.unwrap().nickname, None);
-        let layout = table.stored_layout().await?.unwrap();
+        let layout = table.schema_record().await?.unwrap();
         assert_eq!(layout.schema, StoredSchema::of(nickname::Employee::SCHEMA));
         store.table::<first::Employee>().open().await?;
         Ok(())
@@ -131,9 +131,9 @@ fn pending_backfills_stay_recorded_across_openings() -> Result<()> {
         let store = Engine::in_memory();
         store.table::<first::Employee>().open().await?.insert(&first::ada()).await?;
         let table = store.table::<indexed::Employee>().open().await?;
-        assert_eq!(table.stored_layout().await?.unwrap().pending, ["index ByAge", "property Age"]);
+        assert_eq!(table.schema_record().await?.unwrap().pending, ["index ByAge", "property Age"]);
         let table = table.open().await?;
-        assert_eq!(table.stored_layout().await?.unwrap().pending, ["index ByAge", "property Age"]);
+        assert_eq!(table.schema_record().await?.unwrap().pending, ["index ByAge", "property Age"]);
         Ok(())
     })
 }
@@ -212,19 +212,19 @@ fn an_index_is_pending_on_every_table_that_another_program_may_write() -> Result
     block_on(async {
         let store = Engine::in_memory();
         let table = store.table::<indexed::Employee>().open().await?;
-        assert!(table.stored_layout().await?.unwrap().pending.is_empty(), "a new table");
+        assert!(table.schema_record().await?.unwrap().pending.is_empty(), "a new table");
 
         let store = Engine::in_memory();
         store.table::<first::Employee>().create_if_missing().await?;
         let table = store.table::<indexed::Employee>().open().await?;
-        let pending = table.stored_layout().await?.unwrap().pending;
+        let pending = table.schema_record().await?.unwrap().pending;
         assert_eq!(pending, ["index ByAge", "property Age"], "an empty table");
 
         let store = Engine::in_memory();
         store.create_table_if_missing(&TableName::new("Company")?).await?;
         store.table::<first::Employee>().insert(&first::ada()).await?;
         let table = store.table::<indexed::Employee>().open().await?;
-        assert_eq!(table.stored_layout().await?.unwrap().pending, ["index ByAge"]);
+        assert_eq!(table.schema_record().await?.unwrap().pending, ["index ByAge"]);
         Ok(())
     })
 }
@@ -236,11 +236,11 @@ fn a_mismatch_names_the_verdict_and_the_rule_and_changes_nothing() -> Result<()>
         store.table::<first::Employee>().open().await?.insert(&first::ada()).await?;
         let before = stored(&store).await;
         let error = store.table::<eight::Employee>().open().await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
+        assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
         assert_eq!(
             error.to_string(),
-            "LayoutMismatch: the stored schema of `Employee` is incompatible with the program's: needs rewrite; if the rows have \
-             been rewritten already, call `accept_layout` (table `Company`; rule EVO-11)"
+            "SchemaMismatch: the stored schema of `Employee` is incompatible with the program's: needs rewrite; if the rows have \
+             been rewritten already, call `accept_schema` (table `Company`; rule EVO-11)"
         );
         assert_eq!(
             format!("{error:?}"),
@@ -267,9 +267,9 @@ fn an_accepted_schema_states_the_reason() -> Result<()> {
         new.insert(&eight::Employee { department: "Sales".to_owned(), id: 223, age: 36 }).await?;
         old.delete(first::Employee::key("Sales", 223), IfMatch::Any).await?;
         assert!(store.table::<eight::Employee>().open().await.is_err());
-        new.accept_layout("rewritten in May").await?;
+        new.accept_schema("rewritten in May").await?;
         let new = new.open().await?;
-        let layout = new.stored_layout().await?.unwrap();
+        let layout = new.schema_record().await?.unwrap();
         assert_eq!(layout.accepted.as_deref(), Some("rewritten in May (needs rewrite: EVO-11)"));
         assert_eq!(layout.schema, StoredSchema::of(eight::Employee::SCHEMA));
         Ok(())
@@ -299,7 +299,7 @@ fn a_deleted_table_has_no_schema() -> Result<()> {
         let name = table.name()?.clone();
         store.delete_table(&name).await?;
         let table = store.table::<eight::Employee>().open().await?;
-        assert_eq!(table.stored_layout().await?.unwrap().schema, StoredSchema::of(eight::Employee::SCHEMA));
+        assert_eq!(table.schema_record().await?.unwrap().schema, StoredSchema::of(eight::Employee::SCHEMA));
         Ok(())
     })
 }
@@ -310,7 +310,7 @@ fn a_table_opened_under_another_name_has_its_own_schema() -> Result<()> {
         let store = Engine::in_memory();
         store.table::<first::Employee>().open().await?;
         let archive = store.table_named::<eight::Employee>("Archive")?.open().await?;
-        assert_eq!(archive.stored_layout().await?.unwrap().schema.table, "Archive");
+        assert_eq!(archive.schema_record().await?.unwrap().schema.table, "Archive");
         Ok(())
     })
 }
@@ -351,7 +351,7 @@ fn the_schema_outlives_the_engine() {
     let open = || Engine::open(folder.path()).unwrap();
     block_on(async { open().table::<first::Employee>().open().await?.insert(&first::ada()).await }).unwrap();
     let error = block_on(open().table::<eight::Employee>().open()).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::LayoutMismatch);
+    assert_eq!(error.code(), ErrorCode::SchemaMismatch);
 }
 
 #[test]
@@ -360,9 +360,9 @@ fn creating_an_existing_table_checks_its_schema() {
     block_on(async {
         store.table::<first::Employee>().create_if_missing().await?.insert(&first::ada()).await?;
         let error = store.table::<eight::Employee>().create_if_missing().await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("EVO-11")));
+        assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
         let pending = store.table::<indexed::Employee>().create_if_missing().await?;
-        assert_eq!(pending.stored_layout().await?.unwrap().pending, ["index ByAge", "property Age"]);
+        assert_eq!(pending.schema_record().await?.unwrap().pending, ["index ByAge", "property Age"]);
         // An untyped table has no schema to compare.
         store.untyped("Company")?.create_if_missing().await?;
         Ok::<(), table_core::Error>(())

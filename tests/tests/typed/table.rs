@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{StreamExt, TryStreamExt};
 use pollster::block_on;
-use table_core::embedded::{Engine, EngineOptions, Faults};
+use table_core::embedded::{Engine, EngineOptions, FaultInjection};
 use table_core::query::{QueryClass, Requests};
 use table_core::retry::Retry;
 use table_core::runtime::Runtime;
@@ -348,7 +348,7 @@ fn dq_5_a_scan_has_a_reason_and_a_bound_that_never_truncates_silently() -> Resul
 
 #[test]
 fn plans_are_available_without_a_request() -> Result<()> {
-    let table = Table::<Employee, Engine>::of_design(Engine::in_memory()); // not even created
+    let table = Table::<Employee, Engine>::of(Engine::in_memory()); // not even created
     let plan = table.query(Employee::ids("Sales", 100, 200)).page_size(50).plan()?;
     assert_eq!(plan.class, QueryClass::Range);
     assert_eq!(plan.requests, Requests::OnePerPage { entities: 50, at_least: 1 });
@@ -378,11 +378,11 @@ fn tables_are_listed_created_once_and_deleted() -> Result<()> {
 
 #[test]
 fn page_13_empty_and_short_pages_lose_nothing() -> Result<()> {
-    let faults = Faults {
+    let faults = FaultInjection {
         empty_page_every: NonZeroU32::new(2),
         page_entities: NonZeroUsize::new(2),
         partition_pages: true,
-        ..Faults::default()
+        ..FaultInjection::default()
     };
     block_on(async {
         let table =

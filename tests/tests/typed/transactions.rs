@@ -5,7 +5,7 @@
 use std::num::NonZeroU32;
 
 use pollster::block_on;
-use table_core::embedded::{Engine, EngineOptions, Faults};
+use table_core::embedded::{Engine, EngineOptions, FaultInjection};
 use table_core::table::WrittenPositions;
 use table_core::{ErrorCode, IfMatch, PartitionKey, Result, Table, TableStoreExt};
 use tests::employee::Employee;
@@ -140,7 +140,7 @@ fn a_failed_bulk_write_states_exactly_what_is_written_and_resumes() {
 
 #[test]
 fn con_11_a_bulk_write_states_what_may_have_been_written() {
-    let faults = Faults { lose_answer_every: NonZeroU32::new(2), ..Faults::default() };
+    let faults = FaultInjection { lose_answer_every: NonZeroU32::new(2), ..FaultInjection::default() };
     let engine = EngineOptions::new().faults(faults).in_memory();
     let table = on(&engine);
     // The table is created without a schema, because storing one would be another transaction.

@@ -74,7 +74,7 @@ fn etag_6_feeds_and_views_need_no_timestamps() {
         let entries = employees.feed().read(&table, &sales, &Cursor::default(), 100).await.unwrap();
         assert_eq!((entries.len(), entries[20].kind.as_str()), (21, "deleted"));
         view.catch_up(100).await.unwrap();
-        let sum = view.rows().await.unwrap().get(Headcount::key("Sales")).await.unwrap().unwrap();
+        let sum = view.table().await.unwrap().get(Headcount::key("Sales")).await.unwrap().unwrap();
         assert_eq!(sum.employees, 19);
     });
 }
@@ -127,7 +127,7 @@ type Table = Entities<Staff, Seconds<Engine>, Outbox<Seconds<Engine>, Engine>>;
 async fn staff(store: &Seconds<Engine>) -> (Table, Outbox<Seconds<Engine>, Engine>) {
     let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("staff").unwrap());
     outbox.create_queues().await.unwrap();
-    let staff = store.entities_through::<Staff, _>(outbox.clone()).create_if_missing().await.unwrap();
+    let staff = store.entities_with_outbox::<Staff, _>(outbox.clone()).create_if_missing().await.unwrap();
     (staff, outbox)
 }
 

@@ -53,7 +53,8 @@ fn steps() {
     let mut counted = Counted::new();
     run(async {
         let outbox = outbox(&counted).await?;
-        let tickets = counted.store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+        let tickets =
+            counted.store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
         for number in 1..=33 {
             tickets.insert(&Ticket { tenant: "contoso".into(), number, open: true }).await?;
         }
@@ -133,7 +134,8 @@ fn indexes() {
         counted.row("in the partition: `update` of the indexed value");
 
         let outbox = outbox(&counted).await?;
-        let parcels = counted.store.entities_through::<Parcel, _>(outbox.clone()).create_if_missing().await?;
+        let parcels =
+            counted.store.entities_with_outbox::<Parcel, _>(outbox.clone()).create_if_missing().await?;
         let parcel = |number| Parcel { depot: "oslo".into(), number, code: format!("NO{number}") };
         parcels.insert(&parcel(1)).await?;
         let worker = Worker::new(outbox).with_index_handler(&parcels);
@@ -205,8 +207,9 @@ fn copies() {
     let mut counted = Counted::new();
     run(async {
         let outbox = outbox(&counted).await?;
-        let agents = counted.store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
-        let cases = counted.store.entities_through::<Case, _>(outbox.clone()).create_if_missing().await?;
+        let agents =
+            counted.store.entities_with_outbox::<Agent, _>(outbox.clone()).create_if_missing().await?;
+        let cases = counted.store.entities_with_outbox::<Case, _>(outbox.clone()).create_if_missing().await?;
         agents.insert(&Agent { tenant: "contoso".into(), id: 7, name: "Ada".into() }).await?;
         let case = |number| Case { number, tenant: "contoso".into(), agent: Some(7), agent_name: None };
         let worker = Worker::new(outbox).with_index_handler(&agents).with_index_handler(&cases);

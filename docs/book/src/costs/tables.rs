@@ -6,7 +6,7 @@ use futures_util::TryStreamExt as _;
 use table_patterns::group::{Many, One};
 use table_patterns::log_tail::{LogStamp, LogTail};
 use table_patterns::periods::{Period, PeriodTables, Periodic};
-use table_patterns::relation::OwnerTable;
+use table_patterns::relation::ParentTable;
 use table_patterns::sequence::{BlockSequence, GaplessSequence};
 use table_patterns::series::{self, Series, SeriesTable};
 use table_patterns::{Entity, EntityGroup, EntityStore as _, TableStoreExt as _, ticks};
@@ -46,7 +46,7 @@ struct OrderWithLines {
 fn parts() {
     let mut counted = Counted::new();
     run(async {
-        let orders = OwnerTable::<_, OrderWithLines, _>::new(
+        let orders = ParentTable::<_, OrderWithLines, _>::new(
             counted.store.table::<Order>().create_if_missing().await?,
         );
         orders.table().insert(&Order { customer: "ada".into(), number: 42 }).await?;
@@ -195,7 +195,7 @@ fn periods() {
     run(async {
         let noon: DateTime<Utc> = "2026-03-10T12:00:00Z".parse().unwrap_or_default();
         let at = |time: DateTime<Utc>| table_patterns::Clock::of_instants(move || time);
-        let logins = PeriodTables::<Login, _>::new(counted.store.clone()).keep(30).ahead(1);
+        let logins = PeriodTables::<Login, _>::new(counted.store.clone()).retain(30).precreate(1);
         let logins = logins.with_clock(at(noon));
         for days in 0..7 {
             let login = Login { user: "ada".into(), at: noon - Duration::days(days) };

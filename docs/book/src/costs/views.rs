@@ -70,7 +70,7 @@ fn views() {
         counted.start();
         view.catch_up(1_000).await?;
         counted.row("`catch_up`: 100 quiet partitions");
-        view.rows().await?.get(Headcount::key("Sales")).await?;
+        view.table().await?.get(Headcount::key("Sales")).await?;
         counted.row("read a row of the view, the first in ten seconds");
         Ok(())
     });

@@ -86,9 +86,9 @@ fn every_row_gets_a_new_field_while_the_old_release_writes() {
     let restarted = block_on(store.table::<old::Employee>().create_if_missing()).unwrap();
     let employee = old::Employee { department: department(3), id: 3, logins: 0 };
     let refused = block_on(restarted.replace(&employee, IfMatch::Any)).unwrap_err();
-    assert_eq!(refused.code(), ErrorCode::LayoutMismatch);
+    assert_eq!(refused.code(), ErrorCode::SchemaMismatch);
     let refused = block_on(restarted.insert_or_replace(&employee)).unwrap_err();
-    assert_eq!(refused.code(), ErrorCode::LayoutMismatch);
+    assert_eq!(refused.code(), ErrorCode::SchemaMismatch);
     assert!(block_on(restarted.merge(&employee, IfMatch::Any)).is_ok());
     let found = block_on(new.get(new::Employee::key(department(3), 3))).unwrap().unwrap();
     assert_eq!((found.logins, found.nickname.as_deref()), (0, Some("N3")));

@@ -82,7 +82,7 @@ async fn only_guards_of_deleted_rows_are_collected_weekly() -> Result<()> {
     let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
     outbox.create_queues().await?;
     store.create_table(&routes()).await?;
-    let parcels = store.entities_through::<Parcel, _>(outbox.clone()).with_runtime(time.runtime());
+    let parcels = store.entities_with_outbox::<Parcel, _>(outbox.clone()).with_runtime(time.runtime());
     let parcels: Parcels = parcels.create_if_missing().await?;
     let worker = Worker::new(outbox.clone()).with_index_handler(&parcels);
     for number in 0..40 {
@@ -97,7 +97,7 @@ async fn only_guards_of_deleted_rows_are_collected_weekly() -> Result<()> {
         delete(&parcels, number).await?;
     }
     worker.run_until_idle().await?;
-    assert_eq!(outbox.depth().await?.poison, 0);
+    assert_eq!(outbox.backlog().await?.poison, 0);
 
     page.step("`outbox::guard::collect_all_guards` for each table with index rows in other partitions, or with targets of recorded steps,");
     page.step("for guards that no step changed for days | weekly | one row remains for each deleted index row or target");

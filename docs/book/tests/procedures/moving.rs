@@ -71,7 +71,7 @@ impl Program {
     async fn start(store: &Engine) -> Result<Self> {
         let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("parcels")?);
         outbox.create_queues().await?;
-        let parcels = store.entities_through::<Parcel, _>(outbox.clone()).create_if_missing().await?;
+        let parcels = store.entities_with_outbox::<Parcel, _>(outbox.clone()).create_if_missing().await?;
         let loads = ViewTable::<Loads, _>::new(store.clone()).create_if_missing().await?;
         Ok(Self { outbox, parcels, loads })
     }
@@ -116,7 +116,7 @@ impl Program {
             assert_eq!(entry.unwrap().primary(&self.parcels).await?.as_deref(), Some(parcel));
         }
         for (depot, expected) in loads {
-            let load = self.loads.rows().await?.get(Load::key(&depot)).await?.unwrap();
+            let load = self.loads.table().await?.get(Load::key(&depot)).await?.unwrap();
             assert_eq!((load.parcels, load.grams), expected, "{depot}");
         }
         Ok(parcels.len())
@@ -151,7 +151,7 @@ async fn an_entity_moves_with_its_index_view_feed_and_outbox() -> Result<()> {
     page.step("Stop the writers of the source first");
     page.step("wait until its workers are idle and no poison is left");
     old.work().await?;
-    let depth = old.outbox.depth().await?;
+    let depth = old.outbox.backlog().await?;
     assert_eq!((depth.waiting, depth.poison), (0, 0));
 
     page.step("open the entity and its views at the target");
@@ -183,7 +183,7 @@ async fn an_entity_moves_with_its_index_view_feed_and_outbox() -> Result<()> {
         assert!(feed.trim(&parcels, &partition, &position).await? > 200, "{partition}");
     }
     assert_eq!(new.check().await?, 1_240);
-    assert_eq!(new.outbox.depth().await?.poison, 0);
+    assert_eq!(new.outbox.backlog().await?.poison, 0);
     Ok(())
 }
 

@@ -119,7 +119,7 @@ async fn employees_are_rewritten_under_longer_numbers() -> Result<()> {
     page.step("Use a handle of the new type that was not opened, because `create_if_missing` refuses the new type until step 4.");
     page.step("The rewrite can be stopped and repeated.");
     let refused = store.table::<next::Employee>().create_if_missing().await.unwrap_err();
-    assert_eq!(refused.code(), ErrorCode::LayoutMismatch);
+    assert_eq!(refused.code(), ErrorCode::SchemaMismatch);
     assert_eq!(rewrite(&store, 1_100).await?, 1_100);
     let without_set = forgotten.scan("without a set").max_rows(100_000).collect().await.unwrap_err();
     assert_eq!(without_set.code(), ErrorCode::EntityMismatch, "a scan that does not know the new rows");
@@ -130,14 +130,14 @@ async fn employees_are_rewritten_under_longer_numbers() -> Result<()> {
     let late = employee(EMPLOYEES + 1);
     forgotten.insert(&late).await?;
 
-    page.step("`table.accept_layout(");
-    store.table::<rewriting::Employee>().accept_layout("employees rewritten with 8 digits").await?;
+    page.step("`table.accept_schema(");
+    store.table::<rewriting::Employee>().accept_schema("employees rewritten with 8 digits").await?;
     page.step("from then on `create_if_missing` succeeds, and programs of the old type are refused.");
     let next = store.table::<next::Employee>().create_if_missing().await?;
     time.pass(LEASE * 2);
     assert_eq!(
         forgotten.insert(&employee(EMPLOYEES + 2)).await.unwrap_err().code(),
-        ErrorCode::LayoutMismatch
+        ErrorCode::SchemaMismatch
     );
 
     page.step("Repeat step 3: it finds the rows of a program that was not stopped.");

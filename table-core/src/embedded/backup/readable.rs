@@ -59,7 +59,7 @@ impl Engine {
     ///
     /// let folder = tempfile::tempdir()?;
     /// let engine = Engine::open(folder.path().join("engine"))?;
-    /// let backup = pollster::block_on(engine.backup_readable(folder.path().join("backup")))?;
+    /// let backup = pollster::block_on(engine.salvage_backup(folder.path().join("backup")))?;
     /// assert!(backup.lost.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -67,7 +67,7 @@ impl Engine {
     /// # Errors
     /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder is not empty; `FolderLocked` if another backup is
     /// being written to it; `Io`, `DiskFull`; any error of [`checkpoint`](Self::checkpoint).
-    pub async fn backup_readable(&self, folder: impl AsRef<Path>) -> Result<PartialBackup> {
+    pub async fn salvage_backup(&self, folder: impl AsRef<Path>) -> Result<PartialBackup> {
         let base = self.base_to_back_up().await?;
         let target = &*folder::absolute(folder.as_ref())?;
         let disk = &self.inner.options.disk;

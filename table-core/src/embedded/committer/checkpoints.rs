@@ -39,7 +39,7 @@ type Waiting = Vec<oneshot::Sender<Result<()>>>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thresholds {
     pub(crate) checkpoint_bytes: usize,
-    pub(crate) recent_bytes: usize,
+    pub(crate) memtable_bytes: usize,
 }
 
 /// The handle to the checkpoint thread, and the state used to decide when to start a checkpoint.
@@ -159,14 +159,14 @@ impl Checkpoints {
     /// Returns `true` if writers must wait. Waiting bounds memory use and journal size when the disk is slow.
     fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
         let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
-        held >= self.thresholds.recent_bytes || journal_bytes >= 4 * self.thresholds.recent_bytes as u64
+        held >= self.thresholds.memtable_bytes || journal_bytes >= 4 * self.thresholds.memtable_bytes as u64
     }
 
     /// Returns the delay before the next commit group. It grows with memory use, which slows writers gradually instead of stopping them.
     fn pause(&self, state: &State) -> Duration {
         let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
         let (half, over) =
-            (self.thresholds.recent_bytes / 2, held.saturating_sub(self.thresholds.recent_bytes / 2));
+            (self.thresholds.memtable_bytes / 2, held.saturating_sub(self.thresholds.memtable_bytes / 2));
         let part = u32::try_from(over * 1_000 / half.max(1)).unwrap_or(1_000).min(1_000);
         LONGEST_PAUSE * part / 1_000
     }

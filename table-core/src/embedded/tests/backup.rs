@@ -287,7 +287,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
         std::fs::write(&run, &broken).unwrap();
         let engine = on_disk(&path("engine"));
         assert_eq!(wait(engine.backup(path("whole"))).unwrap_err().code(), ErrorCode::Corrupted);
-        let backup = wait(engine.backup_readable(path(name))).unwrap();
+        let backup = wait(engine.salvage_backup(path(name))).unwrap();
         assert_eq!(backup.lost.len(), 1, "{backup:?}");
         let lost = &backup.lost[0];
         assert_eq!(
@@ -303,6 +303,6 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
         assert_eq!(numbers(&restored), kept);
         assert!(kept.len() < 60 && (name == "index") == kept.is_empty());
         // It is neither extended nor replaced.
-        assert_eq!(wait(engine.backup_readable(path(name))).unwrap_err().code(), ErrorCode::FolderNotOurs);
+        assert_eq!(wait(engine.salvage_backup(path(name))).unwrap_err().code(), ErrorCode::FolderNotOurs);
     }
 }

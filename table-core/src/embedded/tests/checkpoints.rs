@@ -37,7 +37,7 @@ fn a_checkpoint_moves_rows_into_the_base_and_releases_the_journal_it_covers() {
 #[test]
 fn checkpoints_start_automatically_and_full_memory_delays_writers() {
     let folder = tempfile::tempdir().unwrap();
-    let options = options().checkpoint_bytes(40_000).recent_bytes(60_000);
+    let options = options().checkpoint_bytes(40_000).memtable_bytes(60_000);
     let engine = with_table(options.open(folder.path()).unwrap());
     let (mut most, mut count) = (0, 0);
     for n in 0..300 {
@@ -62,7 +62,7 @@ fn repeatedly_writing_one_key_does_not_grow_the_journal_without_bound() {
     let folder = tempfile::tempdir().unwrap();
     // The bound of recent bytes is low, so writers wait for a checkpoint thread that is behind. Otherwise its timing alone would
     // determine the number of checkpoints.
-    let options = options().checkpoint_bytes(20_000).recent_bytes(10_000);
+    let options = options().checkpoint_bytes(20_000).memtable_bytes(10_000);
     let engine = with_table(options.open(folder.path()).unwrap());
     for n in 0..1_500 {
         write(&engine, "1", upsert(n)).unwrap();

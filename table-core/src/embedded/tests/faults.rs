@@ -3,18 +3,18 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 
 use super::*;
-use crate::embedded::Faults;
+use crate::embedded::FaultInjection;
 
-fn with_faults(faults: Faults) -> Engine {
+fn with_faults(faults: FaultInjection) -> Engine {
     with_table(EngineOptions::new().faults(faults).in_memory())
 }
 
 #[test]
 fn eng_14_empty_and_short_pages_have_tokens_and_lose_nothing() {
-    let engine = with_faults(Faults {
+    let engine = with_faults(FaultInjection {
         empty_page_every: NonZeroU32::new(1),
         page_entities: NonZeroUsize::new(2),
-        ..Faults::default()
+        ..FaultInjection::default()
     });
     for n in 0..7 {
         write(&engine, &n.to_string(), insert(n)).unwrap();
@@ -34,12 +34,13 @@ fn eng_14_empty_and_short_pages_have_tokens_and_lose_nothing() {
 
 #[test]
 fn eng_14_a_busy_write_is_not_applied_and_con_11_one_with_a_lost_response_is() {
-    let engine = with_faults(Faults { busy_every: NonZeroU32::new(2), ..Faults::default() });
+    let engine = with_faults(FaultInjection { busy_every: NonZeroU32::new(2), ..FaultInjection::default() });
     let error = write(&engine, "1", insert(1)).unwrap_err();
     assert!(error.is_throttled());
     assert_eq!(number(&engine, "1"), None);
 
-    let engine = with_faults(Faults { lose_answer_every: NonZeroU32::new(2), ..Faults::default() });
+    let engine =
+        with_faults(FaultInjection { lose_answer_every: NonZeroU32::new(2), ..FaultInjection::default() });
     write(&engine, "1", insert(1)).unwrap();
     let error = write(&engine, "2", insert(2)).unwrap_err();
     assert!(error.is_ambiguous());
@@ -48,7 +49,7 @@ fn eng_14_a_busy_write_is_not_applied_and_con_11_one_with_a_lost_response_is() {
 
 #[test]
 fn eng_14_pages_end_with_their_partition_if_requested() {
-    let engine = with_faults(Faults { partition_pages: true, ..Faults::default() });
+    let engine = with_faults(FaultInjection { partition_pages: true, ..FaultInjection::default() });
     for partition_key in ["A", "B", "C"] {
         submit(&engine, partition_key, vec![("1", insert(1)), ("2", insert(2))]).unwrap();
     }

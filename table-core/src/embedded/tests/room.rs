@@ -10,7 +10,7 @@ use crate::embedded::journal::file::HEADER;
 fn open(disk: &Arc<SimDisk>, checkpoint_bytes: usize) -> Engine {
     let on: Arc<dyn Disk> = disk.clone();
     let options = EngineOptions::new().disk(on).checkpoint_bytes(checkpoint_bytes);
-    options.recent_bytes(2 * checkpoint_bytes).open("/sim").unwrap()
+    options.memtable_bytes(2 * checkpoint_bytes).open("/sim").unwrap()
 }
 
 fn padded(n: i32) -> OperationKind {
@@ -286,8 +286,9 @@ fn tables_deleted_on_a_full_disk_free_space_while_others_stay() {
 #[test]
 fn close_frees_the_unused_space_of_the_journal() {
     let folder = tempfile::tempdir().unwrap();
-    let open =
-        || EngineOptions::new().checkpoint_bytes(1 << 20).recent_bytes(2 << 20).open(folder.path()).unwrap();
+    let open = || {
+        EngineOptions::new().checkpoint_bytes(1 << 20).memtable_bytes(2 << 20).open(folder.path()).unwrap()
+    };
     let journal = || -> u64 {
         let files = std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap);
         let of_journal = files.filter(|file| {

@@ -29,7 +29,7 @@ fn rows_and_bytes_are_counted_by_table_and_partition_in_every_layer() {
             .unwrap();
         let wanted = [("p0", 10), ("p1", 10), ("p2", 10), ("p3", 11), ("\u{e000}", 1)];
         assert_eq!(partitions, wanted.map(|(key, rows)| (key.to_owned(), rows)));
-        assert_eq!((total.rows, total.partitions, total.most_rows), (42, 5, 11));
+        assert_eq!((total.rows, total.partitions, total.max_partition_rows), (42, 5, 11));
         assert_eq!(engine.table_statistics(&employees()).unwrap(), total);
         let before = engine.statistics().unwrap();
         engine.table_statistics(&employees()).unwrap();

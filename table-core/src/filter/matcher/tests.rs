@@ -171,7 +171,7 @@ fn reference(sample: &Sample, terms: &[Term]) -> bool {
             Term::Compare { name, operator, value } => {
                 sample.get(name).is_some_and(|stored| compare(&stored, *operator, value))
             }
-            Term::Flag(name) => sample.get(name) == Some(Value::Boolean(true)),
+            Term::Bool(name) => sample.get(name) == Some(Value::Boolean(true)),
             Term::Not => !stack.pop().unwrap(),
             Term::And => {
                 let (right, left) = (stack.pop().unwrap(), stack.pop().unwrap());

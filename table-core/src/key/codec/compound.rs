@@ -19,9 +19,9 @@
 //! const TEXT: Piece = Piece::Part(<Text as KeyCodec<String>>::FORM);
 //! assert_eq!(compound::fault(&[TEXT, Piece::Literal("_"), TEXT]), Some(Fault::Ambiguous { part: 0 }));
 //!
-//! // Before an id of fixed width the text is read from the right; but `is_told` says that no key range contains exactly one text.
+//! // Before an id of fixed width the text is read from the right; but `is_self_delimiting` says that no key range contains exactly one text.
 //! assert!(compound::fault(&[TEXT, Piece::Literal("_"), Piece::Part(ID)]).is_none());
-//! assert!(!compound::is_told(&[TEXT, Piece::Literal("_"), Piece::Part(ID)], 0));
+//! assert!(!compound::is_self_delimiting(&[TEXT, Piece::Literal("_"), Piece::Part(ID)], 0));
 //!
 //! // Without the separator they are distinct; but "ab_" sorts before "a_", so no range is offered.
 //! const NAME: Piece = Piece::Part(<Without<'_'> as KeyCodec<String>>::FORM);
@@ -109,7 +109,7 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
             Piece::Literal(literal) if !text::is_legal_text(literal) => {
                 return Some(Fault::IllegalLiteral { piece: at });
             }
-            Piece::Part(_) if !is_told(pieces, at) && !is_rest(pieces, at) => {
+            Piece::Part(_) if !is_self_delimiting(pieces, at) && !is_rest(pieces, at) => {
                 return Some(Fault::Ambiguous { part: at });
             }
             _ => {}
@@ -123,7 +123,7 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
 /// Returns `true` if a part is self-delimiting. Only then do exactly the keys of a value start with its encoding and the piece after it, which allows
 /// a selection without the following parts. `part` is its position; `true` for a literal.
 #[must_use]
-pub const fn is_told(pieces: &[Piece], part: usize) -> bool {
+pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {
         return true;
     }

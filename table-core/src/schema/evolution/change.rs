@@ -104,5 +104,5 @@ impl fmt::Display for Evolution {
     }
 }
 
-/// The source of a `LayoutMismatch`.
+/// The source of a `SchemaMismatch`.
 impl std::error::Error for Evolution {}

@@ -90,7 +90,7 @@ pub trait BulkTarget: Sync {
     /// Checks before each window that the handle may write.
     ///
     /// # Errors
-    /// `LayoutMismatch`; any error of the store.
+    /// `SchemaMismatch`; any error of the store.
     fn admit(&self, verb: BulkVerb) -> impl Future<Output = Result<()>> + Send;
 
     /// Commits a batch as one transaction.

@@ -47,7 +47,7 @@ impl<S: TableStore> Admission<S> {
     /// Checks that the entities may be written at an instant, in ticks.
     ///
     /// # Errors
-    /// `LayoutMismatch` if a program with a newer schema has opened the table, and this program would not maintain the declarations of that schema;
+    /// `SchemaMismatch` if a program with a newer schema has opened the table, and this program would not maintain the declarations of that schema;
     /// any error of the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {

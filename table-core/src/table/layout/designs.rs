@@ -10,7 +10,7 @@ use crate::retry::Retry;
 use crate::schema::{StoredPiece, StoredSchema, evolve};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::layout::record::{self, StoredLayout};
+use crate::table::layout::record::{self, SchemaRecord};
 use crate::table::layout::standing::{self, Lacking};
 use crate::table::request;
 
@@ -24,7 +24,7 @@ pub(super) async fn store<S: TableStore>(
     accepted: Option<&str>,
 ) -> Result<Lacking> {
     let retry = Retry::default();
-    let mut race = retry.race("the stored schema");
+    let mut race = retry.start("the stored schema");
     loop {
         let stored = record::read(store, table, &design.entity).await?;
         let etag = stored.as_ref().map(|stored| stored.etag.clone());
@@ -42,12 +42,12 @@ pub(super) async fn store<S: TableStore>(
             Ok(_) => return Ok(Lacking::default()),
             Err(error) if error.is_table_not_found() => {
                 request::create_if_missing(store, &record::table()?).await?;
-                race.lost(error).await?;
+                race.retry(error).await?;
             }
             // Another program stored a schema first, so the schema is compared with that one.
             Err(error) if error.is_conflict() => {
                 is_new = false;
-                race.lost(error).await?;
+                race.retry(error).await?;
             }
             Err(error) => return Err(error),
         }
@@ -58,21 +58,21 @@ pub(super) async fn store<S: TableStore>(
 enum Next {
     /// None: this schema, or a newer compatible one, is already stored.
     Stored(Lacking),
-    First(Box<StoredLayout>),
+    First(Box<SchemaRecord>),
     /// A schema replaces the stored one.
-    Follows(Box<StoredLayout>, Box<StoredLayout>),
+    Follows(Box<SchemaRecord>, Box<SchemaRecord>),
 }
 
 async fn next<S: TableStore>(
     store: &S,
     table: &TableName,
     design: &StoredSchema,
-    stored: Option<StoredLayout>,
+    stored: Option<SchemaRecord>,
     is_new: bool,
     accepted: Option<&str>,
 ) -> Result<Next> {
     let Some(stored) = stored else {
-        let mut layout = StoredLayout::new(design.clone());
+        let mut layout = SchemaRecord::new(design.clone());
         let derived = derived_parts(design);
         if !derived.is_empty() && !is_new && !is_empty(store, table, &own_rows(design)).await? {
             layout.pending = derived;
@@ -89,7 +89,7 @@ async fn next<S: TableStore>(
         return match is_older.then(|| standing::beside(&stored, design, table)) {
             Some(Ok(lacking)) => Ok(Next::Stored(lacking)),
             _ if is_empty(store, table, &TextRange::ALL).await? => {
-                Ok(Next::Follows(Box::new(StoredLayout::new(design.clone())), Box::new(stored)))
+                Ok(Next::Follows(Box::new(SchemaRecord::new(design.clone())), Box::new(stored)))
             }
             Some(Err(error)) => Err(error),
             None => {
@@ -109,7 +109,7 @@ async fn next<S: TableStore>(
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
-/// Returns the parts of a schema that programs without it do not maintain, as in [`StoredLayout::pending`].
+/// Returns the parts of a schema that programs without it do not maintain, as in [`SchemaRecord::pending`].
 fn derived_parts(design: &StoredSchema) -> Vec<String> {
     let indexes = design.indexes.iter().map(|index| format!("index {}", index.name));
     indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()

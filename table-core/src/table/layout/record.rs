@@ -31,7 +31,7 @@ const REMEMBERED: usize = 64;
 /// The schema with which a table was last opened, for one entity type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct StoredLayout {
+pub struct SchemaRecord {
     /// The schema.
     pub schema: StoredSchema,
     /// The work to do before the named part is complete: `index ByEmail`, `keeps feed`, `property Age`, as in [`Change::pending`](crate::schema::Change::pending).
@@ -53,7 +53,7 @@ pub struct StoredLayout {
     pub(super) etag: ETag,
 }
 
-impl StoredLayout {
+impl SchemaRecord {
     pub(super) fn new(schema: StoredSchema) -> Self {
         Self {
             schema,
@@ -80,7 +80,7 @@ impl StoredLayout {
     /// # struct Employee { department: String, #[digits(6)] id: u32, email: String }
     /// # pollster::block_on(async {
     /// let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
-    /// let layout = employees.stored_layout().await?.expect("it was opened");
+    /// let layout = employees.schema_record().await?.expect("it was opened");
     /// assert!(!layout.is_announced("ByEmail")); // a new table has complete indexes
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
@@ -247,10 +247,10 @@ pub(super) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,
     entity: &str,
-) -> Result<Option<StoredLayout>> {
+) -> Result<Option<SchemaRecord>> {
     let key = key(table, entity)?;
     match request::get(store, &self::table()?, &key, &Select::All).await {
-        Ok(found) => found.map(|found| StoredLayout::read(&key, &found)).transpose(),
+        Ok(found) => found.map(|found| SchemaRecord::read(&key, &found)).transpose(),
         Err(error) if error.is_table_not_found() => Ok(None),
         Err(error) => Err(error),
     }
@@ -270,7 +270,7 @@ mod tests {
         let text = format!(
             "schema 1\nentity Wide\ntable Wide\nPartitionKey a text 0..512 ordered legal\n{properties}"
         );
-        let mut layout = StoredLayout::new(text.parse().unwrap());
+        let mut layout = SchemaRecord::new(text.parse().unwrap());
         layout.pending = vec!["index ByEmail".to_owned(), "property Age".to_owned()];
         layout.disabled = vec!["index ByAge".to_owned()];
         layout.progress.insert("index ByEmail".to_owned(), "Sales\tempid_000223".to_owned());
@@ -279,14 +279,14 @@ mod tests {
         let row = layout.to_row(&TableName::new("Wide").unwrap()).unwrap();
         assert_eq!(row.view().len(), 8, "Fingerprint, three pieces, Pending, Disabled, Progress, Waiting");
         let stored = StoredRow { row, etag: layout.etag.clone() };
-        assert_eq!(StoredLayout::read(&key, &stored).unwrap(), layout);
+        assert_eq!(SchemaRecord::read(&key, &stored).unwrap(), layout);
     }
 
     #[test]
     fn pending_items_stay_until_they_leave_the_schema() {
         let parse =
             |text: &str| format!("schema 1\nentity E\ntable T\n{text}").parse::<StoredSchema>().unwrap();
-        let mut layout = StoredLayout::new(parse("index A copies\nindex A keeps *\nproperty P Edm.Int64\n"));
+        let mut layout = SchemaRecord::new(parse("index A copies\nindex A keeps *\nproperty P Edm.Int64\n"));
         layout.pending = vec!["index A".to_owned(), "property P".to_owned()];
         let kept = layout.evolved(parse("index A copies\nindex A keeps *\n"), &Evolution::default());
         assert_eq!(kept.pending, ["index A"]);

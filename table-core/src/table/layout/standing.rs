@@ -8,7 +8,7 @@ use crate::name::TableName;
 use crate::schema::{StoredSchema, evolve};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::layout::record::{StoredLayout, read};
+use crate::table::layout::record::{SchemaRecord, read};
 use crate::table::layout::sighting;
 
 /// The time for which a handle writes before it reads the stored schema again.
@@ -88,8 +88,8 @@ impl Standing {
 /// Returns the declarations of the stored schema that a program with an older schema lacks.
 ///
 /// # Errors
-/// `LayoutMismatch` if the program cannot write at the same time as programs with the stored schema.
-pub(super) fn beside(stored: &StoredLayout, own: &StoredSchema, table: &TableName) -> Result<Lacking> {
+/// `SchemaMismatch` if the program cannot write at the same time as programs with the stored schema.
+pub(super) fn beside(stored: &SchemaRecord, own: &StoredSchema, table: &TableName) -> Result<Lacking> {
     let evolution = evolve(&stored.schema, own);
     if evolution.is_beside((&stored.schema, own), |part| stored.awaits(part)) {
         let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);

@@ -184,7 +184,7 @@ fn hpk_43_a_mapping_of_other_paths_is_refused_when_the_container_is_opened() {
             let options = Options::new().mapping("Orders", Mapping::new(paths)).unwrap();
             let store = account.open(options).await.unwrap();
             let error = store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap_err();
-            assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("HPK-43")), "{error}");
+            assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("HPK-43")), "{error}");
             assert!(error.to_string().contains("/tenantId, /customer/id"), "{error}");
         }
         let quoted = Mapping::new(["/\"tenantId\"", "/customer/\"id\""]);

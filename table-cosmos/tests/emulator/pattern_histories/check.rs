@@ -16,9 +16,9 @@ pub(super) async fn checked(owner: &Process, increments: &[Increment]) -> Result
     for _ in 0..8 {
         sleep(Duration::from_secs(800)).await;
         let sweep = Sweep::new(owner.outbox.clone());
-        sweep.registered().await.map_err(failed("sweep"))?;
+        sweep.sweep_registered().await.map_err(failed("sweep"))?;
         owner.worker.run_until_idle().await.map_err(failed("worker"))?;
-        pending = sweep.registered().await.map_err(failed("sweep"))?.pending;
+        pending = sweep.sweep_registered().await.map_err(failed("sweep"))?.pending;
         if pending == 0 {
             break;
         }
@@ -106,7 +106,7 @@ async fn check_feed(owner: &Process, deals: &[Deal]) -> Result<(), String> {
 }
 
 async fn check_view(owner: &Process, deals: &[Deal]) -> Result<(), String> {
-    let rows = owner.view.rows().await.map_err(|error| format!("view: {error}"))?;
+    let rows = owner.view.table().await.map_err(|error| format!("view: {error}"))?;
     for state in STATES {
         let of_state: Vec<&Deal> = deals.iter().filter(|deal| deal.state == state).collect();
         let mut expected: Vec<(String, i64, i64)> =

@@ -52,7 +52,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
         .filter(|(at, _)| is_given(*at))
         .filter_map(|(_, field)| Some((field, field.property.as_ref()?)))
         .collect();
-    let write_given = (!given.is_empty()).then(|| {
+    let write_key_properties = (!given.is_empty()).then(|| {
         let names = given.iter().map(|(_, property)| &property.name);
         let reads = reads(design, primary, index, false, &is_given);
         let writes = given.iter().map(|(field, property)| {
@@ -60,8 +60,8 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
             write_property(field, property, &quote!(&#ident), &row)
         });
         quote! {
-            const GIVEN: &'static [&'static ::core::primitive::str] = &[#(#names),*];
-            fn write_given(#entity: __table::EntityRef<'_>, #row: &mut __table::RowWriter) -> __table::Result<()> {
+            const KEY_PROPERTIES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+            fn write_key_properties(#entity: __table::EntityRef<'_>, #row: &mut __table::RowWriter) -> __table::Result<()> {
                 #reads
                 let mut #row = #row;
                 __table::encoded([#(#writes),*])
@@ -114,7 +114,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     quote! {
         #[automatically_derived]
         impl __table::CopyIndex for #marker {
-            #write_given
+            #write_key_properties
             #owner_of
         }
         #keeps

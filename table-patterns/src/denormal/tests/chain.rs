@@ -93,7 +93,7 @@ impl Forest {
     /// Performs all work, and checks each node against its root.
     async fn check(&self) -> Result<()> {
         self.worker().run_until_idle().await?;
-        Sweep::new(self.outbox.clone()).after(Duration::ZERO).registered().await?;
+        Sweep::new(self.outbox.clone()).min_age(Duration::ZERO).sweep_registered().await?;
         self.worker().run_until_idle().await?;
         let found = self.nodes.scan("to compare").max_rows(1_000).collect().await?;
         let nodes: BTreeMap<u32, &Node> = found.iter().map(|node| (node.id, node)).collect();

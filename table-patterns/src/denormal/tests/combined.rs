@@ -85,7 +85,7 @@ impl Desk {
         let engine = Engine::in_memory();
         let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("work").unwrap());
         block_on(outbox.create_queues()).unwrap();
-        let tickets = engine.entities_through::<Ticket, _>(outbox.clone());
+        let tickets = engine.entities_with_outbox::<Ticket, _>(outbox.clone());
         let tickets = block_on(tickets.create_if_missing()).unwrap();
         let agents: Entities<Agent, _, _> = outbox.clone().into();
         let agents = block_on(agents.create_if_missing()).unwrap();

@@ -79,7 +79,8 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
     block_on(async {
         outbox.create_queues().await.unwrap();
         let agents = Entities::<Agent, _, _>::from(outbox.clone());
-        let tickets = engine.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await.unwrap();
+        let tickets =
+            engine.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await.unwrap();
         agents.insert(&agent("Ada")).await.unwrap();
         tickets.insert(&ticket()).await.unwrap();
         let found = tickets.get(Ticket::key("t", 7)).await.unwrap().unwrap();

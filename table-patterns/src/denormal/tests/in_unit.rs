@@ -293,7 +293,7 @@ async fn add(desk: &Desk, unit: &mut Unit<Engine, Queue>, act: &Act) -> Result<(
         Act::Agent(id, name) => {
             let old = desk.agent(id).await?;
             match (name, old) {
-                (Some(name), old) => unit.put(old.as_ref(), &agent(id, &format!("Name{name}")))?,
+                (Some(name), old) => unit.save(old.as_ref(), &agent(id, &format!("Name{name}")))?,
                 (None, Some(old)) => unit.delete(&old)?,
                 (None, None) => unit,
             };
@@ -301,7 +301,7 @@ async fn add(desk: &Desk, unit: &mut Unit<Engine, Queue>, act: &Act) -> Result<(
         Act::Ticket(id, agent) => {
             let old = desk.ticket(id).await?;
             match (agent, old) {
-                (Holder::RefersTo(agent), old) => unit.put(old.as_ref(), &ticket(id, agent))?,
+                (Holder::RefersTo(agent), old) => unit.save(old.as_ref(), &ticket(id, agent))?,
                 (Holder::Gone, Some(old)) => unit.delete(&old)?,
                 (Holder::Gone, None) => unit,
             };
@@ -309,7 +309,7 @@ async fn add(desk: &Desk, unit: &mut Unit<Engine, Queue>, act: &Act) -> Result<(
         Act::Line(id, ticket) => {
             let old = desk.lines.get(Line::key("t", id)).await?;
             match (ticket, old) {
-                (Holder::RefersTo(ticket), old) => unit.put(old.as_ref(), &line(id, ticket))?,
+                (Holder::RefersTo(ticket), old) => unit.save(old.as_ref(), &line(id, ticket))?,
                 (Holder::Gone, Some(old)) => unit.delete(&old)?,
                 (Holder::Gone, None) => unit,
             };

@@ -205,7 +205,7 @@ impl Company {
     pub(super) fn recover(&self) {
         block_on(async {
             self.worker().run_until_idle().await?;
-            Sweep::new(self.outbox.clone()).after(Duration::ZERO).registered().await?;
+            Sweep::new(self.outbox.clone()).min_age(Duration::ZERO).sweep_registered().await?;
             self.worker().run_until_idle().await
         })
         .unwrap();

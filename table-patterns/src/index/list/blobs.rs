@@ -30,7 +30,7 @@ pub(crate) struct Upload {
 /// PAT-IX-4).
 ///
 /// Passed to a table by [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the
-/// limit of [`beyond`](Self::beyond), and stays there until it is empty. The entity records the location of the list. Tables with different
+/// limit of [`spill_above`](Self::spill_above), and stays there until it is empty. The entity records the location of the list. Tables with different
 /// limits can therefore be used together, but every program that uses the table needs the blob store.
 ///
 /// ```
@@ -51,9 +51,9 @@ pub(crate) struct Upload {
 /// let store = Engine::in_memory();
 /// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("indexes")?);
 /// outbox.create_queues().await?;
-/// let blobs = ListBlobs::new(Arc::new(InMemory::new()), "indexes").beyond(0); // all lists, whatever their length
+/// let blobs = ListBlobs::new(Arc::new(InMemory::new()), "indexes").spill_above(0); // all lists, whatever their length
 /// let employees =
-///     store.entities_through::<Employee, _>(outbox.clone()).with_list_blobs(blobs).create_if_missing().await?;
+///     store.entities_with_outbox::<Employee, _>(outbox.clone()).with_list_blobs(blobs).create_if_missing().await?;
 /// let jones = Employee { department: "Sales".into(), id: 152, last_name: "Jones".into() };
 /// employees.insert(&jones).await?;
 /// Worker::new(outbox).with_index_handler(&employees).run_until_idle().await?;
@@ -66,7 +66,7 @@ pub(crate) struct Upload {
 pub struct ListBlobs {
     pub(crate) blobs: Arc<dyn ObjectStore>,
     prefix: String,
-    beyond: Option<usize>,
+    spill_above: Option<usize>,
     pub(crate) grace: Duration,
 }
 
@@ -74,14 +74,14 @@ impl ListBlobs {
     /// Creates the configuration for lists below a prefix of a blob store. The prefix must contain only the lists of one table store.
     #[must_use]
     pub fn new(blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
-        Self { blobs, prefix: prefix.trim_matches('/').to_owned(), beyond: None, grace: DAY }
+        Self { blobs, prefix: prefix.trim_matches('/').to_owned(), spill_above: None, grace: DAY }
     }
 
     /// Sets the number of keys above which a list is stored in a blob. With 0, all lists are. By default, only lists that do not fit into an entity
     /// are.
     #[must_use]
-    pub fn beyond(self, keys: usize) -> Self {
-        Self { beyond: Some(keys), ..self }
+    pub fn spill_above(self, keys: usize) -> Self {
+        Self { spill_above: Some(keys), ..self }
     }
 
     /// Sets the time for which a blob is kept after no entity refers to it; a day by default. A write of a list may take at most half of it. A reader
@@ -93,7 +93,7 @@ impl ListBlobs {
 
     /// Returns `true` if a list of this length exceeds the configured limit for entities.
     pub(crate) fn is_beyond(&self, keys: usize) -> bool {
-        self.beyond.is_some_and(|most| keys > most)
+        self.spill_above.is_some_and(|most| keys > most)
     }
 
     /// Returns the folder of the lists of a table, or of the marks of orphans.
@@ -154,7 +154,7 @@ impl fmt::Debug for ListBlobs {
         f.debug_struct("ListBlobs")
             .field("blobs", &self.blobs)
             .field("prefix", &self.prefix)
-            .field("beyond", &self.beyond)
+            .field("spill_above", &self.spill_above)
             .field("grace", &self.grace)
             .finish()
     }

@@ -7,7 +7,7 @@ use table_core::store::TableStore;
 
 use crate::converge;
 use crate::entities::{StepRecorder, touch};
-use crate::index::remote::Left;
+use crate::index::remote::EntryFingerprint;
 use crate::index::settle::{Entries, Target};
 
 /// The decision about a key.
@@ -28,13 +28,18 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     /// is stale, or a later change has replaced the entry. A later change is proven if the entity was written later, or if the guard or a
     /// record contains a later change of this key. Each of these facts is permanent, so a stale read cannot falsify them. Programs of an older
     /// release and other tools delete entities without a record; then only a write can prove that the entity does not exist.
-    pub(super) async fn verdict(&self, target: &Target, now: &Left, written: Option<u64>) -> Result<Verdict> {
+    pub(super) async fn verdict(
+        &self,
+        target: &Target,
+        now: &EntryFingerprint,
+        written: Option<u64>,
+    ) -> Result<Verdict> {
         let Some(generation) = &self.generation else { return Ok(Verdict::Write) };
         if target.guard.as_ref().is_some_and(|(guard, _)| guard.knows(&generation.origin)) {
             return Ok(Verdict::Settled);
         }
         let change = self.change;
-        if change.left == Left::Unknown || change.left.agrees(now, &target.key) {
+        if change.fingerprint == EntryFingerprint::Unknown || change.fingerprint.agrees(now, &target.key) {
             return Ok(Verdict::Write);
         }
         let is_later = written.is_some_and(|written| written > generation.version);

@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Processes one entity: the damage is confirmed and repaired.
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let mut repaired = None;
-        let mut race = self.table.retry.race(RACE);
+        let mut race = self.table.retry.start(RACE);
         loop {
             // The page is outdated: read the entity, its row, and the entity again.
             let Some(current) = self.table.current(key).await? else { return Ok(None) };
@@ -121,7 +121,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             };
             let again = self.table.current(key).await?;
             if again.is_none_or(|again| again.etag != current.etag) {
-                race.lost(None).await.map_err(|error| self.table.here(error, key))?;
+                race.retry(None).await.map_err(|error| self.table.here(error, key))?;
                 continue;
             }
             let finding = self.finding(wrong.kind, &wrong.entry.key, Some(key));
@@ -134,7 +134,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                     return Ok(Some(Finding { kind: FindingKind::Duplicate, ..finding }));
                 }
                 Err(error) if error.is_conflict() => {
-                    race.lost(error).await.map_err(|error| self.table.here(error, key))?;
+                    race.retry(error).await.map_err(|error| self.table.here(error, key))?;
                 }
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
                     let reason = Some(error.to_string());

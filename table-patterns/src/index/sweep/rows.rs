@@ -36,7 +36,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
 
     /// Checks one row of the index for an owner.
     async fn row(&self, table: &TableName, key: &EntityKey, mut found: StoredRow) -> Result<Vec<Finding>> {
-        let mut race = self.table.retry.race(RACE);
+        let mut race = self.table.retry.start(RACE);
         let at = |error: Error| {
             error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
         };
@@ -47,7 +47,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             let Some(again) = again else { return Ok(Vec::new()) };
             if again.etag != found.etag {
                 found = again;
-                race.lost(None).await.map_err(at)?;
+                race.retry(None).await.map_err(at)?;
                 continue;
             }
             if !self.repair {
@@ -58,7 +58,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                     let repaired = |finding| Finding { repaired: true, ..finding };
                     return Ok(astray.into_iter().map(repaired).collect());
                 }
-                Err(error) if error.is_conflict() => race.lost(error).await.map_err(at)?,
+                Err(error) if error.is_conflict() => race.retry(error).await.map_err(at)?,
                 Err(error) => return Err(error),
             }
             let Some(again) = self.store().get(table, key, &Select::All).await? else {

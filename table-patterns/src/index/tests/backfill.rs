@@ -43,14 +43,14 @@ fn egt_2_a_backfill_writes_as_many_entities_as_fit_in_a_transaction() {
         old_rows(&store, &entities).await?;
         let table = store.entities::<Staff>().create_if_missing().await?;
         let (built, _, submits) =
-            store.count(table.backfill::<StaffByEmail>().without_older_programs().run()).await;
+            store.count(table.backfill::<StaffByEmail>().assume_no_older_programs().run()).await;
         assert_eq!((built?.repaired, submits), (130, NOTES + 3 + 1), "an entity and its copy: fifty of them");
         let (built, _, submits) =
-            store.count(table.backfill::<StaffByLastName>().without_older_programs().run()).await;
+            store.count(table.backfill::<StaffByLastName>().assume_no_older_programs().run()).await;
         // Each entity reserves an operation for its list, even if another one of the transaction has the same list: 74 with 25 lists are
         // 99.
         assert_eq!((built?.repaired, submits), (130, NOTES + 2 + 1), "an entity, and one list for three");
-        table.backfill::<StaffByAge>().without_older_programs().run().await?;
+        table.backfill::<StaffByAge>().assume_no_older_programs().run().await?;
         assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));
         Ok::<(), table_core::Error>(())
     })
@@ -97,7 +97,7 @@ fn egt_3_a_backfill_writes_as_many_bytes_as_fit_in_a_transaction() {
         }
         let table = store.entities::<heavy::Item>().create_if_missing().await?;
         let (built, _, submits) =
-            store.count(table.backfill::<heavy::ItemBackwards>().without_older_programs().run()).await;
+            store.count(table.backfill::<heavy::ItemBackwards>().assume_no_older_programs().run()).await;
         assert_eq!((built?.repaired, submits), (50, NOTES + 2));
         assert!(table.check().run().await?.is_clean());
         Ok::<(), table_core::Error>(())
@@ -118,24 +118,27 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
         for (name, at_once) in [("ByEmail", 16), ("ByLastName", 16)] {
             store.at_once.store(0, Ordering::Relaxed);
             match name {
-                "ByEmail" => table.backfill::<StaffByEmail>().without_older_programs().run().await?,
-                _ => table.backfill::<StaffByLastName>().without_older_programs().run().await?,
+                "ByEmail" => table.backfill::<StaffByEmail>().assume_no_older_programs().run().await?,
+                _ => table.backfill::<StaffByLastName>().assume_no_older_programs().run().await?,
             };
             assert_eq!(store.at_once.load(Ordering::Relaxed), at_once, "{name}: a transaction a partition");
         }
 
         let store = Disturbed::new(Engine::in_memory());
         // Remote entries are settled per entity: copies concurrently, a list by one after the other.
-        let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let employees: Vec<_> =
             (0..20).map(|id| Employee { id, email: id.to_string(), badge: Some(id), ..jones() }).collect();
         table.bulk().insert_all(&employees).await.unwrap();
         table.enable::<EmployeeByBadge>().await?;
         table.enable::<EmployeeNamesakes>().await?;
         store.at_once.store(0, Ordering::Relaxed);
-        assert_eq!(table.backfill::<EmployeeByBadge>().without_older_programs().run().await?.repaired, 20);
+        assert_eq!(table.backfill::<EmployeeByBadge>().assume_no_older_programs().run().await?.repaired, 20);
         assert_eq!(store.at_once.swap(0, Ordering::Relaxed), 16);
-        assert_eq!(table.backfill::<EmployeeNamesakes>().without_older_programs().run().await?.repaired, 20);
+        assert_eq!(
+            table.backfill::<EmployeeNamesakes>().assume_no_older_programs().run().await?.repaired,
+            20
+        );
         assert_eq!(store.at_once.load(Ordering::Relaxed), 1, "all of them have one list");
         Ok::<(), table_core::Error>(())
     })
@@ -159,7 +162,7 @@ fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
             block_on(table.delete(Staff::key("Sales", 9), IfMatch::Any)).unwrap();
         });
         let (built, _, submits) =
-            store.count(table.backfill::<StaffByEmail>().without_older_programs().run()).await;
+            store.count(table.backfill::<StaffByEmail>().assume_no_older_programs().run()).await;
         assert_eq!(built?.repaired, 58, "one has its copy from the writer, one is gone");
         assert_eq!(
             submits,
@@ -168,8 +171,8 @@ fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
         );
         entities[7].email = Some("elsewhere".to_owned());
         entities.remove(9);
-        table.backfill::<StaffByAge>().without_older_programs().run().await?;
-        table.backfill::<StaffByLastName>().without_older_programs().run().await?;
+        table.backfill::<StaffByAge>().assume_no_older_programs().run().await?;
+        table.backfill::<StaffByLastName>().assume_no_older_programs().run().await?;
         assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));
         Ok::<(), table_core::Error>(())
     })
@@ -187,7 +190,7 @@ fn pat_intra_5_the_first_entity_of_a_page_gets_the_value_and_others_are_named() 
         }
         old_rows(&engine, &entities).await?;
         let table = engine.entities::<Staff>().create_if_missing().await?;
-        let error = table.backfill::<StaffByEmail>().without_older_programs().run().await.unwrap_err();
+        let error = table.backfill::<StaffByEmail>().assume_no_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert!(error.to_string().contains("empid_000060"), "{error}");
         let report = table.check().only("ByEmail").run().await?;
@@ -203,9 +206,9 @@ fn pat_intra_5_the_first_entity_of_a_page_gets_the_value_and_others_are_named() 
             entities[id as usize].email.clone_from(&email);
             table.update(Staff::key("Sales", id), |staff| staff.email.clone_from(&email)).await?;
         }
-        table.backfill::<StaffByEmail>().without_older_programs().run().await?;
-        table.backfill::<StaffByAge>().without_older_programs().run().await?;
-        table.backfill::<StaffByLastName>().without_older_programs().run().await?;
+        table.backfill::<StaffByEmail>().assume_no_older_programs().run().await?;
+        table.backfill::<StaffByAge>().assume_no_older_programs().run().await?;
+        table.backfill::<StaffByLastName>().assume_no_older_programs().run().await?;
         assert_eq!(stored(&engine, &["Company"]).await?, expected(&entities));
         Ok::<(), table_core::Error>(())
     })
@@ -220,14 +223,14 @@ fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
         entities[19].last_name = "Name2".to_owned();
         old_rows(&engine, &entities).await?;
         let table = engine.entities::<Staff>().create_if_missing().await?;
-        let error = table.backfill::<StaffByLastName>().without_older_programs().run().await.unwrap_err();
+        let error = table.backfill::<StaffByLastName>().assume_no_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::IndexListFull, Some("PAT-IX-4")));
         assert!(error.to_string().contains("lastname_Name2"), "{error}");
         table.delete(Staff::key("Sales", 6), IfMatch::Any).await?;
         entities.remove(6);
-        table.backfill::<StaffByLastName>().without_older_programs().run().await?;
-        table.backfill::<StaffByEmail>().without_older_programs().run().await?;
-        table.backfill::<StaffByAge>().without_older_programs().run().await?;
+        table.backfill::<StaffByLastName>().assume_no_older_programs().run().await?;
+        table.backfill::<StaffByEmail>().assume_no_older_programs().run().await?;
+        table.backfill::<StaffByAge>().assume_no_older_programs().run().await?;
         assert_eq!(stored(&engine, &["Company"]).await?, expected(&entities));
         Ok::<(), table_core::Error>(())
     })
@@ -258,7 +261,7 @@ fn a_rate_bounds_the_writes_between_two_waits() {
         let table = store.entities::<Staff>().create_if_missing().await?.with_runtime(pace);
         table
             .backfill::<StaffByEmail>()
-            .without_older_programs()
+            .assume_no_older_programs()
             .per_second(NonZeroU32::new(10).unwrap())
             .run()
             .await?;

@@ -26,14 +26,14 @@ const PAGE: usize = 25;
 /// Runs a backfill, and returns the number of entities that it reported.
 async fn told<I: Index, O: StepRecorder>(
     table: &Entities<I::Entity, Disturbed, O>,
-    looked_at: &mut u64,
+    scanned: &mut u64,
 ) -> Result<IndexReport> {
-    *looked_at = 0;
+    *scanned = 0;
     table
         .backfill::<I>()
-        .without_older_programs()
+        .assume_no_older_programs()
         .page(PAGE)
-        .on_progress(|done| *looked_at = done.looked_at)
+        .on_progress(|done| *scanned = done.scanned)
         .run()
         .await
 }
@@ -111,7 +111,8 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
         let mut at = 0;
         while block_on(async {
             let store = Disturbed::new(Engine::in_memory());
-            let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+            let table =
+                store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
             // The changes are recorded and never relayed: all remote entries are missing.
             table.bulk().insert_all(&employees).await.map_err(|error| error.source)?;
             table.enable::<EmployeeByBadge>().await?;
@@ -234,9 +235,9 @@ async fn all<S: table_core::TableStore + Clone>(
         Err(error) => panic!("{error:?}"),
     };
     [
-        ended(table.backfill::<StaffByEmail>().without_older_programs().page(page).run().await),
-        ended(table.backfill::<StaffByAge>().without_older_programs().page(page).run().await),
-        ended(table.backfill::<StaffByLastName>().without_older_programs().page(page).run().await),
+        ended(table.backfill::<StaffByEmail>().assume_no_older_programs().page(page).run().await),
+        ended(table.backfill::<StaffByAge>().assume_no_older_programs().page(page).run().await),
+        ended(table.backfill::<StaffByLastName>().assume_no_older_programs().page(page).run().await),
     ]
 }
 

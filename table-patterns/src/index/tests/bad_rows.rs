@@ -64,7 +64,7 @@ fn members() -> (Engine, Members) {
     write(&engine, "e_000005", |row| row.property("Name", ValueRef::Int64(5)));
     write(&engine, "e_zzz", |row| row.property("X", ValueRef::Int64(5)));
     write(&engine, "name_Nobody", |row| row.property("X", ValueRef::Int64(5)));
-    let members = engine.entities_through::<Member, _>(Records::default());
+    let members = engine.entities_with_outbox::<Member, _>(Records::default());
     (engine.clone(), block_on(members.create_if_missing()).unwrap())
 }
 
@@ -91,11 +91,12 @@ const BAD: [&str; 4] = ["e_000002", "e_000003", "e_000005", "e_zzz"];
 #[test]
 fn pat_intra_7_rows_that_cannot_be_indexed_are_named_and_stop_no_backfill() {
     let (_, members) = members();
-    let built = block_on(members.backfill::<MemberByName>().without_older_programs().page(2).run()).unwrap();
+    let built =
+        block_on(members.backfill::<MemberByName>().assume_no_older_programs().page(2).run()).unwrap();
     // The entry without an entity is removed.
     assert_eq!((found(&built, FindingKind::BadEntity), built.repaired), (BAD.to_vec(), 3));
     assert!(built.findings.iter().all(|finding| finding.repaired || finding.reason.is_some()), "{built:?}");
-    let built = block_on(members.backfill::<MemberNames>().without_older_programs().run()).unwrap();
+    let built = block_on(members.backfill::<MemberNames>().assume_no_older_programs().run()).unwrap();
     assert_eq!((found(&built, FindingKind::BadEntity), built.repaired), (BAD.to_vec(), 2));
     let states = block_on(members.states()).unwrap();
     assert_eq!(states, [("ByName", IndexState::Ready), ("Names", IndexState::Ready)]);
@@ -106,8 +107,8 @@ fn pat_intra_7_rows_that_cannot_be_indexed_are_named_and_stop_no_backfill() {
 #[test]
 fn pat_intra_7_a_check_names_bad_rows_and_repairs_the_others() {
     let (engine, members) = members();
-    block_on(members.backfill::<MemberByName>().without_older_programs().run()).unwrap();
-    block_on(members.backfill::<MemberNames>().without_older_programs().run()).unwrap();
+    block_on(members.backfill::<MemberByName>().assume_no_older_programs().run()).unwrap();
+    block_on(members.backfill::<MemberNames>().assume_no_older_programs().run()).unwrap();
     block_on(
         engine.untyped("Staff").unwrap().delete(&EntityKey::new("S", "name_Bob").unwrap(), IfMatch::Any),
     )
@@ -142,7 +143,7 @@ fn pat_intra_7_old_rows_stay_writable_under_a_new_index() {
         for (verb, write) in all {
             let (_, members) = members();
             write(&members, &good).unwrap_or_else(|error| panic!("{verb} of {id}: {error}"));
-            block_on(members.backfill::<MemberByName>().without_older_programs().run()).unwrap();
+            block_on(members.backfill::<MemberByName>().assume_no_older_programs().run()).unwrap();
             let found = block_on(members.get(Member::by_name("S", "Good"))).unwrap();
             assert_eq!(found.is_some(), verb != "delete", "{verb} of {id}");
         }
@@ -155,7 +156,7 @@ fn pat_intra_7_old_rows_stay_writable_under_a_new_index() {
 #[test]
 fn key_8_a_value_that_leaves_no_space_for_a_guard_key_is_refused_on_write() {
     let engine = Engine::in_memory();
-    let members = engine.entities_through::<Member, _>(Records::default());
+    let members = engine.entities_with_outbox::<Member, _>(Records::default());
     let members = block_on(members.create_if_missing()).unwrap();
     // The key of `Names` has nine units more, and that of a guard seven more than its entry.
     for length in 480..=512 {

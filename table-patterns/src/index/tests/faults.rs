@@ -115,7 +115,7 @@ fn futures_are_send() {
     is_send(table.patch(Staff::key("Sales", 1)).set(Staff::AGE, 3).send());
     is_send(table.bulk().insert_all([ada()]));
     is_send(table.get_by_index(Staff::by_last_name("Sales", "Lovelace")));
-    is_send(table.backfill::<StaffByEmail>().without_older_programs().run());
+    is_send(table.backfill::<StaffByEmail>().assume_no_older_programs().run());
     is_send(table.check().repair().run());
 }
 

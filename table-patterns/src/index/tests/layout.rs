@@ -91,7 +91,7 @@ fn pat_inter_the_rows_of_a_settled_insert() {
     block_on(async {
         let engine = Engine::in_memory();
         let employees =
-            engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+            engine.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee {
             department: "Sales".to_owned(),
             id: 223,

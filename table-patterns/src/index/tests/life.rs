@@ -108,10 +108,10 @@ fn a_backfill_keeps_its_rate_and_reports_its_progress() {
         let table = engine.entities::<Staff>().create_if_missing().await?.with_runtime(pace);
         let mut pages = Vec::new();
         let rate = NonZeroU32::new(10).unwrap();
-        let progress = |done: crate::index::BackfillProgress| pages.push((done.phase, done.looked_at));
+        let progress = |done: crate::index::BackfillProgress| pages.push((done.phase, done.scanned));
         table
             .backfill::<StaffByAge>()
-            .without_older_programs()
+            .assume_no_older_programs()
             .per_second(rate)
             .page(20)
             .on_progress(progress)
@@ -138,7 +138,7 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
         let (one, two) = (ada(), Staff { id: 2, ..ada() });
         old_rows(&engine, &[one.clone(), two.clone()]).await?;
         let table = engine.entities::<Staff>().create_if_missing().await?;
-        let error = table.backfill::<StaffByEmail>().without_older_programs().run().await.unwrap_err();
+        let error = table.backfill::<StaffByEmail>().assume_no_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
         // Both entities remain writable: writes that keep the value succeed, and the entity that gives it up leaves the other's copy.
@@ -191,7 +191,7 @@ fn a_disabled_index_refuses_queries_until_a_backfill() {
         table.enable::<StaffByEmail>().await?;
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
         assert_eq!(
-            table.backfill::<StaffByEmail>().without_older_programs().run().await?.repaired,
+            table.backfill::<StaffByEmail>().assume_no_older_programs().run().await?.repaired,
             0,
             "it was maintained"
         );

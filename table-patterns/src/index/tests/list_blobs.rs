@@ -45,7 +45,7 @@ fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
         let without = scene
             .store
             .engine
-            .entities_through::<Employee, _>(Records::default())
+            .entities_with_outbox::<Employee, _>(Records::default())
             .create_if_missing()
             .await?;
         let mut transaction = without.unit(Employee::partition("Sales"))?;
@@ -128,7 +128,7 @@ fn pat_ix_4_the_declared_bound_holds_in_blobs_too() {
     }
     block_on(async {
         let blobs = crate::faults::FaultyBlobs::default();
-        let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").beyond(0);
+        let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").spill_above(0);
         let few = Engine::in_memory().entities::<Few>().with_list_blobs(lists).create_if_missing().await?;
         let jones = |id| Few { department: "Sales".to_owned(), id, last_name: "Jones".to_owned() };
         few.insert(&jones(1)).await?;
@@ -231,7 +231,7 @@ fn orphans_are_kept_for_the_grace_period_and_named_blobs_forever() {
         let removed = people.collect_orphaned_lists().await?;
         assert_eq!((removed.kept, removed.marked, removed.removed), (2, 0, 1));
         assert_eq!(scene.blobs.names(), scene.named().await?);
-        let table = Engine::in_memory().entities_through::<Employee, _>(Records::default());
+        let table = Engine::in_memory().entities_with_outbox::<Employee, _>(Records::default());
         assert_eq!(table.collect_orphaned_lists().await.unwrap_err().code(), ErrorCode::InvalidInput);
         Ok::<(), table_core::Error>(())
     })

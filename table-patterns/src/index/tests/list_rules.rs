@@ -218,8 +218,8 @@ fn pat_ix_6_a_writer_touches_its_partition_and_no_cross_partition_list_blob() {
         for beyond in [usize::MAX, 0] {
             let meter = Meter::new(Engine::in_memory());
             let blobs = crate::faults::FaultyBlobs::default();
-            let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").beyond(beyond);
-            let outside = meter.entities_through::<Outside, _>(Records::default()).with_list_blobs(lists);
+            let lists = ListBlobs::new(Arc::new(blobs.clone()), "x").spill_above(beyond);
+            let outside = meter.entities_with_outbox::<Outside, _>(Records::default()).with_list_blobs(lists);
             let outside = outside.create_if_missing().await?;
             meter.take();
             for id in 0..3 {
@@ -267,10 +267,10 @@ fn hostile() -> Vec<String> {
 fn pat_ix_7_every_value_has_its_own_list() {
     let folder = tempfile::tempdir().unwrap();
     let local = Arc::new(object_store::local::LocalFileSystem::new_with_prefix(folder.path()).unwrap());
-    for blobs in [None, Some(ListBlobs::new(local, "a/b").beyond(0))] {
+    for blobs in [None, Some(ListBlobs::new(local, "a/b").spill_above(0))] {
         block_on(async {
             let engine = Engine::in_memory();
-            let mut people = engine.entities_through::<Employee, _>(Records::default());
+            let mut people = engine.entities_with_outbox::<Employee, _>(Records::default());
             if let Some(blobs) = blobs {
                 people = people.with_list_blobs(blobs);
             }
@@ -332,7 +332,8 @@ fn pat_intra_8_a_bulk_load_with_large_lists_takes_several_transactions() {
         let mut limits = Limits::PORTABLE;
         limits.transaction_bytes = 6_000;
         let store = Disturbed::new(Engine::builder().limits(limits).in_memory());
-        let people = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let people =
+            store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let (mut all, mut taken) = (Vec::new(), Vec::new());
         // At the end the lists alone have 5 times 100 keys of 12 characters, and each is written as a whole.
         for hundred in 0..5 {

@@ -47,9 +47,9 @@ pub(super) async fn old_rows<S: TableStore + Clone>(store: &S, entities: &[Staff
 pub(super) async fn build<S: TableStore + Clone>(
     table: &Entities<Staff, S, NoOutbox>,
 ) -> table_core::Result<()> {
-    table.backfill::<StaffByEmail>().without_older_programs().page(7).run().await?;
-    table.backfill::<StaffByAge>().without_older_programs().page(7).run().await?;
-    table.backfill::<StaffByLastName>().without_older_programs().page(7).run().await?;
+    table.backfill::<StaffByEmail>().assume_no_older_programs().page(7).run().await?;
+    table.backfill::<StaffByAge>().assume_no_older_programs().page(7).run().await?;
+    table.backfill::<StaffByLastName>().assume_no_older_programs().page(7).run().await?;
     Ok(())
 }
 

@@ -64,7 +64,7 @@ struct Visitor {
 }
 
 fn open<E: Entity + Send + Sync>(engine: &Engine) -> table_core::Result<Entities<E, Engine, Records>> {
-    block_on(engine.entities_through::<E, _>(Records::default()).create_if_missing())
+    block_on(engine.entities_with_outbox::<E, _>(Records::default()).create_if_missing())
 }
 
 #[test]
@@ -72,11 +72,11 @@ fn pat_inter_3_a_second_type_with_the_keys_of_an_index_is_refused_with_both_name
     let engine = Engine::in_memory();
     open::<Customer>(&engine).unwrap();
     let error = open::<Supplier>(&engine).unwrap_err();
-    assert_eq!((error.code(), error.table()), (ErrorCode::LayoutMismatch, Some("Emails")));
+    assert_eq!((error.code(), error.table()), (ErrorCode::SchemaMismatch, Some("Emails")));
     let text = error.to_string();
     assert!(text.contains("`Customer.Emails`") && text.contains("`Supplier.Emails`"), "{text}");
     open::<Partner>(&engine).unwrap();
-    assert_eq!(open::<Visitor>(&engine).unwrap_err().code(), ErrorCode::LayoutMismatch);
+    assert_eq!(open::<Visitor>(&engine).unwrap_err().code(), ErrorCode::SchemaMismatch);
     open::<Customer>(&engine).unwrap();
 }
 
@@ -86,7 +86,7 @@ fn pat_inter_3_the_same_type_over_another_table_is_refused_too() {
     open::<Customer>(&engine).unwrap();
     let other = table_core::Table::new(engine, TableName::new("CustomersOfTheOtherFirm").unwrap());
     let other: Entities<Customer, _, _> = crate::handle::handle(other, Records::default());
-    assert_eq!(block_on(other.create_if_missing()).unwrap_err().code(), ErrorCode::LayoutMismatch);
+    assert_eq!(block_on(other.create_if_missing()).unwrap_err().code(), ErrorCode::SchemaMismatch);
 }
 
 #[test]

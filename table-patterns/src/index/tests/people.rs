@@ -83,8 +83,8 @@ async fn opened<S: TableStore + Clone + 'static>(
 ) -> Result<People<S>> {
     let hand = Arc::clone(now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
-    let lists = ListBlobs::new(Arc::new(blobs.clone()), "indexes").beyond(beyond).grace(GRACE);
-    let table = store.entities_through::<Employee, _>(Records::default()).with_list_blobs(lists);
+    let lists = ListBlobs::new(Arc::new(blobs.clone()), "indexes").spill_above(beyond).grace(GRACE);
+    let table = store.entities_with_outbox::<Employee, _>(Records::default()).with_list_blobs(lists);
     table.with_runtime(Runtime::new().clock(clock).sleep_by(|_| Box::pin(async {}))).create_if_missing().await
 }
 

@@ -27,7 +27,7 @@ async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
         Runtime::new().sleep_by(|_| Box::pin(async {})),
     );
     outbox.create_queues().await?;
-    let table = store.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?;
+    let table = store.entities_with_outbox::<Employee, _>(outbox.clone()).create_if_missing().await?;
     Ok((store, outbox, table))
 }
 
@@ -43,8 +43,8 @@ async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Res
         Runtime::new().clock(later).sleep_by(|_| Box::pin(async {})),
     );
     fresh.create_queues().await?;
-    let table = store.entities_through::<Employee, _>(fresh.clone()).create_if_missing().await?;
-    Sweep::new(fresh.clone()).after(Duration::ZERO).registered().await?;
+    let table = store.entities_with_outbox::<Employee, _>(fresh.clone()).create_if_missing().await?;
+    Sweep::new(fresh.clone()).min_age(Duration::ZERO).sweep_registered().await?;
     Worker::new(fresh).with_index_handler(&table).run_until_idle().await
 }
 

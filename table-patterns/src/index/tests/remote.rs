@@ -54,7 +54,7 @@ proptest! {
     ) {
         block_on(async {
             let engine = Engine::in_memory();
-            let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+            let table = engine.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
             let mut model: BTreeMap<EntityKey, Employee> = BTreeMap::new();
             let mut seen: Vec<RemoteChange> = Vec::new();
             for (employee, verb, settled) in steps {
@@ -96,7 +96,7 @@ fn pat_inter_3_a_crash_at_any_submit_of_a_settlement_is_recovered() {
             block_on(async {
                 let store = Disturbed::new(Engine::in_memory());
                 let table =
-                    store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+                    store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
                 let jones = Employee { badge: Some(7), ..jones() };
                 let moved = Employee {
                     last_name: "Cao".to_owned(),
@@ -139,7 +139,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
                 let store = FaultyStore::new(Engine::in_memory());
                 let outbox = Records::default();
                 let open = || {
-                    let table = store.entities_through::<Employee, _>(outbox.clone());
+                    let table = store.entities_with_outbox::<Employee, _>(outbox.clone());
                     block_on(table.create_if_missing()).unwrap()
                 };
                 let table = open();
@@ -166,7 +166,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
                     tell.store(true, std::sync::atomic::Ordering::SeqCst);
                     let (engine, others) = (engine.clone(), others.clone());
                     crate::faults::Fault::Meanwhile(Box::new(move || {
-                        let table = engine.entities_through::<Employee, _>(others);
+                        let table = engine.entities_with_outbox::<Employee, _>(others);
                         let table = block_on(table.create_if_missing()).unwrap();
                         block_on(settle_all(&table)).unwrap();
                         act(&table);
@@ -192,14 +192,14 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
 fn an_older_settlement_does_not_undo_a_newer_one() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
-        let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         table.insert(&jones).await?;
         let changes = records::<Employee, _>(&store, "Sales").await?.remove(0).1;
         let badge = changes.iter().find(|change| change.of.name() == "ByBadge").unwrap().clone();
         // It has read that the copy is missing and should exist. Before it writes, the change is settled and undone.
         store.before_submit(move |engine| {
-            let table = engine.entities_through::<Employee, _>(Records::default());
+            let table = engine.entities_with_outbox::<Employee, _>(Records::default());
             block_on(async {
                 let table = table.create_if_missing().await.unwrap();
                 for change in &changes {
@@ -227,7 +227,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
 fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
-        let table = store.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table = store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         let other = Employee { department: "Marketing".to_owned(), badge: None, ..jones.clone() };
         table.insert(&jones).await?;
@@ -237,7 +237,8 @@ fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
             block_on(table.update(Employee::key(department, 223), |now| now.badge = badge)).map(drop)
         };
         let opened = |engine: &Engine| {
-            block_on(engine.entities_through::<Employee, _>(Records::default()).create_if_missing()).unwrap()
+            block_on(engine.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing())
+                .unwrap()
         };
         badge(&opened(&store.engine), "Sales", None)?;
         badge(&opened(&store.engine), "Marketing", Some(7))?;
@@ -264,7 +265,8 @@ fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
 fn pat_inter_5_a_possibly_stale_entity_is_marked_and_can_be_verified() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table =
+            engine.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         table.insert(&jones).await?;
         assert!(table.get_eventual(Employee::by_badge(7)).await?.is_none(), "not there yet");
@@ -301,7 +303,8 @@ struct Name {
 fn pat_inter_4_a_partial_copy_is_read_only_as_its_part() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table =
+            engine.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         table.insert(&jones()).await?;
         settle_all(&table).await?;
         let email = "jonesj@contoso.com";
@@ -323,7 +326,8 @@ fn pat_inter_4_a_partial_copy_is_read_only_as_its_part() {
 fn pat_ec_4_duplicates_in_different_partitions_are_reported_when_settled() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table =
+            engine.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         table.insert(&jones).await?;
         settle_all(&table).await?;

@@ -171,7 +171,8 @@ fn each_kind_of_finding_has_its_name() {
 fn rows_in_other_partitions_are_checked_and_repaired_too() {
     block_on(async {
         let engine = Engine::in_memory();
-        let table = engine.entities_through::<Employee, _>(Records::default()).create_if_missing().await?;
+        let table =
+            engine.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let jones = Employee { badge: Some(7), ..jones() };
         let cao = Employee {
             id: 9,

@@ -8,7 +8,7 @@ use super::*;
 use crate::EntityStore;
 use crate::feed::Cursor;
 use crate::log_tail::{LogStamp, LogTail};
-use crate::relation::OwnerTable;
+use crate::relation::ParentTable;
 
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Staff", feed)]
@@ -66,7 +66,7 @@ fn pat_large_2_an_entity_with_an_index_and_a_feed_has_blobs_and_parts_too() {
     let store = FaultyStore::new(Engine::in_memory());
     let entities = block_on(store.entities::<Colleague>().create_if_missing()).unwrap();
     let staff = LargeTable::new(entities.clone(), Arc::new(FaultyBlobs::default()), "photos");
-    let owners = OwnerTable::<_, ColleagueWithReviews, _>::new(entities.clone());
+    let owners = ParentTable::<_, ColleagueWithReviews, _>::new(entities.clone());
     let ada = Colleague { department: "Sales".into(), id: 223, email: "ada".into(), photo: None };
     let ada = block_on(staff.insert(ada, [Colleague::PHOTO_BLOB.content(whole("first"))])).unwrap();
     let photo = Colleague::PHOTO_BLOB.content(whole("second"));
@@ -107,7 +107,7 @@ fn pat_ck_3_a_crash_during_a_delete_leaves_all_rows_of_the_owner_or_none() {
     for number in 0.. {
         let store = FaultyStore::new(Engine::in_memory());
         let entities = block_on(store.entities::<Colleague>().create_if_missing()).unwrap();
-        let owners = OwnerTable::<_, ColleagueWithReviews, _>::new(entities.clone());
+        let owners = ParentTable::<_, ColleagueWithReviews, _>::new(entities.clone());
         let ada = Colleague { department: "Sales".into(), id: 223, email: "ada".into(), photo: None };
         block_on(entities.insert(&ada)).unwrap();
         let review = Review { department: "Sales".into(), employee: 223, year: 2012 };

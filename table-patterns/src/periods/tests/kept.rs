@@ -94,7 +94,7 @@ impl Participant<Arrival> for Trail {
 
     fn changes(&self, _: Option<&Arrival>, new: Option<&Arrival>, out: &mut Changes) -> Result<()> {
         let Some(new) = new else { return Ok(()) };
-        out.put(&Audit { depot: new.depot.clone(), id: new.code.clone() })
+        out.insert_or_replace(&Audit { depot: new.depot.clone(), id: new.code.clone() })
     }
 }
 
@@ -114,7 +114,7 @@ fn scans_in<S: TableStore + Clone + 'static>(store: S) -> (PeriodTables<Arrival,
     let now = Arc::new(AtomicU64::new(ticks::from_datetime(noon()).unwrap()));
     let hand = Arc::clone(&now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
-    (PeriodTables::new(store).keep(3).ahead(1).with_clock(clock), now)
+    (PeriodTables::new(store).retain(3).precreate(1).with_clock(clock), now)
 }
 
 #[test]
@@ -178,6 +178,6 @@ fn a_dropped_table_leaves_neither_schema_nor_feed_registration() {
     assert_eq!(block_on(scans.expire()).unwrap(), std::slice::from_ref(&name));
     assert_eq!(block_on(feed.partitions(&name)).unwrap(), []);
     let handle = Table::<Arrival, _>::new(store, name);
-    assert!(block_on(handle.stored_layout()).unwrap().is_none());
+    assert!(block_on(handle.schema_record()).unwrap().is_none());
     assert_eq!(block_on(scans.insert(&scan(3, "A-1"))).unwrap_err().rule(), Some("PAT-HVD-4"));
 }

@@ -13,7 +13,7 @@ type Scattered = PeriodTables<LoginAttempt, Unordered>;
 
 fn scattered() -> Scattered {
     let now = ticks::from_datetime(noon()).unwrap();
-    PeriodTables::new(Unordered::new()).keep(3).ahead(2).with_clock(Clock::new(move || now))
+    PeriodTables::new(Unordered::new()).retain(3).precreate(2).with_clock(Clock::new(move || now))
 }
 
 proptest! {

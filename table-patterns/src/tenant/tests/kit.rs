@@ -183,8 +183,8 @@ impl World {
         let outbox = Outbox::new(store.clone(), queues, QueueName::new("desk").unwrap());
         block_on(async {
             outbox.create_queues().await?;
-            let tickets = store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
-            let agents = store.entities_through::<Agent, _>(outbox.clone()).create_if_missing().await?;
+            let tickets = store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+            let agents = store.entities_with_outbox::<Agent, _>(outbox.clone()).create_if_missing().await?;
             let large = LargeTable::new(tickets.clone(), Arc::new(InMemory::new()), "files");
             let audit = PeriodTables::new(store.clone());
             Ok::<_, table_core::Error>(Self { store, outbox, tickets, agents, large, audit })

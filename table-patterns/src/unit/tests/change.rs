@@ -83,8 +83,8 @@ fn tickets() -> (Tickets, SeriesTable<Ticket, Store, Work>, Store) {
     let store = FaultyStore::new(engine.clone());
     let outbox = Outbox::new(store.clone(), engine, QueueName::new("work").unwrap());
     block_on(outbox.create_queues()).unwrap();
-    let people = store.entities_through::<Person, _>(outbox.clone());
-    let tickets = store.entities_through::<Ticket, _>(outbox);
+    let people = store.entities_with_outbox::<Person, _>(outbox.clone());
+    let tickets = store.entities_with_outbox::<Ticket, _>(outbox);
     let (people, tickets) =
         (block_on(people.create_if_missing()).unwrap(), block_on(tickets.create_if_missing()).unwrap());
     let person = Person { tenant: "contoso".into(), name: "Ada".into() };

@@ -50,7 +50,7 @@ impl Act {
             _ => {
                 let read = block_on(tickets.get(key()))?;
                 let mut unit = unit(tickets);
-                unit.put(read.as_ref(), &new)?;
+                unit.save(read.as_ref(), &new)?;
                 block_on(unit.commit()).map(drop)
             }
         }

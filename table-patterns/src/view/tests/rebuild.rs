@@ -82,7 +82,7 @@ fn imp_6_a_new_view_over_old_rows_refuses_queries_until_it_is_built() {
     company.hire("Sales", 100, "Ada", "London", 36);
     company.catch_up();
     assert_eq!(block_on(company.view.state()).unwrap(), ViewState::Building);
-    let error = block_on(company.view.rows()).unwrap_err();
+    let error = block_on(company.view.table()).unwrap_err();
     assert_eq!((error.code(), error.table()), (ErrorCode::IndexNotReady, Some("Headcounts")));
 
     // One step per process. Each process knows only the stored position.
@@ -102,7 +102,7 @@ fn imp_6_a_new_view_over_old_rows_refuses_queries_until_it_is_built() {
     assert_eq!(block_on(company.view.state()).unwrap(), ViewState::Ready);
     company.catch_up();
     company.assert_right("built");
-    assert!(block_on(company.again().view.rows()).is_ok());
+    assert!(block_on(company.again().view.table()).is_ok());
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn imp_6_a_rebuild_counts_partitions_once_and_clears_unexplained_sums() {
 
 /// Reads the names of one city by pages, and runs a function after the first page.
 fn names_around(company: &Company, between: impl FnOnce()) -> Vec<String> {
-    let rows = block_on(company.view.rows()).unwrap();
+    let rows = block_on(company.view.table()).unwrap();
     let page = |from: Option<&_>| {
         let query =
             Query { top: Some(2), ..Query::new(KeyRange::rows("London", TextRange::prefix("name_"))) };
@@ -220,15 +220,15 @@ fn imp_6_a_recreated_view_is_building_for_handles_of_the_old_one() {
     let mut rebuild = view.rebuild();
     while block_on(rebuild.step()).unwrap() {}
     let stored = rebuild.position().clone();
-    assert!(block_on(view.rows()).is_ok());
+    assert!(block_on(view.table()).is_ok());
 
     let table = TableName::new("Headcounts").unwrap();
     block_on(company.engine.delete_table(&table)).unwrap();
     let anew = block_on(view.clone().create_if_missing()).unwrap();
     time.fetch_add(110_000_000, Ordering::SeqCst);
-    assert_eq!(block_on(view.rows()).unwrap_err().code(), ErrorCode::IndexNotReady);
+    assert_eq!(block_on(view.table()).unwrap_err().code(), ErrorCode::IndexNotReady);
     let error = block_on(anew.rebuild().resume(stored).step()).unwrap_err();
-    assert_eq!((error.code(), error.rule()), (ErrorCode::LayoutMismatch, Some("IMP-6")));
+    assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("IMP-6")));
     assert_eq!(block_on(anew.state()).unwrap(), ViewState::Building);
     block_on(anew.rebuild().run()).unwrap();
     assert_eq!(block_on(view.state()).unwrap(), ViewState::Ready);

@@ -135,7 +135,7 @@ impl World {
 }
 
 fn members<V: View<Row = Years>>(view: &ViewTable<V, Store>, department: &str) -> (i64, i64) {
-    let found = block_on(block_on(view.rows()).unwrap().get(Years::key(department))).unwrap();
+    let found = block_on(block_on(view.table()).unwrap().get(Years::key(department))).unwrap();
     found.map_or((0, 0), |found| (found.members, found.years))
 }
 
@@ -222,7 +222,7 @@ fn imp_6_a_second_view_with_the_same_rows_is_refused_with_both_names() {
     let _ = world.follower::<ByDepartment>();
     let other = ViewTable::<Adults, _>::new(world.engine.clone());
     let error = block_on(other.create_if_missing()).unwrap_err();
-    assert_eq!((error.code(), error.table()), (ErrorCode::LayoutMismatch, Some("Years")));
+    assert_eq!((error.code(), error.table()), (ErrorCode::SchemaMismatch, Some("Years")));
     let text = error.to_string();
     assert!(text.contains("ByDepartment") && text.contains("Adults"), "{text}");
 }
@@ -243,7 +243,7 @@ fn imp_6_a_later_version_is_built_in_parallel_and_stops_earlier_followers() {
     world.hire("A", 11, 30);
     world.time.fetch_add(110_000_000, Ordering::SeqCst);
     let error = block_on(first.catch_up(100)).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::LayoutMismatch, "{error}");
+    assert_eq!(error.code(), ErrorCode::SchemaMismatch, "{error}");
     block_on(second.catch_up(100)).unwrap();
     assert_eq!((members(&first, "A").0, members(&second, "A").0), (11, 8));
 }
@@ -393,7 +393,7 @@ fn requests_of<V: View<Row = Years>>(followers: usize, departments: u32, are_clo
         }
     });
     while block_on(first.catch_up(500)).unwrap().is_behind {}
-    let rows = block_on(first.rows()).unwrap().scan("all sums").max_rows(100_000);
+    let rows = block_on(first.table()).unwrap().scan("all sums").max_rows(100_000);
     let sum: i64 = block_on(rows.collect()).unwrap().iter().map(|row: &Years| row.members).sum();
     assert_eq!(sum, 8_000);
     let followers = if are_clones { &followers[..1] } else { &followers[..] };

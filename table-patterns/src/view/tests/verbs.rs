@@ -66,7 +66,7 @@ fn imp_6_a_view_answers_with_point_queries_instead_of_scans() {
     assert_eq!(caught, CaughtUp { changes: 3, applied: 3, ..CaughtUp::default() });
     company.assert_right("hired");
     block_on(company.view.rebuild().run()).unwrap();
-    let rows = block_on(company.view.rows()).unwrap();
+    let rows = block_on(company.view.table()).unwrap();
     company.store.heal();
     let london = block_on(rows.get(Headcount::key("London", "all"))).unwrap().unwrap();
     assert_eq!((london.employees, london.years, company.store.calls()), (2, 96, vec![Call::Get]));
@@ -265,7 +265,7 @@ fn futures_are_send() {
     block_on(sendable(company.view.freshness())).unwrap();
     block_on(sendable(company.view.rebuild().run())).unwrap();
     block_on(sendable(company.employees.update(Employee::key("Sales", 1), |_| ()))).unwrap();
-    assert!(block_on(sendable(company.view.rows())).is_ok());
+    assert!(block_on(sendable(company.view.table())).is_ok());
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl OAuthFlags {
         let of_file = (&file.oauth, &file.oauth_issuer, &file.oauth_keys, &file.oauth_audience);
         match if own.0.is_none() && own.1.is_none() { of_file } else { own } {
             (None, None, None, None) => Ok(None),
-            (Some(Level::Basic), None, None, None) => Ok(Some(Bearer::basic())),
+            (Some(Level::Basic), None, None, None) => Ok(Some(Bearer::insecure_without_signature_check())),
             (None, Some(issuer), Some(keys), audience) => issued(issuer, keys, audience.as_deref()).map(Some),
             _ => Err(Error::of(ProgramFault::HalfOAuth)),
         }

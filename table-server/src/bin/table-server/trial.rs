@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use table_core::Clock;
-use table_core::embedded::Faults;
+use table_core::embedded::FaultInjection;
 use table_server::{Account, Throttle};
 
 use crate::file::File;
@@ -40,7 +40,7 @@ impl Trial {
         Duration::from_millis(self.latency.or(file.latency).unwrap_or_default())
     }
 
-    pub(crate) fn faults(&self, file: &File) -> Faults {
+    pub(crate) fn faults(&self, file: &File) -> FaultInjection {
         self.faults.or(file.faults).unwrap_or_default().0
     }
 
@@ -56,7 +56,7 @@ impl Trial {
 /// Faults as listed in a flag or a file.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct FaultList(Faults);
+pub(crate) struct FaultList(FaultInjection);
 
 impl TryFrom<String> for FaultList {
     type Error = String;
@@ -70,7 +70,7 @@ impl FromStr for FaultList {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut faults = Faults::default();
+        let mut faults = FaultInjection::default();
         for fault in text.split(',').filter(|fault| !fault.is_empty()) {
             let (name, number) = fault.split_once('=').unwrap_or((fault, ""));
             let bad = || format!("`{fault}` is not one of busy=N, lose=N, empty=N, page=N, partition-pages");
@@ -97,12 +97,12 @@ mod tests {
     #[test]
     fn a_list_of_faults() {
         let faults = |text: &str| text.parse::<FaultList>().map(|list| list.0);
-        assert_eq!(faults(""), Ok(Faults::default()));
-        let some = Faults {
+        assert_eq!(faults(""), Ok(FaultInjection::default()));
+        let some = FaultInjection {
             busy_every: NonZeroU32::new(10),
             page_entities: NonZeroUsize::new(7),
             partition_pages: true,
-            ..Faults::default()
+            ..FaultInjection::default()
         };
         assert_eq!(faults("busy=10,page=7,partition-pages"), Ok(some));
         for wrong in ["busy", "busy=0", "busy=x", "slow=1", "partition-pages=1"] {

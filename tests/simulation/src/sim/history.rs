@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use table_core::embedded::{Durability, Engine, EngineOptions, Faults};
+use table_core::embedded::{Durability, Engine, EngineOptions, FaultInjection};
 use table_core::queue::Lease;
 use table_core::{Clock, ETag, Error, ErrorCode, ticks};
 
@@ -148,9 +148,9 @@ impl History {
             let passed = u64::try_from(schedule.elapsed().as_nanos() / 100).unwrap_or(u64::MAX);
             clock.load(Ordering::SeqCst).saturating_add(passed).min(ticks::MAX)
         };
-        let faults = Faults {
+        let faults = FaultInjection {
             page_entities: std::num::NonZeroUsize::new(self.life.page_entities),
-            ..Faults::default()
+            ..FaultInjection::default()
         };
         let durability = if self.life.relaxed { Durability::Relaxed } else { Durability::Durable };
         EngineOptions::new()
@@ -161,7 +161,7 @@ impl History {
             .faults(faults)
             .durability(durability)
             .checkpoint_bytes(self.life.checkpoint_bytes)
-            .recent_bytes(self.life.recent_bytes)
+            .memtable_bytes(self.life.memtable_bytes)
             .cache_bytes(self.life.cache_bytes)
     }
 

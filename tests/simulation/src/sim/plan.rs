@@ -11,7 +11,7 @@ use crate::power::Fault;
 pub(super) struct Life {
     pub(super) work: Work,
     pub(super) checkpoint_bytes: usize,
-    pub(super) recent_bytes: usize,
+    pub(super) memtable_bytes: usize,
     pub(super) cache_bytes: usize,
     pub(super) page_entities: usize,
     pub(super) relaxed: bool,
@@ -83,7 +83,7 @@ impl Life {
         Self {
             work: Work::ALL[random.random_range(0..Work::ALL.len())],
             checkpoint_bytes,
-            recent_bytes: checkpoint_bytes * [2, 4, 8][random.random_range(0..3)],
+            memtable_bytes: checkpoint_bytes * [2, 4, 8][random.random_range(0..3)],
             cache_bytes: [0, 1 << 20][random.random_range(0..2)],
             page_entities: [3, 7, 1_000][random.random_range(0..3)],
             relaxed: random.random_ratio(1, 10),
@@ -99,7 +99,7 @@ impl Life {
     pub(super) fn worn(self, number: u32) -> Self {
         let (work, checkpoint_bytes) =
             if number == 0 { (Work::Load, 400_000) } else { (Work::Trickle, 1_500) };
-        Self { work, checkpoint_bytes, recent_bytes: 4 * checkpoint_bytes, ..self }
+        Self { work, checkpoint_bytes, memtable_bytes: 4 * checkpoint_bytes, ..self }
     }
 
     /// Returns a life that ends with a power loss before much can become durable, as after a fault of a sync.
@@ -111,7 +111,7 @@ impl Life {
             steps: self.steps % 12,
             from: 1,
             checkpoint_bytes: 1 << 20,
-            recent_bytes: 4 << 20,
+            memtable_bytes: 4 << 20,
             ..self
         }
     }

@@ -88,14 +88,15 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
     let mut pending = 0;
     // The next sweep retries failed work. Work that always fails is reported.
     for hours in 1..=10 {
-        let report = Sweep::new(stores.later_outbox(hours)).after(Duration::ZERO).registered().await?;
+        let report =
+            Sweep::new(stores.later_outbox(hours)).min_age(Duration::ZERO).sweep_registered().await?;
         pending = report.pending;
         if pending == 0 {
             break;
         }
         stores.later_worker(hours).run_until_idle().await?;
     }
-    let poison = stores.outbox.depth().await?.poison;
+    let poison = stores.outbox.backlog().await?.poison;
     if pending > 0 || poison > 0 {
         wrong.push(format!("outbox: {pending} intents are pending after ten sweeps, {poison} are poison"));
     }

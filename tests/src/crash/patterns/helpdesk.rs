@@ -56,10 +56,10 @@ impl HelpDesk {
     pub(super) async fn open(outbox: &Queue, blobs: Arc<dyn ObjectStore>) -> Result<Self> {
         let store = outbox.store().clone();
         let desk = store.clone().with_participant::<Ticket>(Notifies);
-        let tickets = desk.entities_through::<Ticket, _>(outbox.clone()).create_if_missing().await?;
-        let agents = desk.entities_through::<Agent, _>(outbox.clone());
+        let tickets = desk.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+        let agents = desk.entities_with_outbox::<Agent, _>(outbox.clone());
         store.table::<Mail>().create_if_missing().await?;
-        let audit = PeriodTables::new(store.clone()).keep(90).ahead(1);
+        let audit = PeriodTables::new(store.clone()).retain(90).precreate(1);
         audit.prepare().await?;
         Ok(Self {
             agents: agents.create_if_missing().await?,
@@ -91,7 +91,7 @@ impl HelpDesk {
 /// found.
 async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
     let view = ViewTable::<V, _>::new(store.clone()).create_if_missing().await?;
-    match view.rows().await {
+    match view.table().await {
         Err(error) if error.code() == ErrorCode::IndexNotReady => view.rebuild().run().await.map(drop)?,
         rows => drop(rows?),
     }
@@ -231,10 +231,10 @@ async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> R
         let hour = ticket.created.duration_trunc(Duration::hours(1)).unwrap_or(ticket.created);
         *of_hours.entry((ticket.tenant.clone(), hour)).or_insert(0) += 1;
     }
-    let shown = desk.sums.rows().await?.scan("check after a crash").max_rows(MOST).collect().await?;
+    let shown = desk.sums.table().await?.scan("check after a crash").max_rows(MOST).collect().await?;
     let shown = shown.into_iter().map(|TenantSums { tenant, open, tickets }| (tenant, (open, tickets)));
     compare("sums", &shown.filter(|(_, (_, all))| *all != 0).collect(), &of_tenants, wrong);
-    let shown = desk.hours.rows().await?.scan("check after a crash").max_rows(MOST).collect().await?;
+    let shown = desk.hours.table().await?.scan("check after a crash").max_rows(MOST).collect().await?;
     let shown = shown.into_iter().map(|HourSums { tenant, hour, tickets }| ((tenant, hour), tickets));
     compare("hours", &shown.filter(|(_, tickets)| *tickets != 0).collect(), &of_hours, wrong);
     Ok(())

@@ -48,7 +48,7 @@ pub(super) type Readers = Entities<Reader, Engine, Outbox<Engine, Engine>>;
 
 /// Returns the location of the lists that are too long for an entity.
 pub(super) fn list_blobs(blobs: &Arc<dyn ObjectStore>) -> ListBlobs {
-    ListBlobs::new(Arc::clone(blobs), "readers").beyond(IN_ENTITY)
+    ListBlobs::new(Arc::clone(blobs), "readers").spill_above(IN_ENTITY)
 }
 
 /// Collects blobs that no list refers to, using a clock past the grace period.

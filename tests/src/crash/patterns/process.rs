@@ -52,7 +52,8 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
             });
         }
         for _ in 0..WORKERS {
-            let options = WorkerOptions { idle: Duration::from_millis(5), ..WorkerOptions::default() };
+            let options =
+                WorkerOptions { poll_interval: Duration::from_millis(5), ..WorkerOptions::default() };
             let worker = stores.worker_with(options);
             scope.spawn(move || worker.run(|| false).block_on());
         }
@@ -63,10 +64,10 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
         }
         scope.spawn(|| follow(&stores.desk.hours));
         // Frequent sweeps, so some kills interrupt one.
-        let sweep = Sweep::new(stores.outbox.clone()).after(Duration::from_millis(100));
+        let sweep = Sweep::new(stores.outbox.clone()).min_age(Duration::from_millis(100));
         scope.spawn(move || {
             loop {
-                if let Err(error) = sweep.registered().block_on() {
+                if let Err(error) = sweep.sweep_registered().block_on() {
                     eprintln!("sweep: {error:?}");
                     std::process::exit(1);
                 }

@@ -231,7 +231,7 @@ impl Stores {
         engine.table::<Room>().create_if_missing().await?;
         let documents = engine.table::<Document>().create_if_missing().await?;
         Ok(Self {
-            company: engine.entities_through::<Employee, _>(outbox.clone()).create_if_missing().await?,
+            company: engine.entities_with_outbox::<Employee, _>(outbox.clone()).create_if_missing().await?,
             counts: SeriesTable::new(engine.table::<Counts>().create_if_missing().await?),
             events: LogTail::new(engine.table::<Event>().create_if_missing().await?),
             sheets: WideTable::new(engine.table::<Sheet>().create_if_missing().await?),
@@ -245,7 +245,7 @@ impl Stores {
             view: ViewTable::new(engine.clone()).create_if_missing().await?,
             totals: engine.table(),
             readers: engine
-                .entities_through::<Reader, _>(outbox.clone())
+                .entities_with_outbox::<Reader, _>(outbox.clone())
                 .with_list_blobs(list_blobs(&lists))
                 .create_if_missing()
                 .await?,
@@ -298,7 +298,7 @@ impl Stores {
     /// Returns the tables of the hours, at an hour of the test's own calendar.
     pub(super) fn attempts(&self, hour: u32) -> PeriodTables<Attempt, Engine> {
         let now = ticks::from_datetime(instant(hour, 0)).unwrap_or_default();
-        PeriodTables::new(self.engine.clone()).keep(KEPT).ahead(1).with_clock(Clock::new(move || now))
+        PeriodTables::new(self.engine.clone()).retain(KEPT).precreate(1).with_clock(Clock::new(move || now))
     }
 }
 

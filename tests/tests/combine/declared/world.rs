@@ -74,7 +74,7 @@ impl<T: Case> Participant<T> for Shadows {
             (_, Some(new)) => {
                 let ticket = new.ticket();
                 let (tenant, text) = (TENANT.to_owned(), format!("{ticket:?}"));
-                out.put(&Shadow { tenant, number: ticket.number, text })
+                out.insert_or_replace(&Shadow { tenant, number: ticket.number, text })
             }
             (Some(old), None) => out.delete(Shadow::key(TENANT, old.ticket().number)),
             (None, None) => Ok(()),
@@ -136,7 +136,7 @@ impl<T: Case> World<T> {
     pub(crate) fn tickets(&self, control: &Control) -> Tickets<T> {
         let outbox = self.outbox(control);
         let store = self.store(control).with_participant::<T>(Shadows);
-        store.entities_through::<T, _>(outbox).with_runtime(self.runtime())
+        store.entities_with_outbox::<T, _>(outbox).with_runtime(self.runtime())
     }
 
     pub(crate) fn view(&self, control: &Control) -> ViewTable<Totals<T>, Store> {
@@ -144,12 +144,13 @@ impl<T: Case> World<T> {
     }
 
     fn worker(&self, control: &Control) -> Worker<Store, Store> {
-        let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        let options =
+            WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
         Worker::with_options(self.outbox(control), options).with_index_handler(&self.tickets(control))
     }
 
     pub(crate) fn sweep(&self) {
-        block_on(Sweep::new(self.outbox(&Control::default())).registered()).unwrap();
+        block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap();
     }
 
     /// Runs healthy workers until no work remains, some time after the last death.

@@ -8,7 +8,7 @@ use table_core::{Entity, EntityGroup, EntitySet, Projection, Result, TableEntity
 use table_patterns::Entities;
 use table_patterns::EntityStore;
 use table_patterns::group::{Many, One};
-use table_patterns::relation::OwnerTable;
+use table_patterns::relation::ParentTable;
 use table_patterns::view::{self, View, ViewTable};
 use tests::time::Time;
 
@@ -211,7 +211,7 @@ impl World {
         block_on(ViewTable::new(self.engine.clone()).create_if_missing()).unwrap()
     }
 
-    pub fn owners(&self) -> OwnerTable<Ticket, TicketWithComments, Engine> {
-        OwnerTable::new(self.tickets.clone())
+    pub fn owners(&self) -> ParentTable<Ticket, TicketWithComments, Engine> {
+        ParentTable::new(self.tickets.clone())
     }
 }

@@ -2,7 +2,7 @@
 
 use futures_util::{TryStreamExt, pin_mut};
 use pollster::block_on;
-use table_core::mixed::{Belonging, judge_key};
+use table_core::mixed::{RowOwner, classify_key};
 use table_core::selection::Scan;
 use table_core::{Engine, Entity, EntitySet, IfMatch, Selection, TableEntity, TableName, TableStoreExt};
 use table_patterns::EntityStore;
@@ -144,7 +144,7 @@ fn an_index_is_built_over_a_mixed_partition() {
     block_on(async {
         let tickets = world.tickets.clone().create_if_missing().await.unwrap();
         assert_eq!(tickets.states().await.unwrap()[0].1, IndexState::Building);
-        tickets.backfill::<TicketByStatus>().without_older_programs().run().await.unwrap();
+        tickets.backfill::<TicketByStatus>().assume_no_older_programs().run().await.unwrap();
         let open = tickets.query(Ticket::by_status(TENANT, "open")).collect().await.unwrap();
         assert_eq!(open, self::tickets());
     });
@@ -206,7 +206,7 @@ fn a_view_has_partitions_on_both_sides_of_an_index() {
         let view = table_patterns::view::ViewTable::<people::Teams, _>::new(world.engine.clone());
         let view = view.create_if_missing().await.unwrap();
         view.rebuild().run().await.unwrap();
-        let teams = view.rows().await.unwrap().scan("a test").max_rows(10).collect().await.unwrap();
+        let teams = view.table().await.unwrap().scan("a test").max_rows(10).collect().await.unwrap();
         let teams: Vec<_> = teams.iter().map(|team| (team.team.as_str(), team.people)).collect();
         assert_eq!(teams, [("alpha", 1), ("zeta", 1)]);
     });
@@ -217,10 +217,10 @@ fn keys_are_classified_like_rows() {
     let cases =
         [("ticket_001", true), ("ticket_001_01", false), ("status_open_001", false), ("mail_ada", false)];
     for (row_key, is_own) in cases {
-        let belonging = judge_key::<Ticket>(TENANT, row_key).unwrap();
-        assert_eq!(belonging == Belonging::Own, is_own, "{row_key}");
+        let belonging = classify_key::<Ticket>(TENANT, row_key).unwrap();
+        assert_eq!(belonging == RowOwner::Own, is_own, "{row_key}");
     }
-    assert_eq!(judge_key::<Ticket>(TENANT, "\u{FFFC}feed_1").unwrap(), Belonging::Other);
+    assert_eq!(classify_key::<Ticket>(TENANT, "\u{FFFC}feed_1").unwrap(), RowOwner::Other);
     assert_eq!(<Ticket as Entity>::BESIDE, <Desk as EntitySet>::MEMBERS);
     let _: Selection<Ticket, Scan> = Selection::scan("a test");
 }

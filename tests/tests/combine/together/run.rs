@@ -190,10 +190,10 @@ impl Run {
                     }
                     unit.put_series(old.as_ref(), &row)?;
                 } else {
-                    unit.put(tickets.get(Ticket::key(TENANT, one.number)).await?.as_ref(), one)?;
+                    unit.save(tickets.get(Ticket::key(TENANT, one.number)).await?.as_ref(), one)?;
                 }
                 // The other ticket keeps all its slots.
-                unit.put(tickets.get(Ticket::key(TENANT, other.number)).await?.as_ref(), other)?;
+                unit.save(tickets.get(Ticket::key(TENANT, other.number)).await?.as_ref(), other)?;
                 unit.commit().await.map(drop)
             }
             Verb::Comment(comment) => {
@@ -374,40 +374,40 @@ impl Run {
         write(1, 2).unwrap();
         self.world.pass(11);
         let error = write(2, 3).unwrap_err();
-        assert_eq!(error.code(), ErrorCode::LayoutMismatch);
+        assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         let tickets = block_on(process.plain().create_if_missing()).unwrap();
         block_on(async {
             tickets
                 .backfill::<crate::together::desk::TicketByMail>()
-                .without_older_programs()
+                .assume_no_older_programs()
                 .run()
                 .await
                 .unwrap();
             tickets
                 .backfill::<crate::together::desk::TicketByAgent>()
-                .without_older_programs()
+                .assume_no_older_programs()
                 .run()
                 .await
                 .unwrap();
             tickets
                 .backfill::<crate::together::desk::TicketQueues>()
-                .without_older_programs()
+                .assume_no_older_programs()
                 .run()
                 .await
                 .unwrap();
             tickets
                 .backfill::<crate::together::desk::TicketBadges>()
-                .without_older_programs()
+                .assume_no_older_programs()
                 .run()
                 .await
                 .unwrap();
             tickets
                 .backfill::<crate::together::desk::TicketTags>()
-                .without_older_programs()
+                .assume_no_older_programs()
                 .run()
                 .await
                 .unwrap();
-            tickets.backfill_copies().without_older_programs().run().await.unwrap();
+            tickets.backfill_copies().assume_no_older_programs().run().await.unwrap();
             // Patterns that were added later cover only new writes, so this program writes the tickets again.
             for number in [0, 1] {
                 let key = || Ticket::key(TENANT, number);

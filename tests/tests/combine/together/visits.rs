@@ -42,7 +42,7 @@ pub struct Visits {
 pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
     let outbox = process.outbox().clone();
     Desk::from(outbox.store().clone())
-        .entities_through::<Visit, _>(outbox)
+        .entities_with_outbox::<Visit, _>(outbox)
         .with_runtime(process.runtime().clone())
 }
 
@@ -117,7 +117,7 @@ impl Visits {
                 self.rows += 1;
                 let id = format!("visit_{}", self.rows);
                 let mut unit = visits.unit(Visit::partition(TENANT))?;
-                unit.put(visits.get(key()).await?.as_ref(), visit)?;
+                unit.save(visits.get(key()).await?.as_ref(), visit)?;
                 unit.insert(&Audit { tenant: TENANT.to_owned(), id, ticket: -1, difference: 0 })?;
                 unit.commit().await.map(drop)
             }
@@ -143,8 +143,8 @@ impl Visits {
                 _ => table.insert_or_replace(&visit).await.map(drop),
             }
         });
-        if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::LayoutMismatch) {
-            let layout = block_on(world.engine.table::<Visit>().stored_layout()).unwrap().unwrap();
+        if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::SchemaMismatch) {
+            let layout = block_on(world.engine.table::<Visit>().schema_record()).unwrap().unwrap();
             assert!(
                 !layout.is_announced("ByTag") || !layout.is_announced("Rounds"),
                 "refused beside announced indexes: {outcome:?}"

@@ -17,7 +17,7 @@ use table_patterns::feed::{Cursor, Feed};
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
 use table_patterns::participant::WithParticipants;
-use table_patterns::relation::OwnerTable;
+use table_patterns::relation::ParentTable;
 use table_patterns::series::SeriesTable;
 use table_patterns::view::ViewTable;
 use table_patterns::work::{Runtime, Sweep, WorkMetrics, Worker, WorkerOptions};
@@ -77,7 +77,7 @@ impl Process {
     pub fn plain(&self) -> Tickets {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
-            .entities_through::<Ticket, _>(outbox)
+            .entities_with_outbox::<Ticket, _>(outbox)
             .with_runtime(self.runtime.clone())
     }
 
@@ -85,7 +85,7 @@ impl Process {
     pub fn people(&self) -> Entities<Person, Desk, Work> {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
-            .entities_through::<Person, _>(outbox)
+            .entities_with_outbox::<Person, _>(outbox)
             .with_runtime(self.runtime.clone())
     }
 
@@ -93,20 +93,20 @@ impl Process {
     pub fn firms(&self) -> Entities<Firm, Desk, Work> {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
-            .entities_through::<Firm, _>(outbox)
+            .entities_with_outbox::<Firm, _>(outbox)
             .with_runtime(self.runtime.clone())
     }
 
     pub fn before(&self) -> Entities<before::Ticket, Desk, Work> {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
-            .entities_through::<before::Ticket, _>(outbox)
+            .entities_with_outbox::<before::Ticket, _>(outbox)
             .with_runtime(self.runtime.clone())
     }
 
     /// Sweeps. Returns the number of pending changes.
     pub fn sweep(&self) -> Result<u64> {
-        Ok(block_on(Sweep::new(self.outbox.clone()).registered())?.pending)
+        Ok(block_on(Sweep::new(self.outbox.clone()).sweep_registered())?.pending)
     }
 }
 
@@ -164,7 +164,7 @@ impl World {
         let (outbox, store) = (process.outbox.clone(), Desk::from(process.control.over(self.engine.clone())));
         let store =
             if self.has(Pattern::Participant) { store.with_participant::<Ticket>(Trail) } else { store };
-        let tickets = store.entities_through::<Ticket, _>(outbox).with_runtime(process.runtime.clone());
+        let tickets = store.entities_with_outbox::<Ticket, _>(outbox).with_runtime(process.runtime.clone());
         if self.has(Pattern::Feed) || self.has(Pattern::View) {
             tickets.with_feed(process.feed.clone())
         } else {
@@ -172,8 +172,8 @@ impl World {
         }
     }
 
-    pub fn owners(&self, process: &Process) -> OwnerTable<Ticket, TicketWithComments, Desk, Work> {
-        OwnerTable::new(self.tickets(process))
+    pub fn owners(&self, process: &Process) -> ParentTable<Ticket, TicketWithComments, Desk, Work> {
+        ParentTable::new(self.tickets(process))
     }
 
     pub fn large(&self, process: &Process) -> LargeTable<Ticket, Desk, Work> {
@@ -190,7 +190,8 @@ impl World {
     }
 
     pub fn worker(&self, process: &Process) -> Worker<Store, Store> {
-        let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        let options =
+            WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
         Worker::with_options(process.outbox.clone(), options)
             .with_index_handler(&self.tickets(process))
             .with_index_handler(&process.people())
@@ -367,7 +368,7 @@ impl World {
             };
             let is = || async {
                 let found =
-                    view.rows().await.unwrap().get(crate::together::desk::Total::key(TENANT)).await.unwrap();
+                    view.table().await.unwrap().get(crate::together::desk::Total::key(TENANT)).await.unwrap();
                 found.map_or((0, 0), |total| (total.tickets, total.amount))
             };
             while view.catch_up(1_000).await.unwrap().is_behind {}

@@ -120,7 +120,8 @@ impl World {
     }
 
     fn settling<E: Entity + Send + Sync + 'static>(&self, control: &Control) -> Worker<Store, Store> {
-        let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        let options =
+            WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
         Worker::with_options(self.outbox(control), options).with_index_handler(&self.handle::<E>(control))
     }
 
@@ -137,7 +138,7 @@ impl World {
     }
 
     fn sweep(&self) -> u64 {
-        block_on(Sweep::new(self.outbox(&Control::default())).registered()).unwrap().pending
+        block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap().pending
     }
 
     /// Ends the upgrade, and returns a description of each defect.
@@ -158,7 +159,7 @@ impl World {
         let states = block_on(new.states()).unwrap();
         let report = block_on(new.check().run()).unwrap();
         let refused = block_on(old.insert_or_replace(&older::employee(9, "late", None)));
-        let is_refused = refused.is_err_and(|error| error.code() == ErrorCode::LayoutMismatch);
+        let is_refused = refused.is_err_and(|error| error.code() == ErrorCode::SchemaMismatch);
         let is_right = pending == 0
             && is_refused
             && report.is_clean()
@@ -171,7 +172,7 @@ impl World {
 /// Runs the backfill; returns the time after which it must be run again.
 async fn fill(handle: &Handle<newer::Employee>, backfill: Backfill) -> table_core::Result<Option<Duration>> {
     let filling = handle.backfill::<newer::EmployeeMail>().page(2);
-    let filling = if backfill == Backfill::Waits { filling } else { filling.without_older_programs() };
+    let filling = if backfill == Backfill::Waits { filling } else { filling.assume_no_older_programs() };
     filling.run().await.map(|report| report.retry_after)
 }
 

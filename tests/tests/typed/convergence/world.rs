@@ -318,7 +318,8 @@ impl World {
     }
 
     pub(super) fn worker(&self, process: &Process) -> Worker<Store, Queues> {
-        let options = WorkerOptions { batch: 3, poison_after: 1_000, ..WorkerOptions::default() };
+        let options =
+            WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
         let worker =
             Worker::with_options(self.outbox(process), options).with_index_handler(&self.employees(process));
         // Copies and views trust the store's version of a source, which must be read from the primary.
@@ -330,7 +331,7 @@ impl World {
     }
 
     pub(super) fn sweep(&self) -> u64 {
-        block_on(Sweep::new(self.outbox(&Process::alive())).registered()).unwrap().pending
+        block_on(Sweep::new(self.outbox(&Process::alive())).sweep_registered()).unwrap().pending
     }
 
     /// Lets the living workers complete all work with correct responses. Returns the remaining work.

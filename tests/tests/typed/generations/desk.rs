@@ -128,8 +128,8 @@ where
     S: TableStore + table_core::queue::QueueStore + Clone + 'static,
 {
     let outbox = outbox(time, store);
-    let agents = store.entities_through::<named::Agent, _>(outbox.clone()).with_runtime(time.runtime());
-    let tickets = store.entities_through::<named::Ticket, _>(outbox).with_runtime(time.runtime());
+    let agents = store.entities_with_outbox::<named::Agent, _>(outbox.clone()).with_runtime(time.runtime());
+    let tickets = store.entities_with_outbox::<named::Ticket, _>(outbox).with_runtime(time.runtime());
     New {
         agents: agents.create_if_missing().await.unwrap(),
         tickets: tickets.create_if_missing().await.unwrap(),

@@ -57,9 +57,10 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
         let queue = QueueName::new("work").unwrap();
         let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
         outbox.create_queues().await.unwrap();
-        let old = store.entities_through::<mail::Employee, _>(outbox.clone()).with_runtime(time.runtime());
+        let old =
+            store.entities_with_outbox::<mail::Employee, _>(outbox.clone()).with_runtime(time.runtime());
         let old = old.create_if_missing().await.unwrap();
-        let new = store.entities_through::<mail_and_badges::Employee, _>(outbox.clone());
+        let new = store.entities_with_outbox::<mail_and_badges::Employee, _>(outbox.clone());
         let new = new.with_runtime(time.runtime()).create_if_missing().await.unwrap();
         let (id, badge) = (1, 7);
         let ada = mail_and_badges::Employee { department: "Sales".into(), id, email: "ada".into(), badge };
@@ -71,9 +72,9 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
             time.pass(Duration::from_secs(10));
         }
         assert!(worker.metrics().left > 20, "{:?}", worker.metrics());
-        assert_eq!((worker.metrics().failures, outbox.depth().await.unwrap().poison), (0, 0));
+        assert_eq!((worker.metrics().failures, outbox.backlog().await.unwrap().poison), (0, 0));
         let worker = Worker::new(outbox.clone()).with_index_handler(&new);
-        while outbox.depth().await.unwrap().waiting > 0 {
+        while outbox.backlog().await.unwrap().waiting > 0 {
             worker.run_once().await.unwrap();
             time.pass(Duration::from_secs(1));
         }
@@ -91,9 +92,10 @@ fn a_change_whose_entity_an_older_program_deleted_is_settled() {
         let queue = QueueName::new("work").unwrap();
         let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
         outbox.create_queues().await.unwrap();
-        let old = store.entities_through::<mail::Employee, _>(outbox.clone()).with_runtime(time.runtime());
+        let old =
+            store.entities_with_outbox::<mail::Employee, _>(outbox.clone()).with_runtime(time.runtime());
         let old = old.create_if_missing().await.unwrap();
-        let new = store.entities_through::<mail_and_badges::Employee, _>(outbox.clone());
+        let new = store.entities_with_outbox::<mail_and_badges::Employee, _>(outbox.clone());
         let new = new.with_runtime(time.runtime()).create_if_missing().await.unwrap();
         let (id, badge) = (1, 7);
         let ada = mail_and_badges::Employee { department: "Sales".into(), id, email: "ada".into(), badge };
@@ -104,10 +106,10 @@ fn a_change_whose_entity_an_older_program_deleted_is_settled() {
         for _ in 0..4 {
             worker.run_until_idle().await.unwrap();
             time.pass(Duration::from_secs(800));
-            pending = Sweep::new(outbox.clone()).registered().await.unwrap().pending;
+            pending = Sweep::new(outbox.clone()).sweep_registered().await.unwrap().pending;
         }
         assert_eq!((pending, worker.metrics().poisoned), (0, 0), "{:?}", worker.metrics());
-        new.backfill::<mail_and_badges::EmployeeBadges>().without_older_programs().run().await.unwrap();
+        new.backfill::<mail_and_badges::EmployeeBadges>().assume_no_older_programs().run().await.unwrap();
         let report = new.check().run().await.unwrap();
         assert!(report.is_clean(), "{report:?}");
     });
@@ -183,10 +185,11 @@ fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
         let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
         outbox.create_queues().await.unwrap();
         let agents =
-            store.entities_through::<desk::before::Agent, _>(outbox.clone()).with_runtime(time.runtime());
+            store.entities_with_outbox::<desk::before::Agent, _>(outbox.clone()).with_runtime(time.runtime());
         let agents = agents.create_if_missing().await.unwrap();
-        let old =
-            store.entities_through::<desk::before::Ticket, _>(outbox.clone()).with_runtime(time.runtime());
+        let old = store
+            .entities_with_outbox::<desk::before::Ticket, _>(outbox.clone())
+            .with_runtime(time.runtime());
         let old = old.create_if_missing().await.unwrap();
         let ada = desk::before::Agent { tenant: "contoso".into(), id: 9, name: "Ada".into() };
         agents.insert(&ada).await.unwrap();
@@ -201,10 +204,11 @@ fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
             (|| desk::before::Ticket::key("contoso", 17), || desk::before::Agent::key("contoso", 9));
         agents.update(agent(), |ada| ada.name = "Byron".into()).await.unwrap();
 
-        let new =
-            store.entities_through::<desk::indexed::Ticket, _>(outbox.clone()).with_runtime(time.runtime());
+        let new = store
+            .entities_with_outbox::<desk::indexed::Ticket, _>(outbox.clone())
+            .with_runtime(time.runtime());
         let new = new.create_if_missing().await.unwrap();
-        new.backfill::<desk::indexed::TicketByAgent>().without_older_programs().run().await.unwrap();
+        new.backfill::<desk::indexed::TicketByAgent>().assume_no_older_programs().run().await.unwrap();
         time.pass(LEASE * 2);
         assert!(refused(old.insert(&ticket(18)).await));
         assert!(refused(old.update(key(), |ticket| ticket.agent = None).await));
@@ -219,7 +223,8 @@ fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
         assert_eq!(found.agent_name.as_deref(), Some("Byron"));
 
         // The newer program updates the holders.
-        let agents = store.entities_through::<desk::indexed::Agent, _>(outbox).with_runtime(time.runtime());
+        let agents =
+            store.entities_with_outbox::<desk::indexed::Agent, _>(outbox).with_runtime(time.runtime());
         let agents = agents.create_if_missing().await.unwrap();
         agents
             .update(desk::indexed::Agent::key("contoso", 9), |ada| ada.name = "Lovelace".into())

@@ -38,7 +38,7 @@ impl View for Headcounts {
 /// Returns the sums of the view, and those of the entities.
 async fn sums(store: &Engine, view: &ViewTable<Headcounts, Engine>) -> [(i64, i64); 2] {
     while view.catch_up(1_000).await.unwrap().is_behind {}
-    let row = view.rows().await.unwrap().get(Headcount::key("Sales")).await.unwrap();
+    let row = view.table().await.unwrap().get(Headcount::key("Sales")).await.unwrap();
     let all = store.table::<fed::Employee>().query(fed::Employee::rows("Sales")).collect().await.unwrap();
     let letters = all.iter().map(|employee| i64::try_from(employee.email.len()).unwrap()).sum();
     [row.map_or((0, 0), |row| (row.employees, row.letters)), (i64::try_from(all.len()).unwrap(), letters)]

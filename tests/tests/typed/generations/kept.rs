@@ -40,7 +40,7 @@ async fn check(time: &Time, store: &Engine, new: &New<Engine>, at: &str) {
         Worker::new(outbox(time, store)).with_index_handler(&new.agents).with_index_handler(&new.tickets);
     for _ in 0..4 {
         time.pass(Duration::from_secs(800));
-        Sweep::new(outbox(time, store)).registered().await.unwrap();
+        Sweep::new(outbox(time, store)).sweep_registered().await.unwrap();
         worker.run_until_idle().await.unwrap();
     }
     let tickets = store.table::<named::Ticket>().scan("to compare").max_rows(10_000);

@@ -107,8 +107,9 @@ type Tickets = Entities<reviewed::Ticket, Engine, Work>;
 
 async fn open_reviewed(time: &Time, store: &Engine) -> (Agents, Tickets) {
     let outbox = outbox(time, store);
-    let agents = store.entities_through::<reviewed::Agent, _>(outbox.clone()).with_runtime(time.runtime());
-    let tickets = store.entities_through::<reviewed::Ticket, _>(outbox).with_runtime(time.runtime());
+    let agents =
+        store.entities_with_outbox::<reviewed::Agent, _>(outbox.clone()).with_runtime(time.runtime());
+    let tickets = store.entities_with_outbox::<reviewed::Ticket, _>(outbox).with_runtime(time.runtime());
     (agents.create_if_missing().await.unwrap(), tickets.create_if_missing().await.unwrap())
 }
 
@@ -125,7 +126,7 @@ async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
     let worker = Worker::new(outbox(time, store)).with_index_handler(&desk.0).with_index_handler(&desk.1);
     for _ in 0..4 {
         time.pass(Duration::from_secs(800));
-        Sweep::new(outbox(time, store)).registered().await.unwrap();
+        Sweep::new(outbox(time, store)).sweep_registered().await.unwrap();
         worker.run_until_idle().await.unwrap();
     }
     let agents =
@@ -228,27 +229,27 @@ fn the_first_schema_over_existing_rows_awaits_its_copies_and_its_feed() {
         store.table::<before::Employee>().insert(&before::employee(1, "ada")).await.unwrap();
 
         let desk = open_new(&time, &store).await;
-        let pending = |layout: Option<table_core::table::StoredLayout>| layout.unwrap().pending;
-        assert_eq!(pending(desk.agents.table().stored_layout().await.unwrap()), ["keeps copied_by Assignee"]);
+        let pending = |layout: Option<table_core::table::SchemaRecord>| layout.unwrap().pending;
+        assert_eq!(pending(desk.agents.table().schema_record().await.unwrap()), ["keeps copied_by Assignee"]);
         assert_eq!(
-            pending(desk.tickets.table().stored_layout().await.unwrap()),
+            pending(desk.tickets.table().schema_record().await.unwrap()),
             ["keeps copies_from Assignee"]
         );
         for rest in [desk.agents.backfill_copies().run().await, desk.tickets.backfill_copies().run().await] {
             assert!(rest.unwrap().retry_after.is_some());
         }
-        desk.agents.backfill_copies().without_older_programs().run().await.unwrap();
-        let report = desk.tickets.backfill_copies().without_older_programs().run().await.unwrap();
-        assert_eq!((report.looked_at, report.written, report.failed.len()), (1, 1, 0));
+        desk.agents.backfill_copies().assume_no_older_programs().run().await.unwrap();
+        let report = desk.tickets.backfill_copies().assume_no_older_programs().run().await.unwrap();
+        assert_eq!((report.scanned, report.written, report.failed.len()), (1, 1, 0));
         let ticket = desk.tickets.get(named::Ticket::key("contoso", 1)).await.unwrap().unwrap();
         assert_eq!(ticket.agent_name.as_deref(), Some("Ada"));
 
         let staff = store.entities::<fed::Employee>().with_runtime(time.runtime());
         let staff = staff.create_if_missing().await.unwrap();
-        assert_eq!(pending(staff.table().stored_layout().await.unwrap()), ["keeps feed"]);
+        assert_eq!(pending(staff.table().schema_record().await.unwrap()), ["keeps feed"]);
         let view = ViewTable::<Headcounts, _>::new(store.clone()).create_if_missing().await.unwrap();
         assert_eq!(view.rebuild().run().await.unwrap_err().code(), ErrorCode::IndexNotReady);
-        staff.backfill_feed().without_older_programs().run().await.unwrap();
+        staff.backfill_feed().assume_no_older_programs().run().await.unwrap();
         view.rebuild().run().await.unwrap();
     });
 }
@@ -262,9 +263,9 @@ fn a_program_completes_only_the_relations_that_it_declares() {
         let old = open_new(&time, &store).await;
         old.agents.insert(&named::agent(1, "Ada")).await.unwrap();
         let (agents, _) = open_reviewed(&time, &store).await;
-        let report = old.agents.backfill_copies().without_older_programs().run().await.unwrap();
-        assert_eq!(report.looked_at, 0);
-        let layout = agents.table().stored_layout().await.unwrap().unwrap();
+        let report = old.agents.backfill_copies().assume_no_older_programs().run().await.unwrap();
+        assert_eq!(report.scanned, 0);
+        let layout = agents.table().schema_record().await.unwrap().unwrap();
         assert_eq!(layout.pending, ["keeps copied_by Reviewer"]);
     });
 }

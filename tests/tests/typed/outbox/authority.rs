@@ -94,7 +94,8 @@ fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
     let store = Engine::in_memory();
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("desk").unwrap());
     block_on(outbox.create_queues()).unwrap();
-    let tickets = block_on(store.entities_through::<Ticket, _>(outbox.clone()).create_if_missing()).unwrap();
+    let tickets =
+        block_on(store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing()).unwrap();
     for number in 1..3 {
         block_on(tickets.insert(&ticket("fabrikam", number))).unwrap();
     }
@@ -166,10 +167,10 @@ fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
         let foreign = serde_json::json!({"Version": 1, "Table": "Desk", "PartitionKey": "fabrikam", "Intent": intent(&serde_json::json!([step])), "Seal": "x"});
         block_on(store.put(outbox.queue(), PutMessage::new(foreign.to_string()))).unwrap();
     }
-    block_on(outbox.prompt(&desk, &PartitionKey::new("contoso").unwrap())).unwrap();
+    block_on(outbox.notify(&desk, &PartitionKey::new("contoso").unwrap())).unwrap();
     for _ in 0..3 {
         block_on(worker.run_until_idle()).unwrap();
-        block_on(Sweep::new(outbox.clone()).after(Duration::ZERO).registered()).unwrap();
+        block_on(Sweep::new(outbox.clone()).min_age(Duration::ZERO).sweep_registered()).unwrap();
     }
     let after = ["Desk", "Codes", "Tags", "Salaries"].map(|table| rows(&store, table));
     assert_eq!(after, before);
@@ -240,7 +241,7 @@ fn pat_ec_4_a_sealed_record_is_valid_only_at_its_place_with_any_program_key() {
     let kind = OperationKind::Insert(writer.finish());
     transaction.push(Operation { row_key: RowKey::new(copied.row_key).unwrap(), kind }).unwrap();
     block_on(store.submit(&desk, transaction)).unwrap();
-    block_on(outbox(&["one"]).prompt(&desk, &PartitionKey::new("fabrikam").unwrap())).unwrap();
+    block_on(outbox(&["one"]).notify(&desk, &PartitionKey::new("fabrikam").unwrap())).unwrap();
     assert_eq!(done(&["one"]), (1, 1));
 }
 

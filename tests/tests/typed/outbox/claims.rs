@@ -80,9 +80,9 @@ fn pat_ec_4_work_behind_long_steps_is_delivered_often_and_never_poison() {
     let outbox = company.outbox(&Control::default());
     // A sweep sends a message for each row, as after lost messages.
     company.pass(Duration::from_secs(400));
-    assert_eq!(block_on(Sweep::new(outbox.clone()).registered()).unwrap().prompted, 8);
+    assert_eq!(block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().prompted, 8);
     let slow = Slow { company: &company, tried: Arc::clone(&tried) };
-    let options = WorkerOptions { batch: 8, ..WorkerOptions::default() };
+    let options = WorkerOptions { messages_per_receive: 8, ..WorkerOptions::default() };
     let worker = Worker::with_options(outbox.clone(), options).handler(slow.owned());
     for _ in 0..12 {
         block_on(worker.run_until_idle()).unwrap();
@@ -99,7 +99,7 @@ fn pat_ec_7_four_workers_on_one_partition_do_the_work_of_one() {
     record(&company, (0..400).map(|job| format!("{job:03}")));
     let outbox = company.outbox(&Control::default());
     for _ in 0..8 {
-        block_on(outbox.prompt(&employees(), &sales())).unwrap();
+        block_on(outbox.notify(&employees(), &sales())).unwrap();
     }
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -136,9 +136,9 @@ fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
         for other in Skew::ALL {
             let company = Company::new();
             record(&company, ["a".to_owned(), "b".to_owned()]);
-            block_on(company.outbox(&Control::default()).prompt(&employees(), &sales())).unwrap();
+            block_on(company.outbox(&Control::default()).notify(&employees(), &sales())).unwrap();
             let down = Down { left: Arc::new(AtomicUsize::new(6)) };
-            let options = WorkerOptions { tries: 1, ..WorkerOptions::default() };
+            let options = WorkerOptions { step_attempts: 1, ..WorkerOptions::default() };
             let workers = [one, other]
                 .map(|skew| Worker::with_options(company.outbox_by(skew), options).handler(down.clone()));
             for _ in 0..60 {
@@ -204,7 +204,7 @@ fn run(seed: u64) {
         let worker = company.worker(&Control::default()).handler(Job { tried: Arc::clone(&tried) });
         for _ in 0..12 {
             company.pass(Duration::from_secs(700));
-            block_on(Sweep::new(alive.clone()).registered()).unwrap();
+            block_on(Sweep::new(alive.clone()).sweep_registered()).unwrap();
             block_on(worker.run_until_idle()).unwrap();
         }
     };
@@ -212,10 +212,10 @@ fn run(seed: u64) {
         match rng.random_range(0..100) {
             0..=3 => {
                 record(&company, unrecorded.by_ref().take(rng.random_range(1..12)).cloned());
-                block_on(alive.prompt(&employees(), &sales())).unwrap();
+                block_on(alive.notify(&employees(), &sales())).unwrap();
             }
             4..=6 => company.pass(Duration::from_secs(rng.random_range(1..40))),
-            7 => drop(block_on(Sweep::new(alive.clone()).registered()).unwrap()),
+            7 => drop(block_on(Sweep::new(alive.clone()).sweep_registered()).unwrap()),
             8 if accidents > 0 => {
                 accidents -= 1;
                 let at = rng.random_range(0..processes.len());
@@ -259,7 +259,7 @@ fn run(seed: u64) {
         poison.insert(entry.work);
     }
     assert_eq!(poison.len(), bad.len(), "seed {seed}: {poison:?}");
-    assert_eq!(block_on(alive.depth()).unwrap().waiting, 0, "seed {seed}");
+    assert_eq!(block_on(alive.backlog()).unwrap().waiting, 0, "seed {seed}");
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Company {
     }
 
     pub(crate) fn worker(&self, control: &Control) -> Worker<Store, Store> {
-        let options = WorkerOptions { batch: 3, ..WorkerOptions::default() };
+        let options = WorkerOptions { messages_per_receive: 3, ..WorkerOptions::default() };
         Worker::with_options(self.outbox(control), options)
     }
 
@@ -185,7 +185,7 @@ impl Company {
         let sweep = Sweep::new(outbox.clone());
         for _ in 0..6 {
             self.pass(Duration::from_secs(400));
-            block_on(sweep.registered()).unwrap();
+            block_on(sweep.sweep_registered()).unwrap();
             block_on(worker.run_until_idle()).unwrap();
             // An operator requeues work that became poison because suspended processes received it too often.
             while block_on(outbox.requeue_poison()).unwrap().is_some() {}
@@ -196,7 +196,7 @@ impl Company {
     pub(crate) fn assert_settled(&self) {
         assert_eq!(self.pending(), 0, "intents are left");
         assert_eq!(self.directory(), self.expected());
-        let depth = block_on(self.outbox(&Control::default()).depth()).unwrap();
+        let depth = block_on(self.outbox(&Control::default()).backlog()).unwrap();
         assert_eq!((depth.waiting, depth.poison), (0, 0));
     }
 }

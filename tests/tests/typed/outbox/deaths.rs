@@ -61,7 +61,7 @@ fn pat_ec_8_after_a_sweep_crash_at_any_call_the_next_finds_the_rest() {
         let alive = company.outbox(&Control::default());
         block_on(table_core::QueueStore::clear(alive.queues(), alive.queue())).unwrap();
         company.pass(Duration::from_secs(301));
-        let _ = block_on(Sweep::new(company.outbox(control)).registered());
+        let _ = block_on(Sweep::new(company.outbox(control)).sweep_registered());
     });
     assert!(calls >= 4, "{calls}");
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use pollster::block_on;
-use table_core::embedded::{Clock, Engine, EngineOptions, Faults};
+use table_core::embedded::{Clock, Engine, EngineOptions, FaultInjection};
 use table_core::row::RowWriter;
 use table_core::{
     Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore, Transaction, ValueRef,
@@ -41,7 +41,7 @@ fn numbers(feed: &Feed<Engine>, cursor: &mut Cursor, limit: usize) -> Vec<i32> {
     entries.iter().map(|entry| std::str::from_utf8(&entry.payload).unwrap().parse().unwrap()).collect()
 }
 
-fn store(faults: Faults) -> Engine {
+fn store(faults: FaultInjection) -> Engine {
     let store = EngineOptions::new().faults(faults).in_memory();
     block_on(store.create_table(&table())).unwrap();
     store
@@ -50,7 +50,7 @@ fn store(faults: Faults) -> Engine {
 /// IMP-6: the feed from which a read model is maintained.
 #[test]
 fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
-    let store = store(Faults::default());
+    let store = store(FaultInjection::default());
     let minutes = |minutes: u64| {
         let clock = move || Clock::default().now() - minutes * 600_000_000;
         Feed::with_runtime(store.clone(), Runtime::new().clock(Clock::new(clock)))
@@ -76,7 +76,8 @@ fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
 #[test]
 fn pat_ec_8_a_reader_misses_nothing_between_pages_despite_skewed_clocks() {
     // Pages of three: entries written between two pages fall into pages that were already read.
-    let faults = Faults { page_entities: std::num::NonZeroUsize::new(3), ..Faults::default() };
+    let faults =
+        FaultInjection { page_entities: std::num::NonZeroUsize::new(3), ..FaultInjection::default() };
     let store = store(faults);
     let finished = AtomicBool::new(false);
     let seen = thread::scope(|scope| {
@@ -105,7 +106,7 @@ fn pat_ec_8_a_reader_misses_nothing_between_pages_despite_skewed_clocks() {
 
 #[test]
 fn a_cursor_can_be_kept_as_text() {
-    let store = store(Faults::default());
+    let store = store(FaultInjection::default());
     let feed = Feed::new(store.clone());
     for n in 0..3 {
         write(&store, &feed, n);

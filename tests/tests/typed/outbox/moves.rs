@@ -29,14 +29,14 @@ fn pat_ec_4_a_value_released_after_an_hour_goes_to_the_next_owner_unaided() {
         let queue = QueueName::new("parcels").unwrap();
         let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
         outbox.create_queues().await.unwrap();
-        let parcels = store.entities_through::<Parcel, _>(outbox.clone()).with_runtime(time.runtime());
+        let parcels = store.entities_with_outbox::<Parcel, _>(outbox.clone()).with_runtime(time.runtime());
         let parcels = parcels.create_if_missing().await.unwrap();
         let worker = Worker::new(outbox.clone()).with_index_handler(&parcels);
         let work = async |minutes: usize| {
             for _ in 0..minutes {
                 worker.run_until_idle().await.unwrap();
                 time.pass(Duration::from_secs(60));
-                Sweep::new(outbox.clone()).registered().await.unwrap();
+                Sweep::new(outbox.clone()).sweep_registered().await.unwrap();
             }
         };
         let depot = async || {
@@ -54,7 +54,7 @@ fn pat_ec_4_a_value_released_after_an_hour_goes_to_the_next_owner_unaided() {
         parcels.delete(Parcel::key("oslo", 1), IfMatch::Any).await.unwrap();
         work(20).await;
         assert_eq!(depot().await.as_deref(), Some("bergen"));
-        assert_eq!(outbox.depth().await.unwrap().poison, 0);
-        assert_eq!(Sweep::new(outbox.clone()).registered().await.unwrap().pending, 0);
+        assert_eq!(outbox.backlog().await.unwrap().poison, 0);
+        assert_eq!(Sweep::new(outbox.clone()).sweep_registered().await.unwrap().pending, 0);
     });
 }

@@ -83,10 +83,10 @@ fn pat_ec_4_an_intent_is_poison_after_five_failures_and_can_be_requeued() {
     let entries = block_on(outbox.poison(32)).unwrap();
     assert_eq!((entries.len(), entries[0].attempts), (1, 5));
     assert!(entries[0].error.as_ref().unwrap().contains("the mail server says no"));
-    assert_eq!(block_on(outbox.depth()).unwrap().poison, 1);
+    assert_eq!(block_on(outbox.backlog()).unwrap().poison, 1);
 
     // No sweep requeues it, and it is not lost.
-    let report = block_on(Sweep::new(outbox.clone()).registered()).unwrap();
+    let report = block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap();
     assert_eq!((report.pending, report.prompted), (0, 0));
 
     mail.failures.store(0, Ordering::SeqCst);
@@ -115,7 +115,7 @@ fn pat_ec_4_an_intent_that_never_failed_is_not_poisoned_by_its_neighbour() {
     block_on(alive.queues().delete(alive.queue(), &new[0].message.id, &new[0].receipt)).unwrap();
     assert_eq!(old[0].message.dequeue_count, 6);
     deliveries(&company, &worker);
-    assert_eq!(block_on(alive.depth()).unwrap().poison, 1);
+    assert_eq!(block_on(alive.backlog()).unwrap().poison, 1);
     assert_eq!((company.pending(), company.directory()), (1, company.expected()));
 }
 
@@ -204,14 +204,14 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     let company = Company::new();
     let outbox = company.outbox(&Control::default());
     block_on(company.change(&outbox, "1", Some(("ada", 36)))).unwrap();
-    assert_eq!(block_on(outbox.depth()).unwrap().waiting, 1);
+    assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 1);
     company.pass(Duration::from_secs(5));
     let worker = company.worker(&Control::default());
     block_on(worker.run_until_idle()).unwrap();
     let metrics = worker.metrics();
     assert_eq!((metrics.received, metrics.done, metrics.steps), (1, 1, 1));
     assert!(metrics.lag >= Duration::from_millis(4_999) && metrics.lag <= Duration::from_secs(5));
-    assert_eq!(block_on(outbox.depth()).unwrap().waiting, 0);
+    assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
 /// The same message as written by a program that is one version ahead, and by one with a mistake.
@@ -266,7 +266,7 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
             "{error}"
         );
         // No sweep requeues it.
-        assert_eq!(block_on(Sweep::new(outbox.clone()).registered()).unwrap().prompted, 0);
+        assert_eq!(block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().prompted, 0);
         // It is kept, and an operator can requeue it.
         assert_eq!(block_on(outbox.requeue_poison()).unwrap().as_ref(), entries.first());
         deliveries(&company, &worker);

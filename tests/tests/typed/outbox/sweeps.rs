@@ -16,7 +16,7 @@ fn lose_messages(outbox: &Outbox<Store, Store>) {
 }
 
 fn sweep(company: &Company) -> SweepReport {
-    block_on(Sweep::new(company.outbox(&Control::default())).registered()).unwrap()
+    block_on(Sweep::new(company.outbox(&Control::default())).sweep_registered()).unwrap()
 }
 
 #[test]
@@ -78,14 +78,14 @@ fn pat_ec_8_a_lost_message_is_found_with_any_clocks_of_writers_and_sweeps() {
             block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
             for _ in 0..40 {
                 company.pass(Duration::from_secs(5 * 60));
-                block_on(sweep.registered()).unwrap();
+                block_on(sweep.sweep_registered()).unwrap();
             }
             block_on(company.change(&outbox, "1", Some(("ada", 2)))).unwrap();
             lose_messages(&outbox);
             let mut prompted = 0;
             for _ in 0..4 {
                 company.pass(Duration::from_secs(6 * 60));
-                let report = block_on(sweep.registered()).unwrap();
+                let report = block_on(sweep.sweep_registered()).unwrap();
                 assert_eq!(report.pending, 1, "written by {writer:?}, swept by {sweeper:?}");
                 prompted += report.prompted;
             }
@@ -114,7 +114,7 @@ fn pat_ec_8_a_claim_with_a_wrong_clock_delays_no_message() {
             company.pass(Duration::from_secs(6 * 60));
             sweep(&company);
         }
-        assert_eq!(block_on(outbox.depth()).unwrap().waiting, 2, "{skew:?}");
+        assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 2, "{skew:?}");
         block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
         company.assert_settled();
     }
@@ -141,14 +141,14 @@ fn pat_ec_8_sweeps_read_few_quiet_partitions_and_find_every_row_eventually() {
     let found = (0..200).find(|_| {
         company.pass(Duration::from_secs(6 * 60));
         let calls = control.calls();
-        let report = block_on(sweep.registered()).unwrap();
+        let report = block_on(sweep.sweep_registered()).unwrap();
         assert!(control.calls() - calls <= 75, "{} requests", control.calls() - calls);
         report.prompted > 0
     });
     assert!(found.is_some());
     // It is active again.
     company.pass(Duration::from_secs(6 * 60));
-    assert_eq!(block_on(sweep.registered()).unwrap().partitions, 65);
+    assert_eq!(block_on(sweep.sweep_registered()).unwrap().partitions, 65);
     block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
     company.assert_settled();
 }
@@ -164,9 +164,9 @@ fn pat_ec_8_a_table_scan_finds_unregistered_rows_and_dq_5_is_bounded() {
     assert_eq!(sweep(&company).partitions, 0);
 
     let scan = Sweep::new(outbox.clone());
-    let error = block_on(scan.whole_table(&employees(), 1)).unwrap_err();
+    let error = block_on(scan.sweep_table(&employees(), 1)).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("DQ-5")));
-    assert_eq!(block_on(scan.whole_table(&employees(), 100)).unwrap().pending, 1);
+    assert_eq!(block_on(scan.sweep_table(&employees(), 100)).unwrap().pending, 1);
     block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
     company.assert_settled();
 }
@@ -180,7 +180,7 @@ fn a_table_that_was_deleted_has_nothing_left_to_do() {
     block_on(company.worker(&Control::default()).run_until_idle()).unwrap();
     company.pass(Duration::from_secs(3 * 60 * 60));
     assert_eq!(sweep(&company).quiet, 1);
-    assert_eq!(block_on(outbox.depth()).unwrap().waiting, 0);
+    assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::outbox::claims::{Named, record, sales};
 use crate::outbox::company::{Company, Store, employees};
 
 fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worker<Store, Store> {
-    block_on(company.outbox(&Control::default()).prompt(&employees(), &sales())).unwrap();
+    block_on(company.outbox(&Control::default()).notify(&employees(), &sales())).unwrap();
     Worker::with_options(company.outbox(control), options)
 }
 
@@ -44,7 +44,7 @@ impl Handler<Named> for Meeting {
 fn pat_ec_7_intents_of_several_sources_are_processed_concurrently() {
     let company = Company::new();
     record(&company, (0..8).map(|job| job.to_string()));
-    let options = WorkerOptions { together: 4, ..WorkerOptions::default() };
+    let options = WorkerOptions { concurrency: 4, ..WorkerOptions::default() };
     let meeting = Meeting { of: 4, come: Arc::default() };
     let worker = worker(&company, &Control::default(), options).handler(meeting.clone());
     block_on(worker.run_until_idle()).unwrap();
@@ -135,7 +135,7 @@ fn pat_ec_4_a_job_that_kills_its_workers_is_poison_and_affects_no_other() {
         }
         drop(running);
         company.pass(Duration::from_secs(700));
-        block_on(Sweep::new(outbox.clone()).registered()).unwrap();
+        block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap();
     }
     let poison = block_on(outbox.poison(32)).unwrap();
     assert_eq!((poison.len(), company.pending()), (1, 1), "{poison:?}");

@@ -111,12 +111,12 @@ proptest! {
                     processes.push(sleeper);
                 }
                 Event::Duplicate => {
-                    block_on(alive.prompt(&employees(), &PartitionKey::new("Sales").unwrap())).unwrap();
+                    block_on(alive.notify(&employees(), &PartitionKey::new("Sales").unwrap())).unwrap();
                 }
                 Event::Lose => block_on(alive.queues().clear(alive.queue())).unwrap(),
                 Event::Pass(seconds) => company.pass(Duration::from_secs(seconds.into())),
                 Event::Sweep => {
-                    block_on(Sweep::new(alive.clone()).registered()).unwrap();
+                    block_on(Sweep::new(alive.clone()).sweep_registered()).unwrap();
                 }
             }
         }

@@ -83,7 +83,7 @@ fn employee(id: u32) -> released::Employee {
 /// Rewrites at most so many employees.
 async fn rewrite(store: &Engine, most: usize) -> Result<usize> {
     let old = store.entities::<rewriting::OldEmployee>();
-    let new = store.entities::<rewriting::Employee>().with_ready_indexes();
+    let new = store.entities::<rewriting::Employee>().assume_indexes_ready();
     let (mut rows, mut count) = (pin!(old.scan("8 digits").max_rows(100_000).stream()), 0);
     while count < most
         && let Some(row) = rows.try_next().await?
@@ -109,7 +109,7 @@ async fn employees_with_an_index_are_rewritten_and_found_by_it() -> Result<()> {
     page.step("it deletes the old entity and inserts the new one, with their index rows.");
     assert_eq!(rewrite(&store, 700).await?, 700);
     assert_eq!(rewrite(&store, usize::MAX).await?, 500);
-    store.table::<rewriting::Employee>().accept_layout("employees rewritten with 8 digits").await?;
+    store.table::<rewriting::Employee>().accept_schema("employees rewritten with 8 digits").await?;
     let next = store.entities::<next::Employee>().create_if_missing().await?;
     let report = next.check().run().await?;
     assert!(report.is_clean(), "{} {:?}", report.found, report.findings.first());

@@ -132,7 +132,7 @@ fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String>
                 return fault("K3 of a part");
             }
             let pinned = begin(pieces, left, place);
-            if is_told(pieces, place) && pinned != left.text && right.text.starts_with(&pinned) {
+            if is_self_delimiting(pieces, place) && pinned != left.text && right.text.starts_with(&pinned) {
                 return fault("what is told");
             }
             return Ok(());
@@ -388,6 +388,9 @@ fn pat_ck_2_keys_are_read_from_the_right_if_one_part_takes_the_rest() {
     assert!(Splitter::new(&[TEXT, ID], "00007").next_part().is_err());
     assert!(Splitter::new(&[Piece::Literal("a_"), TEXT, Piece::Literal("_b")], "a_b").next_part().is_err());
     // 'a_' is a prefix of the rows of 'a' and of 'a_b'.
-    assert!(!is_told(&[TEXT, Piece::Literal("_"), ID], 0) && is_told(&[TEXT, Piece::Literal("_"), ID], 2));
-    assert!(is_told(&[ID, TEXT], 1) && is_told(&[ID, TEXT], 9));
+    assert!(
+        !is_self_delimiting(&[TEXT, Piece::Literal("_"), ID], 0)
+            && is_self_delimiting(&[TEXT, Piece::Literal("_"), ID], 2)
+    );
+    assert!(is_self_delimiting(&[ID, TEXT], 1) && is_self_delimiting(&[ID, TEXT], 9));
 }

@@ -6,12 +6,12 @@ use crate::bag::TableEntity;
 use crate::entity::{Entity, FromEntity};
 use crate::error::{Error, Result};
 use crate::key::EntityKey;
-use crate::lock::fault::LockFault;
+use crate::layout_file::fault::LayoutFileFault;
 use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::StoredSchema;
 
-/// The layout of an entity type: its schema and samples, for [`check`](crate::lock::check).
+/// The layout of an entity type: its schema and samples, for [`check`](crate::layout_file::check).
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) schema: StoredSchema,
@@ -79,6 +79,6 @@ impl Golden {
         for (name, value) in read.iter() {
             entity.insert(name, value.clone());
         }
-        serde_json::to_string_pretty(&entity).map_err(|error| Error::of(LockFault::Sample(error)))
+        serde_json::to_string_pretty(&entity).map_err(|error| Error::of(LayoutFileFault::Sample(error)))
     }
 }

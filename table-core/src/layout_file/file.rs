@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crate::error::{Error, Result};
-use crate::lock::fault::{HEAD, LockFault};
-use crate::lock::golden::{Golden, Layout};
+use crate::layout_file::fault::{HEAD, LayoutFileFault};
+use crate::layout_file::golden::{Golden, Layout};
 use crate::schema::StoredSchema;
 use crate::schema::token::{Tokens, token};
 
@@ -91,5 +91,5 @@ fn read_sample(rest: &str) -> Option<Golden> {
 }
 
 fn corrupted(line: &str) -> Error {
-    Error::of(LockFault::Line(line.to_owned()))
+    Error::of(LayoutFileFault::Line(line.to_owned()))
 }

@@ -34,9 +34,9 @@ use std::{env, fs, io};
 pub use golden::Layout;
 
 use crate::error::{Error, Result};
-use crate::lock::diff::diff;
-use crate::lock::fault::LockFault;
-use crate::lock::file::Section;
+use crate::layout_file::diff::diff;
+use crate::layout_file::fault::LayoutFileFault;
+use crate::layout_file::file::Section;
 use crate::schema::{Verdict, evolve};
 
 /// The environment variable that allows a layout file to be rewritten.
@@ -44,7 +44,7 @@ const VARIABLE: &str = "TABLES_UPDATE";
 
 /// Permission to rewrite a layout file that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Update {
+pub enum UpdateMode {
     /// Never rewrite the file: a difference is an error.
     Never,
     /// Rewrite the file up to the verdict *needs backfill*.
@@ -53,7 +53,7 @@ pub enum Update {
     Force,
 }
 
-impl Update {
+impl UpdateMode {
     /// Reads [`VARIABLE`]: `1`, `force`, or unset.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Update {
             "" | "0" => Ok(Self::Never),
             "1" => Ok(Self::Allowed),
             "force" => Ok(Self::Force),
-            other => Err(Error::of(LockFault::Variable(other.to_owned()))),
+            other => Err(Error::of(LayoutFileFault::Variable(other.to_owned()))),
         }
     }
 }
@@ -71,7 +71,7 @@ impl Update {
 /// Compares the layouts of a program with a layout file, or rewrites the file.
 ///
 /// ```
-/// use table_core::lock::{Layout, Update, check};
+/// use table_core::layout_file::{Layout, UpdateMode, check};
 /// # use table_core::Entity;
 /// # #[derive(Entity)]
 /// # #[partition_key(department)]
@@ -82,15 +82,15 @@ impl Update {
 /// let layouts = [Layout::of::<Employee>(&[ada])?];
 /// # let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("company.lock");
-/// assert!(check(&path, &layouts, Update::Never).is_err()); // the file does not exist
-/// check(&path, &layouts, Update::Allowed)?;
-/// check(&path, &layouts, Update::Never)?;
+/// assert!(check(&path, &layouts, UpdateMode::Never).is_err()); // the file does not exist
+/// check(&path, &layouts, UpdateMode::Allowed)?;
+/// check(&path, &layouts, UpdateMode::Never)?;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// `LayoutMismatch` with the verdict and the lines that differ; `Corrupted` for a file in another format; `Io`.
-pub fn check(path: &Path, layouts: &[Layout], update: Update) -> Result<()> {
+/// `SchemaMismatch` with the verdict and the lines that differ; `Corrupted` for a file in another format; `Io`.
+pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {
         Ok(text) => Some(text.replace("\r\n", "\n")),
@@ -104,14 +104,14 @@ pub fn check(path: &Path, layouts: &[Layout], update: Update) -> Result<()> {
         return Ok(());
     }
     let is_allowed = match update {
-        Update::Never => false,
-        Update::Allowed => judged.verdict.is_allowed(),
-        Update::Force => true,
+        UpdateMode::Never => false,
+        UpdateMode::Allowed => judged.verdict.is_allowed(),
+        UpdateMode::Force => true,
     };
     if !is_allowed {
         let (path, is_missing) = (path.to_owned(), committed.is_none());
         let Judged { verdict, report } = judged;
-        return Err(Error::of(LockFault::Difference { path, is_missing, verdict, report }));
+        return Err(Error::of(LayoutFileFault::Difference { path, is_missing, verdict, report }));
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| failed("make the folder of", path, error))?;
@@ -120,7 +120,7 @@ pub fn check(path: &Path, layouts: &[Layout], update: Update) -> Result<()> {
 }
 
 fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::of(LockFault::File { verb, path: path.to_owned(), source })
+    Error::of(LayoutFileFault::File { verb, path: path.to_owned(), source })
 }
 
 /// The verdict on the differences, and their description.
@@ -167,18 +167,18 @@ impl Judged {
 /// Compares the layouts of entities with a layout file of the package, in a test.
 ///
 /// The path is relative to the package's folder. Samples are arrays, slices or vectors of the entity; without samples only the schema is checked. See
-/// [`lock`](crate::lock).
+/// [`layout_file`](crate::layout_file).
 ///
 /// # Panics
-/// Panics if [`lock::check`](crate::lock::check) returns an error, which the message contains.
+/// Panics if [`layout_file::check`](crate::layout_file::check) returns an error, which the message contains.
 #[macro_export]
 macro_rules! assert_layout {
     (@samples) => { &[] };
     (@samples $samples:expr) => { &$samples[..] };
     ($path:literal, $($entity:ty $(=> $samples:expr)?),+ $(,)?) => {
-        $crate::lock::assert(
+        $crate::layout_file::assert(
             concat!(env!("CARGO_MANIFEST_DIR"), "/", $path),
-            [$($crate::lock::Layout::of::<$entity>($crate::assert_layout!(@samples $($samples)?))),+],
+            [$($crate::layout_file::Layout::of::<$entity>($crate::assert_layout!(@samples $($samples)?))),+],
         )
     };
 }
@@ -191,7 +191,7 @@ macro_rules! assert_layout {
 #[track_caller]
 pub fn assert<const N: usize>(path: &str, layouts: [Result<Layout>; N]) {
     let checked = layouts.into_iter().collect::<Result<Vec<_>>>().and_then(|layouts| {
-        let update = Update::from_env()?;
+        let update = UpdateMode::from_env()?;
         check(Path::new(path), &layouts, update)
     });
     if let Err(error) = checked {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use table_core::ErrorCode;
-use table_core::lock::{Layout, Update, check};
+use table_core::layout_file::{Layout, UpdateMode, check};
 
 mod v1 {
     #[derive(table_core::Entity, Debug)]
@@ -99,24 +99,24 @@ fn file(text: Option<&str>) -> File {
 #[test]
 fn the_text_never_changes() {
     let file = file(None);
-    let error = check(&file.path, &first(), Update::Never).unwrap_err();
+    let error = check(&file.path, &first(), UpdateMode::Never).unwrap_err();
     assert!(error.to_string().contains("does not exist"), "{error}");
-    check(&file.path, &first(), Update::Allowed).unwrap();
+    check(&file.path, &first(), UpdateMode::Allowed).unwrap();
     assert_eq!(fs::read_to_string(&file.path).unwrap(), GOLDEN);
-    check(&file.path, &first(), Update::Never).unwrap();
+    check(&file.path, &first(), UpdateMode::Never).unwrap();
 }
 
 #[test]
 fn the_line_ends_of_a_checkout_do_not_matter() {
-    check(&file(Some(&GOLDEN.replace('\n', "\r\n"))).path, &first(), Update::Never).unwrap();
+    check(&file(Some(&GOLDEN.replace('\n', "\r\n"))).path, &first(), UpdateMode::Never).unwrap();
 }
 
 /// DQ-1: the effect of a schema change is visible before it is made.
 #[test]
 fn a_compatible_change_fails_until_the_file_is_rewritten() {
     let file = file(Some(GOLDEN));
-    let error = check(&file.path, &second(), Update::Never).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::LayoutMismatch);
+    let error = check(&file.path, &second(), UpdateMode::Never).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::SchemaMismatch);
     let text = error.to_string();
     for part in [
         "Employee: compatible\n  EVO-1 compatible: property `Nickname`: Edm.String, may be absent",
@@ -127,14 +127,14 @@ fn a_compatible_change_fails_until_the_file_is_rewritten() {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert_eq!(fs::read_to_string(&file.path).unwrap(), GOLDEN);
-    check(&file.path, &second(), Update::Allowed).unwrap();
-    check(&file.path, &second(), Update::Never).unwrap();
+    check(&file.path, &second(), UpdateMode::Allowed).unwrap();
+    check(&file.path, &second(), UpdateMode::Never).unwrap();
 }
 
 #[test]
 fn a_rewrite_is_written_only_by_force() {
     let file = file(Some(GOLDEN));
-    let error = check(&file.path, &third(), Update::Allowed).unwrap_err().to_string();
+    let error = check(&file.path, &third(), UpdateMode::Allowed).unwrap_err().to_string();
     for part in [
         "Employee: needs rewrite\n  EVO-11",
         "the golden row 'Sales' / 'empid_000223' cannot be read: EntityMismatch",
@@ -142,15 +142,15 @@ fn a_rewrite_is_written_only_by_force() {
     ] {
         assert!(error.contains(part), "{part} in {error}");
     }
-    check(&file.path, &third(), Update::Force).unwrap();
-    check(&file.path, &third(), Update::Never).unwrap();
+    check(&file.path, &third(), UpdateMode::Force).unwrap();
+    check(&file.path, &third(), UpdateMode::Never).unwrap();
 }
 
 #[test]
 fn a_codec_with_changed_texts_is_found_by_the_golden_row() {
     // As if an earlier codec had written other digits: the schemas are equal, the golden rows are not.
     let text = GOLDEN.replace("sample Sales empid_000223", "sample Sales empid_0002230");
-    let error = check(&file(Some(&text)).path, &first(), Update::Allowed).unwrap_err().to_string();
+    let error = check(&file(Some(&text)).path, &first(), UpdateMode::Allowed).unwrap_err().to_string();
     assert!(
         error.contains("Employee: needs rewrite\n  the golden row 'Sales' / 'empid_0002230' cannot be read"),
         "{error}"
@@ -161,14 +161,14 @@ fn a_codec_with_changed_texts_is_found_by_the_golden_row() {
 fn another_sample_is_not_a_change_of_the_schema() {
     let file = file(Some(GOLDEN));
     let bob = v1::Employee { department: "Sales".into(), id: 7, age: 36 };
-    let error = check(&file.path, &[Layout::of(&[bob]).unwrap()], Update::Never).unwrap_err().to_string();
+    let error = check(&file.path, &[Layout::of(&[bob]).unwrap()], UpdateMode::Never).unwrap_err().to_string();
     assert!(error.contains("Employee: same\n  the schema is the same"), "{error}");
 }
 
 #[test]
 fn an_added_or_removed_entity_is_reported() {
     let other = file(Some(&GOLDEN.replace("Employee", "Person")));
-    let error = check(&other.path, &first(), Update::Never).unwrap_err().to_string();
+    let error = check(&other.path, &first(), UpdateMode::Never).unwrap_err().to_string();
     assert!(error.contains("Employee: compatible\n  is not in the file"), "{error}");
     assert!(error.contains("Person: compatible\n  is only in the file"), "{error}");
 }
@@ -176,7 +176,7 @@ fn an_added_or_removed_entity_is_reported() {
 #[test]
 fn a_file_that_is_not_a_lock_file_is_not_overwritten() {
     let file = file(Some("hello\n"));
-    for update in [Update::Never, Update::Allowed, Update::Force] {
+    for update in [UpdateMode::Never, UpdateMode::Allowed, UpdateMode::Force] {
         assert_eq!(check(&file.path, &first(), update).unwrap_err().code(), ErrorCode::Corrupted);
     }
 }

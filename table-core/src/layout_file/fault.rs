@@ -11,7 +11,7 @@ pub(super) const HEAD: &str = "read what changed before you commit it";
 
 /// A layout file that cannot be read or written, or that differs from the program.
 #[derive(Debug, thiserror::Error, Fault)]
-pub(super) enum LockFault {
+pub(super) enum LayoutFileFault {
     #[error("TABLES_UPDATE is `{0}`; set it to `1` or `force`, or unset it")]
     #[fault(InvalidInput)]
     Variable(String),
@@ -30,6 +30,6 @@ pub(super) enum LockFault {
         difference = if *.is_missing { "does not exist" } else { "differs from the program" },
         accept = if .verdict.is_allowed() { "1" } else { "force" }
     )]
-    #[fault(LayoutMismatch)]
+    #[fault(SchemaMismatch)]
     Difference { path: PathBuf, is_missing: bool, verdict: Verdict, report: String },
 }
