@@ -15,7 +15,7 @@ use crate::interleave::{Process, Random, step};
 
 pub(crate) const MODEL: Model = Model { name: "fairness", conditions: &CONDITIONS, run };
 
-const CONDITIONS: [&str; 10] = [
+const CONDITIONS: [&str; 11] = [
     "a commit requires the version that was read",
     "a transaction that lost three attempts reserves the partition",
     "a reservation changes the versions of the rows",
@@ -26,6 +26,7 @@ const CONDITIONS: [&str; 10] = [
     "a hold is measured by the clock of the process that waits",
     "a hold is derived from the round trips of its transaction",
     "a commit deletes the reservation",
+    "a process that waited in vain for several reservations in a row no longer waits",
 ];
 
 const CONDITIONAL: usize = 0;
@@ -38,6 +39,7 @@ const PASSES: usize = 6;
 const OWN_CLOCK: usize = 7;
 const MEASURED: usize = 8;
 const DELETES: usize = 9;
+const TIRES: usize = 10;
 
 /// Ticks of the simulation in a millisecond.
 const MS: u64 = 10;
@@ -47,6 +49,8 @@ const LOSSES: usize = 3;
 /// The bounds of a hold.
 const SHORTEST: u64 = 200 * MS;
 const LONGEST: u64 = 5_000 * MS;
+/// The number of reservations in a row for which a process waits in vain before it no longer waits for any.
+const MOST_EXPIRED: u64 = 4;
 /// The longest delay between two checks of the reservations.
 const PAUSE: u64 = 32 * MS;
 /// The time after which a run is considered to be stuck.
@@ -93,6 +97,8 @@ struct Program {
     /// `true` if another process has written since its transaction before.
     is_shared: Cell<bool>,
     passed: RefCell<BTreeSet<(u64, u64)>>,
+    /// The reservations for which it waited in vain since it last found none.
+    expired: Cell<u64>,
 }
 
 /// A running transaction.
@@ -123,6 +129,8 @@ struct World {
     schedule: Rc<RefCell<Schedule>>,
     random: Random,
     removed: Option<usize>,
+    /// `true` if another program has written reservations that nobody will delete.
+    is_hostile: bool,
 }
 
 /// The death of a process.
@@ -189,12 +197,24 @@ impl World {
     }
 
     async fn look(&self, program: &Program, transaction: &mut Transaction) -> Result<Found, Died> {
-        self.request(program, transaction, found).await
+        let found = self.request(program, transaction, found).await?;
+        if found.is_empty() {
+            program.expired.set(0);
+        }
+        Ok(found)
+    }
+
+    /// Returns `true` if a process no longer waits, because it waited in vain for several reservations in a row.
+    fn is_tired(&self, program: &Program) -> bool {
+        self.holds(TIRES) && program.expired.get() >= MOST_EXPIRED
     }
 
     /// Returns the reservation that a transaction waits for.
     fn ahead(&self, program: &Program, transaction: &Transaction, found: &Found) -> Option<Reservation> {
         if !self.holds(WAITS) || (!self.holds(IN_ORDER) && transaction.own.is_some()) {
+            return None;
+        }
+        if self.is_tired(program) {
             return None;
         }
         let passed = program.passed.borrow();
@@ -209,10 +229,15 @@ impl World {
         transaction: &mut Transaction,
         mut found: Found,
     ) -> Result<(), Died> {
-        let (mut seen, mut waited, mut began, mut read) = (None, 0, self.now(), MS);
+        let (mut seen, mut waited, mut began, mut read) = (None::<Reservation>, 0, self.now(), MS);
+        let start = self.now();
         while let Some(first) = self.ahead(program, transaction, &found) {
-            if seen != Some(first.key()) {
-                (seen, waited, began) = (Some(first.key()), 0, self.now());
+            if seen.is_none_or(|seen| seen.key() != first.key()) {
+                // Another process has passed over the one before, whose owner would have been faster.
+                if seen.is_some_and(|seen| waited >= seen.hold / 2) {
+                    program.expired.set(program.expired.get() + 1);
+                }
+                (seen, waited, began) = (Some(first), 0, self.now());
             }
             let paused = self.now();
             let clock = i64::try_from(paused).unwrap_or(0) + program.ahead;
@@ -220,6 +245,8 @@ impl World {
                 if self.holds(OWN_CLOCK) { waited } else { u64::try_from(clock - first.date).unwrap_or(0) };
             if self.holds(PASSES) && age >= first.hold {
                 program.passed.borrow_mut().insert(first.key());
+                program.expired.set(program.expired.get() + 1);
+                seen = None;
                 let delete = |store: &mut Store| store.reservations.remove(&first.key());
                 self.request(program, transaction, delete).await?;
             } else {
@@ -231,6 +258,9 @@ impl World {
             read = (self.now() - looking).clamp(MS, PAUSE);
             // The process measures by its own clock, which may be too fast or too slow.
             waited += (self.now() - paused) * program.speed / 100;
+            if self.now() - start > MOST_EXPIRED * LONGEST {
+                program.expired.set(MOST_EXPIRED);
+            }
             if self.now() - began > 3 * LONGEST && !transaction.has_paused {
                 self.fail(format!("process {} waits for one reservation for too long", program.number));
             }
@@ -274,6 +304,11 @@ impl World {
         }
         if looked {
             transaction.own = transaction.own.filter(|own| found.iter().any(|known| known.key() == *own));
+        }
+        if looked && self.is_tired(program) {
+            let own = transaction.own;
+            let discard = |store: &mut Store| store.reservations.retain(|key, _| Some(*key) == own);
+            self.request(program, transaction, discard).await?;
         }
         if looked && self.ahead(program, transaction, &found).is_some() {
             self.wait(program, transaction, found).await?;
@@ -340,7 +375,7 @@ impl World {
             if self.commit(program, &mut transaction, read).await? {
                 return Ok(());
             }
-            if attempt >= MOST_ATTEMPTS && !transaction.has_paused {
+            if attempt >= MOST_ATTEMPTS && !transaction.has_paused && !self.is_hostile {
                 self.fail(format!("process {} lost {attempt} attempts", program.number));
             }
             if attempt > 10 * MOST_ATTEMPTS {
@@ -432,13 +467,28 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
             known: Cell::default(),
             is_shared: Cell::default(),
             passed: RefCell::default(),
+            expired: Cell::default(),
         })
     };
     (0..count).map(program).collect()
 }
 
+/// Writes reservations that nobody will delete, with the longest hold.
+fn leave_reservations(world: &World) {
+    let mut store = world.store.borrow_mut();
+    for number in 1..=world.below(60) {
+        let reservation = Reservation { number, id: number, owner: usize::MAX, hold: LONGEST, date: 0 };
+        store.reservations.insert(reservation.key(), reservation);
+    }
+}
+
 fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
-    let world = World { store: Rc::default(), schedule: Rc::default(), random: Random::new(seed), removed };
+    let random = Random::new(seed);
+    let is_hostile = random.one_in(16);
+    let world = World { store: Rc::default(), schedule: Rc::default(), random, removed, is_hostile };
+    if is_hostile {
+        leave_reservations(&world);
+    }
     let programs = programs(&world);
     let is_running = Rc::new(Cell::new(true));
     let start = |program: &Rc<Program>| -> Option<Process> {

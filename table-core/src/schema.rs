@@ -64,7 +64,7 @@ pub struct EntitySchema {
     pub properties: &'static [PropertySchema],
     /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
-    /// Derived rows other than indexes: `copies` and `feed`.
+    /// Derived rows other than indexes: `feed`, and the relations with copies as `copied_by Manager` and `copies_from Manager`.
     pub keeps: &'static [&'static str],
 }
 

@@ -111,7 +111,8 @@ fn of_index(index: &StoredIndex) -> Follows {
 fn of_word(word: &str) -> Follows {
     let (title, detail) = match word.split_once(' ').map_or(word, |(first, _)| first) {
         "feed" => ("Change feed", "one entry for each change, in the partition"),
-        "copies" => ("Copies of properties", "in entities that refer to this one, by a worker"),
+        "copied_by" => ("Copies of properties", "in entities that refer to this one, by a worker"),
+        "copies_from" => ("Copied properties", "from the entity to which this one refers"),
         _ => ("Derived rows", ""),
     };
     let detail = if detail.is_empty() { word.to_owned() } else { detail.to_owned() };

@@ -51,8 +51,8 @@
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference writes the source (an empty merge) and changes its `ETag`. A source to which thousands of new holders refer at the same time
 //!   is a hot spot.
-//! - Copies are not passed on: a relation that copies a property which is itself a copy does not follow changes of the first source. A type may hold
-//!   copies and be the source of its other properties.
+//! - A copy may be the source of another copy, in a chain of any length. A worker updates the second copy and all further ones, in any
+//!   partition. Relations that form a circle must agree on a value: otherwise the workers never become idle.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
 //! - Copies that a later release declares are *announced*: programs of the older release write on without them, until the
@@ -133,6 +133,7 @@
 
 mod admission;
 mod backfill;
+mod chain;
 mod chunk;
 #[doc(hidden)]
 pub mod declared;

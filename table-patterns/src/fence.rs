@@ -20,7 +20,7 @@ use crate::entities::Entities;
 /// the operation between the two: a lease of five seconds, reads, and repetitions.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
-/// The position of a backfill between the refusal of older programs and its pass: this word, and the time of the refusal.
+/// The position of a backfill between the refusal of older programs and its pass: this word, the time of the refusal, and a random number.
 const CLOSING: &str = "closing";
 
 /// The delay before a run retries after it met another run.
@@ -71,7 +71,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
                 if let Some(rest) = rest(seen.now, *first).max(rest_of_sighting(&seen)) {
                     return Ok(Fence::Waits(rest));
                 }
-                let closing = format!("{CLOSING} {}", seen.now);
+                // The time alone is the same for runs that read it together, and one of them could end the refusal of another.
+                let closing = format!("{CLOSING} {} {:016x}", seen.now, self.retry.runtime().random());
                 self.table.update_schema_record(|layout| close(layout, note, &closing)).await?;
                 closing
             }

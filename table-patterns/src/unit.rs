@@ -86,6 +86,7 @@ mod complete;
 mod contest;
 mod fault;
 mod group;
+mod queue;
 mod reads;
 mod reservation;
 mod rivals;

@@ -44,7 +44,10 @@ pub(super) fn write_facts(
     write_key("PartitionKey", &schema.partition_key, name, f)?;
     write_key("RowKey", &schema.row_key, name, f)?;
     write_properties("property", &schema.properties, f)?;
-    schema.keeps.iter().try_for_each(|word| writeln!(f, "keeps {}", token(word)))?;
+    schema.keeps.iter().try_for_each(|kept| match kept.split_once(' ') {
+        Some((kind, name)) => writeln!(f, "keeps {} {}", token(kind), token(name)),
+        None => writeln!(f, "keeps {}", token(kept)),
+    })?;
     schema.indexes.iter().try_for_each(|index| write_index(index, name, f))
 }
 
@@ -163,11 +166,20 @@ fn read_line(schema: &mut StoredSchema, tokens: &mut Tokens<'_>) -> Option<()> {
         "PartitionKey" => schema.partition_key.push(read_piece(tokens)?),
         "RowKey" => schema.row_key.push(read_piece(tokens)?),
         "property" => schema.properties.push(read_property(tokens)?),
-        "keeps" => schema.keeps.push(tokens.word()?),
+        "keeps" => schema.keeps.push(read_kept(tokens)?),
         "index" => read_index_line(&mut schema.indexes, tokens)?,
         _ => return None,
     }
     tokens.is_at_end().then_some(())
+}
+
+/// Reads the kind of derived rows, and the name if there may be several of the kind.
+fn read_kept(tokens: &mut Tokens<'_>) -> Option<String> {
+    let kind = tokens.word()?;
+    if tokens.is_at_end() {
+        return Some(kind);
+    }
+    Some(format!("{kind} {}", tokens.word()?))
 }
 
 fn read_index_line(indexes: &mut Vec<StoredIndex>, tokens: &mut Tokens<'_>) -> Option<()> {

@@ -1,7 +1,7 @@
 //! Relations of an entity: the handler that maintains its copies, and the entity's side of each relation.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
 use syn::spanned::Spanned;
 
@@ -43,6 +43,22 @@ pub(super) fn ends(entity: &Entity<'_>) -> TokenStream {
     let gives = entity.copied_by.iter().map(|relation| end(quote!(Gives), relation));
     let holds = entity.copies_from.iter().map(|relation| end(quote!(Holds), relation));
     quote!(#(#gives)* #(#holds)*)
+}
+
+/// Returns the names of the relations in the schema: `copied_by Manager`, `copies_from Owner`. A relation is named by the last segment of its path, or
+/// by the whole path if another relation on the same side has the same last segment.
+pub(super) fn names(entity: &Entity<'_>) -> impl Iterator<Item = String> {
+    let side = |side: &'static str, relations: &[Path]| {
+        let last = |path: &Path| path.segments.last().map(|segment| segment.ident.to_string());
+        let name = |path: &Path| {
+            let is_shared = relations.iter().filter(|other| last(other) == last(path)).count() > 1;
+            let whole = || path.to_token_stream().to_string().replace(' ', "");
+            format!("{side} {}", last(path).filter(|_| !is_shared).unwrap_or_else(whole))
+        };
+        relations.iter().map(name).collect::<Vec<_>>()
+    };
+    let (given, held) = (side("copied_by", &entity.copied_by), side("copies_from", &entity.copies_from));
+    given.into_iter().chain(held)
 }
 
 fn copies(entity: &Entity<'_>) -> TokenStream {

@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::expand::key::{Design, KeyField};
+use crate::expand::relations;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
@@ -97,8 +98,7 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
         let marker = index.marker(design.entity);
         quote!(*<#marker as __table::Index>::SCHEMA)
     });
-    let keeps = [(design.entity.has_copies(), "copies"), (design.entity.feed, "feed")];
-    let keeps = keeps.into_iter().filter_map(|(is_kept, word)| is_kept.then_some(word));
+    let keeps = relations::names(design.entity).chain(design.entity.feed.then(|| "feed".to_owned()));
     quote! {
         const SCHEMA: &'static __table::EntitySchema = &__table::EntitySchema {
             entity: #entity,

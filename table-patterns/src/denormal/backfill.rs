@@ -19,9 +19,6 @@ use crate::failure::Failure;
 use crate::fence::{self, Fence};
 use crate::requests::{self, CONCURRENCY};
 
-/// The pending copies, among the notes next to the stored schema.
-const NOTE: &str = "keeps copies";
-
 /// The maximum number of failures in a report.
 const LISTED: usize = 1_000;
 
@@ -41,49 +38,55 @@ pub struct CopiesReport {
     pub retry_after: Option<Duration>,
 }
 
-/// The phases of a pass.
+/// The side of a relation that a pass completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum Side {
     /// The references to sources of the type. Their holders follow the source, or are cleared without it.
-    References,
+    Sources,
     /// The entities of the type. Their references are recorded and their copies are set.
-    Entities,
+    Holders,
 }
 
-/// The position of a pass: its phase, the range of keys, and the position in it.
+impl Side {
+    /// Returns the side that a note next to the stored schema names: `keeps copied_by Manager`, `keeps copies_from Manager`.
+    fn of_note(note: &str) -> Option<Self> {
+        match note.strip_prefix("keeps ")?.split_once(' ')?.0 {
+            "copied_by" => Some(Self::Sources),
+            "copies_from" => Some(Self::Holders),
+            _ => None,
+        }
+    }
+}
+
+/// The position of a pass: the range of keys, and the position in it.
 #[derive(Clone, Debug, PartialEq)]
 struct Place {
-    phase: Phase,
     range: usize,
     from: Option<Continuation>,
 }
 
-const START: Place = Place { phase: Phase::References, range: 0, from: None };
+const START: Place = Place { range: 0, from: None };
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let phase = if self.phase == Phase::References { "references" } else { "entities" };
         let from = self.from.as_ref().map(ToString::to_string).unwrap_or_default();
-        write!(f, "{phase} {} {from}", self.range)
+        write!(f, "range {} {from}", self.range)
     }
 }
 
 impl Place {
     fn read(text: &str) -> Result<Self> {
-        let mut words = text.split(' ');
-        let phase = if words.next() == Some("entities") { Phase::Entities } else { Phase::References };
+        let mut words = text.split(' ').skip(1);
         let range = words.next().and_then(|range| range.parse().ok()).unwrap_or_default();
         let from = words.next().filter(|from| !from.is_empty()).map(str::parse).transpose()?;
-        Ok(Self { phase, range, from })
+        Ok(Self { range, from })
     }
 
     /// Returns the position after a page, or `None` at the end of the pass.
     fn after(&self, page: &mut Page, ranges: usize) -> Option<Self> {
-        let Self { phase, range, .. } = *self;
         match page.continuation.take() {
-            from @ Some(_) => Some(Self { phase, range, from }),
-            None if range + 1 < ranges => Some(Self { phase, range: range + 1, from: None }),
-            None if phase == Phase::References => Some(Self { phase: Phase::Entities, range: 0, from: None }),
+            from @ Some(_) => Some(Self { range: self.range, from }),
+            None if self.range + 1 < ranges => Some(Self { range: self.range + 1, from: None }),
             None => None,
         }
     }
@@ -98,6 +101,7 @@ impl Place {
 /// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
 /// - Rolling updates: like the backfill of an [index](crate::index::Backfill). A run before the fence returns at once, with
 ///   [`retry_after`](CopiesReport::retry_after).
+/// - One relation at a time: a type that gains several relations has a pass for each.
 /// - Resumable: the position is recorded next to the stored schema after each page.
 ///
 /// ```
@@ -151,23 +155,28 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         let (table, mut report) = (&self.handle.table, CopiesReport::default());
         let layout = table.update_schema_record(|_| ()).await?;
         let Some(copying) = Copying::of(self.handle) else { return Ok(report) };
-        if !layout.pending.iter().any(|pending| pending == NOTE) {
-            return Ok(report);
-        }
-        let begun = self.handle.pass_fence(&layout, (NOTE, &START.to_string()), self.has_older).await?;
-        let mut next = match begun {
-            Fence::Passed(position) => Some(Place::read(&position)?),
-            Fence::Waits(time) => return Ok(CopiesReport { retry_after: Some(time), ..report }),
-        };
-        while let Some(place) = next {
-            self.handle.admit(false).await?;
-            next = copying.complete_page(&place, self.page, &mut report).await?;
-            table
-                .update_schema_record(|layout| match &next {
-                    Some(next) => fence::advance(layout, NOTE, &next.to_string()),
-                    None => fence::complete(layout, NOTE),
-                })
-                .await?;
+        for note in &layout.pending {
+            // A note that the schema of this program does not contain belongs to a newer program.
+            let is_own = E::SCHEMA.keeps.iter().any(|kept| note.strip_prefix("keeps ") == Some(*kept));
+            let Some(side) = Side::of_note(note).filter(|_| is_own) else { continue };
+            let begun = self.handle.pass_fence(&layout, (note, &START.to_string()), self.has_older).await?;
+            let mut next = match begun {
+                Fence::Passed(position) => Some(Place::read(&position)?),
+                Fence::Waits(time) => {
+                    report.retry_after = Some(report.retry_after.map_or(time, |known| known.max(time)));
+                    continue;
+                }
+            };
+            while let Some(place) = next {
+                self.handle.admit(false).await?;
+                next = copying.complete_page(side, &place, self.page, &mut report).await?;
+                table
+                    .update_schema_record(|layout| match &next {
+                        Some(next) => fence::advance(layout, note, &next.to_string()),
+                        None => fence::complete(layout, note),
+                    })
+                    .await?;
+            }
         }
         Ok(report)
     }
@@ -177,29 +186,28 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// Settles the copies of one page. Returns the position of the next one.
     async fn complete_page(
         &self,
+        side: Side,
         place: &Place,
         top: Option<usize>,
         report: &mut CopiesReport,
     ) -> Result<Option<Place>> {
         let table = &self.handle.table;
-        let ranges = match place.phase {
-            Phase::References => {
+        let ranges = match side {
+            Side::Sources => {
                 vec![KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(REFERENCE_PREFIX) }]
             }
-            Phase::Entities => {
-                Selection::<E, Scan>::scan("to complete the copies").own_rows().into_ranges()?
-            }
+            Side::Holders => Selection::<E, Scan>::scan("to complete the copies").own_rows().into_ranges()?,
         };
         let Some(range) = ranges.get(place.range).cloned() else { return Ok(None) };
         let keys = || Select::names(["PartitionKey", "RowKey"]);
-        let select = if place.phase == Phase::References { keys() } else { Select::All };
+        let select = if side == Side::Sources { keys() } else { Select::All };
         let query = Query { top, select, ..Query::new(range) };
         let mut page = table.store().query(table.name()?, &query, place.from.as_ref()).await?;
-        let found = self.found(place.phase, &page)?;
+        let found = Self::found(side, &page)?;
         let settled = found.into_iter().map(|key| async move {
-            let settled = match place.phase {
-                Phase::References => self.spread(&key, None).await,
-                Phase::Entities => self.hold_all(&key).await,
+            let settled = match side {
+                Side::Sources => self.spread(&key, None).await,
+                Side::Holders => self.hold_all(&key).await,
             };
             (key, settled)
         });
@@ -217,18 +225,16 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 
     /// Returns the sources to which the references of a page belong, or its entities. Rows of other types are skipped.
-    fn found(&self, phase: Phase, page: &Page) -> Result<BTreeSet<EntityKey>> {
-        let (gives, holds) = (!self.relations.gives.is_empty(), !self.relations.holds.is_empty());
+    fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
         // A row that cannot be judged fails when it is settled.
         let is_own =
             |belonging: Result<RowOwner>| belonging.map_or(true, |belonging| belonging == RowOwner::Own);
         let mut found = BTreeSet::new();
         for row in page.rows.iter() {
-            let key = match phase {
-                Phase::References if gives => source_in(row.row_key)
+            let key = match side {
+                Side::Sources => source_in(row.row_key)
                     .filter(|source| is_own(classify_key::<E>(row.partition_key, source))),
-                Phase::Entities if holds && is_own(classify_row::<E>(row)) => Some(row.row_key),
-                _ => None,
+                Side::Holders => is_own(classify_row::<E>(row)).then_some(row.row_key),
             };
             found.extend(key.map(|row_key| EntityKey::new(row.partition_key, row_key)).transpose()?);
         }

@@ -9,6 +9,7 @@ use table_core::query::{EntityRef, Select};
 use table_core::store::TableStore;
 
 use crate::denormal::admission::Given;
+use crate::denormal::chain;
 use crate::denormal::chunk::{self, HolderStep};
 use crate::denormal::fault::CopyFault;
 use crate::denormal::group::{self, Group};
@@ -18,7 +19,6 @@ use crate::denormal::relation::Relation;
 use crate::denormal::relations::Copying;
 use crate::denormal::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
-use crate::index::{Derived, EntryFingerprint, RemoteChange};
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Returns the relations of which the entity is the source.
@@ -30,6 +30,16 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let name = chunk::relation(&self.given(), found)?.name;
         let known = self.relations.gives.iter().find(|given| given.relation.relation.name == name);
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
+    }
+
+    /// Returns references without those in relations that a newer program announces, whose backfill completes them later.
+    pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
+        let given = self.given();
+        let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
+        if !found.iter().all(is_known) && self.handle.table.is_current().await? == Some(false) {
+            found.retain(is_known);
+        }
+        Ok(found)
     }
 
     /// Checks that the holders may be written.
@@ -64,7 +74,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let most = store.capabilities().limits.operations;
         let all = if after.is_none() { usize::MAX } else { most };
         let (mut here, mut follow) = (Vec::new(), false);
-        for found in reference::find(store, table, key, all).await? {
+        for found in self.known(reference::find(store, table, key, all).await?).await? {
             let holder = &found.reference.holder;
             let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
             if is_here && kept.siblings.get(&holder.row_key).is_some_and(|sibling| sibling.is_completed) {
@@ -99,13 +109,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         } else {
             follow |= !here.is_empty();
         }
-        let change = || RemoteChange {
-            of: Derived::CopiesOf,
-            owner: key.clone(),
-            keys: Vec::new(),
-            fingerprint: EntryFingerprint::Unknown,
-        };
-        kept.remote.extend(follow.then(change));
+        kept.remote.extend(follow.then(|| chain::of_source(key)));
         Ok(())
     }
 

@@ -10,10 +10,11 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::row::{self, Row};
 use table_core::runtime::Runtime;
 
+use crate::denormal::chain;
 use crate::entities::{
     Contribution, Contributor, EntityChange, EntityPlan, PendingWrite, Siblings, WriteContext, read_as,
 };
-use crate::index::{Indexes, ListBlobs, RemoteChange};
+use crate::index::{Indexes, ListBlobs, RemoteChange, relay};
 use crate::participant::Participants;
 
 /// The change of an entity, and the writes that its copies add.
@@ -70,7 +71,8 @@ pub(super) struct HolderContext<'a> {
     pub(super) context: &'a WriteContext,
 }
 
-/// Plans the write of a holder that changes from one row to another, with its indexes and participants.
+/// Plans the write of a holder that changes from one row to another, with its indexes and participants, and with a step for its own holders if they
+/// copy a changed value.
 pub(super) fn plan_holder<H: Entity>(
     holder: HolderContext<'_>,
     key: &EntityKey,
@@ -86,5 +88,7 @@ pub(super) fn plan_holder<H: Entity>(
     }
     let indexes = Indexes { blobs: holder.blobs.cloned(), ..Indexes::of::<H>() };
     Contributor::<H, ()>::contribute(&indexes, &change, &mut out)?;
+    let passed_on = chain::passed_on(key, &old, &new);
+    out.derived_steps.extend(passed_on.map(|change| relay::step_of(H::SCHEMA, &change)));
     Ok(out.into_plan(key.clone(), kind))
 }

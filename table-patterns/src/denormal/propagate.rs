@@ -102,7 +102,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             let page = handle.table().store().query(table, &query, from.as_ref()).await?;
             let found =
                 reference::of_page(source, &page).map_err(|error| error.with_table(table.as_str()))?;
-            let groups = group::group(found);
+            let groups = group::group(self.known(found).await?);
             self.admit(&groups).await?;
             written += holders.settle(groups).await?;
             from = page.continuation;

@@ -14,6 +14,7 @@ use table_core::row::Row;
 use table_core::store::TableStore;
 
 use crate::denormal::admission::Given;
+use crate::denormal::chain;
 use crate::denormal::declared::Declared;
 use crate::denormal::plan::{CopyPlan, HolderContext};
 use crate::denormal::reference::Reference;
@@ -176,9 +177,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         handle.admit(false).await?;
         let read = |row: &Row| read_as::<E>(&key, row).map_err(|error| handle.here(error, &key));
         let old = stored.as_ref().map(read).transpose()?;
+        let given = kept.new.clone().filter(|_| kept.siblings.has_others(&key.row_key));
         self.hold(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         self.give(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         let new = kept.new.as_ref().map(read).transpose()?;
+        // Holders in the same unit have copied the values as given, before the copies of this entity were set.
+        if let (Some(given), Some(new)) = (given, &new) {
+            kept.remote.extend(chain::passed_on(&key, &read(&given)?, new));
+        }
         let mut own =
             handle.plan_in(&context, key.clone(), kept.operation(kind), old.as_ref(), new.as_ref())?;
         let mut out = Contribution::default();

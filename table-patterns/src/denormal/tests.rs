@@ -1,5 +1,6 @@
 //! Tests of copies and their sources: stored layout, concurrency and crashes.
 
+mod chain;
 mod combined;
 mod concurrent;
 mod deaths;

@@ -32,6 +32,8 @@ struct State {
     is_shared: bool,
     /// The identifiers of reservations whose hold has ended.
     passed: HashSet<u64>,
+    /// The number of reservations for which the process waited in vain since it found none.
+    expired: usize,
     /// The error of a store whose credential does not cover reservations.
     refusal: Option<Error>,
 }
@@ -72,7 +74,7 @@ impl Default for SeenPartitions {
 impl Default for SeenRows {
     fn default() -> Self {
         let (versions, passed) = (Recent::of(ROWS), HashSet::new());
-        let state = State { versions, is_shared: false, passed, refusal: None };
+        let state = State { versions, is_shared: false, passed, expired: 0, refusal: None };
         Self(Mutex::new(state))
     }
 }
@@ -140,9 +142,23 @@ impl SeenRows {
         self.lock().passed.insert(id);
     }
 
-    /// Forgets the reservations that no longer exist.
-    pub(crate) fn keep_passed(&self, exists: impl Fn(u64) -> bool) {
-        self.lock().passed.retain(|id| exists(*id));
+    /// Records that the process waited in vain for a number of reservations.
+    pub(crate) fn expire(&self, number: usize) {
+        self.lock().expired += number;
+    }
+
+    /// Returns the number of reservations for which the process waited in vain since it found none.
+    pub(crate) fn expired(&self) -> usize {
+        self.lock().expired
+    }
+
+    /// Records the reservations that exist. The others are forgotten.
+    pub(crate) fn found(&self, ids: &HashSet<u64>) {
+        let mut state = self.lock();
+        state.passed.retain(|id| ids.contains(id));
+        if ids.is_empty() {
+            state.expired = 0;
+        }
     }
 
     /// Returns the error of a store whose credential does not cover reservations.

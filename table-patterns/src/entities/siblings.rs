@@ -29,6 +29,11 @@ impl Siblings {
         }
     }
 
+    /// Returns `true` if the unit writes an entity other than this one.
+    pub(crate) fn has_others(&self, row_key: &RowKey) -> bool {
+        self.0.keys().any(|known| known != row_key)
+    }
+
     /// Returns an entity that the unit writes.
     pub(crate) fn get(&self, row_key: &RowKey) -> Option<&Sibling> {
         self.0.get(row_key)

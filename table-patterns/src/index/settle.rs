@@ -1,31 +1,30 @@
 //! The entries of a remote index as rows derived from their entity: see [`converge`] (PAT-INTER-3, PAT-EC-2).
 
+mod steps;
 mod verdict;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
-use table_core::etag::{ETag, IfMatch};
+use table_core::error::{Error, Result};
+use table_core::etag::ETag;
 use table_core::index::IndexOf;
-use table_core::key::{EntityKey, RowKey};
+use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::operation::OperationKind;
 use table_core::query::Select;
-use table_core::row::{Row, RowView};
-use table_core::schema::{IndexKind, IndexSchema};
+use table_core::row::Row;
+use table_core::schema::IndexSchema;
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
 use crate::entities::{Current, Entities, RACE, StepRecorder};
-use crate::index::changes::{index_of, owner_of, stored_entry};
-use crate::index::copy::violation;
+use crate::index::changes::{index_of, stored_entry};
 use crate::index::fault::IndexFault;
-use crate::index::list::{ListForm, ListWrite, Upload};
 use crate::index::remote::{EntryFingerprint, RemoteChange};
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
+pub(crate) use steps::has_same;
 use verdict::Verdict;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
@@ -208,119 +207,4 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         };
         Ok(Target { key: key.clone(), guard, row })
     }
-
-    /// Adds the writes of a guard, and of its entry if that differs. Returns `false` if another writer committed first.
-    async fn operations(
-        &self,
-        entry: &Entry,
-        operations: &mut Vec<(RowKey, OperationKind)>,
-        uploads: &mut Vec<Upload>,
-    ) -> Result<bool> {
-        let Entry { target: Target { key, guard, row }, wanted, entity } = entry;
-        let step = match self.step(key, wanted.as_ref(), row.as_ref()).await {
-            // The entity may have released the value since it was read, and the other may have acquired it. Both had it at the same time only if the
-            // entity is unchanged.
-            Err(error) if error.code() == ErrorCode::UniqueViolation => {
-                let (store, table) = (self.handle.table.store(), self.handle.table.name()?);
-                let now = store.get(table, &self.change.owner, &Select::All).await?;
-                return if now.map(|now| now.etag) == *entity { Err(error) } else { Ok(false) };
-            }
-            step => step?,
-        };
-        if step.is_none() && !self.is_genuine {
-            return Ok(true);
-        }
-        let (mut known, etag) =
-            guard.clone().map_or_else(Default::default, |(guard, etag)| (guard, Some(etag)));
-        if let Some(generation) = &self.generation {
-            known.learn(&generation.origin);
-        }
-        operations.push((guard_key(key)?.row_key, converge::upsert(known.write(), etag)));
-        if let Some(ListWrite { kind, upload }) = step {
-            operations.push((key.row_key.clone(), kind));
-            uploads.extend(upload);
-        }
-        Ok(true)
-    }
-
-    /// Returns the write that corrects the row at a key; `None` if it is correct.
-    async fn step(
-        &self,
-        key: &EntityKey,
-        wanted: Option<&Row>,
-        found: Option<&StoredRow>,
-    ) -> Result<Option<ListWrite>> {
-        if self.index.schema().kind == IndexKind::List {
-            let place = |error: Error| {
-                error
-                    .with_table(self.table.as_str())
-                    .with_key(key.partition_key.as_str(), key.row_key.as_str())
-            };
-            return self.list_step(key, wanted, found).await.map_err(place);
-        }
-        let kind = self.copy_step(key, wanted, found).await?;
-        Ok(kind.map(|kind| ListWrite { kind, upload: None }))
-    }
-
-    async fn copy_step(
-        &self,
-        key: &EntityKey,
-        wanted: Option<&Row>,
-        found: Option<&StoredRow>,
-    ) -> Result<Option<OperationKind>> {
-        let Some(found) = found else { return Ok(wanted.map(|row| OperationKind::Insert(row.clone()))) };
-        let if_match = IfMatch::ETag(found.etag.clone());
-        let holder = owner_of::<E>(self.index.schema(), key, &found.row);
-        let is_ours = holder.as_ref() == Some(&self.change.owner);
-        Ok(match wanted {
-            Some(row) if is_ours && has_same(found.row.view(), row.view())? => None,
-            Some(row) if is_ours => Some(OperationKind::Replace(row.clone(), if_match)),
-            Some(row) => {
-                if let Some(holder) = holder
-                    && self.handle.has_entry(self.index, &holder, key).await?
-                {
-                    return Err(violation(self.index.schema(), key, &holder));
-                }
-                // An obsolete entry, which its owner would remove later.
-                Some(OperationKind::Replace(row.clone(), if_match))
-            }
-            None if is_ours => Some(OperationKind::Delete(if_match)),
-            None => None,
-        })
-    }
-
-    async fn list_step(
-        &self,
-        key: &EntityKey,
-        wanted: Option<&Row>,
-        found: Option<&StoredRow>,
-    ) -> Result<Option<ListWrite>> {
-        let form = ListForm::new(E::SCHEMA, self.index.schema());
-        let lists = self.handle.lists(&self.table);
-        let before = lists.read::<E>(&form, key, found.map(|found| &found.row)).await?;
-        let mut after = before.clone();
-        match wanted {
-            Some(row) => after.join(self.change.owner.clone(), form.member(row)?),
-            None => after.leave(&self.change.owner),
-        }
-        if after == before {
-            return Ok(None);
-        }
-        lists.write(&form, key, found, &before, &after).await
-    }
-}
-
-/// Returns `true` if two rows have the same properties, in any order.
-pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
-    if one.len() != other.len() {
-        return Ok(false);
-    }
-    let mut hint = 0;
-    for property in one.properties() {
-        let property = property?;
-        if other.find(property.name, &mut hint)? != Some(property.value) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

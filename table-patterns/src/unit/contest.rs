@@ -11,7 +11,8 @@ use table_core::store::TableStore;
 
 use crate::entities::{SeenRows, StepRecorder, Turn};
 use crate::unit::Unit;
-use crate::unit::reservation::{self, LOSSES, Queue, Reservation, elapsed};
+use crate::unit::queue::Queue;
+use crate::unit::reservation::{self, LOSSES, Reservation, elapsed};
 use crate::unit::rivals::Rivals;
 
 /// The lost attempts of a transaction, and its reservation.

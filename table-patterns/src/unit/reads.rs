@@ -14,7 +14,7 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::entities::{EntityFault, Group, GroupRead, StepRecorder};
 use crate::unit::Unit;
-use crate::unit::reservation::Queue;
+use crate::unit::queue::Queue;
 use crate::unit::rivals::ReadRow;
 
 /// The rows that a unit has read.

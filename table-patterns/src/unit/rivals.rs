@@ -12,7 +12,8 @@ use table_core::store::{StoredRow, TableStore};
 
 use crate::entities::{SeenRows, Turn};
 use crate::patience::Patience;
-use crate::unit::reservation::{PAUSES, Queue, Reservation, Stored, elapsed};
+use crate::unit::queue::Queue;
+use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, Reservations, elapsed};
 
 /// The longest time that counts for one read of the reservations. A clock that is set shortens a wait by no more than this.
 const LONGEST_READ: Duration = Duration::from_secs(1);
@@ -107,18 +108,33 @@ impl Rivals {
     }
 
     /// Waits until the own reservation is the first one, or no other exists. Returns `true` if it had to wait.
-    async fn wait<S: TableStore>(&mut self, queue: &Queue<'_, S>, mut found: Vec<Stored>) -> Result<bool> {
-        // The first reservation, the time since it was first seen as such, and the duration of the last read.
-        let (mut first, mut waited, mut read) = (None, Duration::ZERO, PAUSES.0);
+    async fn wait<S: TableStore>(&mut self, queue: &Queue<'_, S>, mut found: Reservations) -> Result<bool> {
+        // The first reservation and its hold, the time since it was first seen as such, and the duration of the last read.
+        let (mut first, mut waited, mut read) = (None::<(Reservation, Duration)>, Duration::ZERO, PAUSES.0);
+        let (mut has_waited, before) = (false, self.waited);
         loop {
-            self.own = self.own.filter(|own| found.iter().any(|stored| stored.reservation == *own));
-            let Some(ahead) = queue.ahead(&found, self.own) else { return Ok(first.is_some()) };
-            if first != Some(ahead.reservation) {
-                (first, waited) = (Some(ahead.reservation), Duration::ZERO);
+            self.own = self.own.filter(|own| found.may_contain(*own));
+            if self.waited.saturating_sub(before) >= LONGEST_WAIT {
+                self.seen.expire(MOST_EXPIRED);
+            }
+            if queue.is_tired() {
+                queue.discard(&found, self.own).await?;
+                // The next transaction looks again, until none is left.
+                self.is_shared = true;
+            }
+            let Some(ahead) = queue.ahead(&found, self.own) else { return Ok(has_waited) };
+            has_waited = true;
+            if first.is_none_or(|(first, _)| first != ahead.reservation) {
+                // Another process has deleted the one before, whose owner would have been faster.
+                if first.is_some_and(|(_, hold)| waited >= hold / 2) {
+                    self.seen.expire(1);
+                }
+                (first, waited) = (Some((ahead.reservation, ahead.hold)), Duration::ZERO);
             }
             let (began, mut pause) = (self.runtime.now(), Duration::ZERO);
             if waited >= ahead.hold {
                 queue.pass(ahead).await?;
+                first = None;
             } else {
                 // Pauses grow with the wait, to which they add a small part.
                 pause = (waited / 16).clamp(read, PAUSES.1);

@@ -88,7 +88,9 @@ fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str
 fn reason_of(word: &str) -> String {
     match word {
         "feed" => "the entries of a feed are numbered by the program's handle".to_owned(),
-        "copies" => "the relations of copies are types of the program".to_owned(),
+        word if word.starts_with("copied_by ") || word.starts_with("copies_from ") => {
+            "the relations of copies are types of the program".to_owned()
+        }
         other => format!("`{other}` is maintained by the program's types"),
     }
 }

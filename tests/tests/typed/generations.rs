@@ -3,8 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod announced;
+mod desk;
 mod elsewhere;
+mod feeds;
 mod kept;
+mod kit;
+mod participants;
+mod relations;
 mod wide;
 
 use pollster::block_on;

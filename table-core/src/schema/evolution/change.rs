@@ -22,7 +22,7 @@ pub struct Change {
     pub rule: &'static Rule,
     /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The one-time work that [`Verdict::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed` or `property Age`.
+    /// The one-time work that [`Verdict::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or `property Age`.
     pub pending: Option<String>,
 }
 

@@ -134,9 +134,9 @@ rules! {
         "old copies are correct", "nothing to do";
     STORES_OTHERWISE: "EVO-29", "an index stores a part of the entity's key under another name, because its field was renamed, or other properties", NeedsBackfill,
         "old copies lack them", "keep the name with `#[property(\"…\")]`, or build it again before reading it";
-    KEPT_ADDED: "EVO-30", "a feed or copies are declared", NeedsBackfill,
+    KEPT_ADDED: "EVO-30", "a feed or a relation with copies is declared", NeedsBackfill,
         "earlier writes are not in the feed, and their references are not recorded",
         "run the backfill of the feed or of the copies, then rebuild views of the feed";
-    KEPT_REMOVED: "EVO-31", "a feed or copies are no longer declared", NeedsAcceptance,
+    KEPT_REMOVED: "EVO-31", "a feed or a relation with copies is no longer declared", NeedsAcceptance,
         "views and copies are no longer updated", "accept it once no program reads the feed or the copies";
 }

@@ -20,7 +20,7 @@ property Age Edm.Int32
 property Email Edm.String
 property Level Edm.Int64
 property Nickname Edm.String optional
-keeps copies
+keeps copies_from Manager
 index ByAge copies
 index ByAge RowKey .Age padded 10 ordered [0-9]
 index ByAge keeps Age
@@ -107,8 +107,10 @@ const CASES: &[Case] = &[
     ("EVO-28", &[("index ByAge copies", "index ByAge copies sparse")]),
     ("EVO-29", &[("index ByAge property Id", "index ByAge property Number")]),
     ("EVO-29", &[("index ByAge property Id Edm.String", "index ByAge property Id Edm.Int32")]),
-    ("EVO-30", &[("keeps copies\n", "keeps copies\nkeeps feed\n")]),
-    ("EVO-31", &[("keeps copies\n", "")]),
+    ("EVO-30", &[("keeps copies_from Manager\n", "keeps copies_from Manager\nkeeps feed\n")]),
+    ("EVO-30", &[("keeps copies_from Manager\n", "keeps copies_from Deputy\nkeeps copies_from Manager\n")]),
+    ("EVO-30", &[("keeps copies_from Manager\n", "keeps copied_by Manager\nkeeps copies_from Manager\n")]),
+    ("EVO-31", &[("keeps copies_from Manager\n", "")]),
 ];
 
 #[test]
@@ -253,7 +255,7 @@ prop_compose! {
         row_key in key(),
         properties in prop::collection::btree_map("[A-D]", (0..8usize, any::<bool>()), 0..4),
         indexes in prop::collection::btree_map("[X-Z]", index(), 0..3),
-        keeps in prop::sample::subsequence(vec!["copies", "feed"], 0..=2),
+        keeps in prop::sample::subsequence(vec!["copied_by Manager", "copies_from Manager", "feed", "copied_by  ", ""], 0..=5),
     ) -> StoredSchema {
         let labels: BTreeSet<_> = partition_key.iter().chain(&row_key).filter_map(label).map(str::to_owned).collect();
         let mut indexes = indexes;

@@ -73,8 +73,9 @@ async fn next<S: TableStore>(
 ) -> Result<Next> {
     let Some(stored) = stored else {
         let mut layout = SchemaRecord::new(design.clone());
-        if !design.indexes.is_empty() && !is_new && !is_empty(store, table, &own_rows(design)).await? {
-            layout.pending = design.indexes.iter().map(|index| format!("index {}", index.name)).collect();
+        let derived = derived_parts(design);
+        if !derived.is_empty() && !is_new && !is_empty(store, table, &own_rows(design)).await? {
+            layout.pending = derived;
         }
         layout.accepted = accepted.map(|reason| reason.to_owned() + " (first schema stored)");
         return Ok(Next::First(Box::new(layout)));
@@ -106,6 +107,12 @@ async fn next<S: TableStore>(
         layout.accepted = Some(format!("{reason} ({}{rules})", evolution.verdict()));
     }
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
+}
+
+/// Returns the parts of a schema that programs without it do not maintain, as in [`SchemaRecord::pending`].
+fn derived_parts(design: &StoredSchema) -> Vec<String> {
+    let indexes = design.indexes.iter().map(|index| format!("index {}", index.name));
+    indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()
 }
 
 /// Returns the range that contains the `RowKey`s of a schema's entities. Other entity types of the table have other rows.

@@ -44,7 +44,7 @@ struct Ticket {
     agent_name: Option<String>,
 }
 
-/// An entity that copies the title of a ticket, which holds copies itself.
+/// An entity that copies the title of a ticket, and the name of the ticket's agent, which is a copy itself.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copies_from(OfTicket))]
 #[partition_key(tenant)]
@@ -55,6 +55,7 @@ struct Line {
     id: u32,
     ticket: Option<i32>,
     title: Option<String>,
+    agent_name: Option<String>,
 }
 
 struct Assignee;
@@ -88,7 +89,7 @@ struct OfTicket;
 impl Denormal for OfTicket {
     type Source = Ticket;
     type Holder = Line;
-    type Copied = String;
+    type Copied = (String, Option<String>);
     const NAME: &'static str = "line";
     const ON_DELETE: OnDelete = OnDelete::Refuse;
 
@@ -96,16 +97,16 @@ impl Denormal for OfTicket {
         Some(Ticket::key(&line.tenant, u32::try_from(line.ticket?).ok()?))
     }
 
-    fn copied(ticket: &Ticket) -> String {
-        ticket.title.clone()
+    fn copied(ticket: &Ticket) -> Self::Copied {
+        (ticket.title.clone(), ticket.agent_name.clone())
     }
 
-    fn set(line: &mut Line, title: String) {
-        line.title = Some(title);
+    fn set(line: &mut Line, (title, agent_name): Self::Copied) {
+        (line.title, line.agent_name) = (Some(title), agent_name);
     }
 
     fn clear(line: &mut Line) {
-        (line.ticket, line.title) = (None, None);
+        (line.ticket, line.title, line.agent_name) = (None, None, None);
     }
 }
 
@@ -149,8 +150,8 @@ impl Desk {
         self.tickets.get(Ticket::key("t", id)).await
     }
 
-    /// Checks that each ticket and its index entry have the agent's name, each line has its ticket's title, and each source has one
-    /// reference per holder.
+    /// Checks that each ticket and its index entry have the agent's name, each line has its ticket's title and the agent's name, and each source
+    /// has one reference per holder.
     async fn check(&self) -> Result<()> {
         let work = Worker::new(self.outbox.clone()).with_index_handler(&self.agents);
         work.with_index_handler(&self.tickets).with_index_handler(&self.lines).run_until_idle().await?;
@@ -166,8 +167,10 @@ impl Desk {
             assert_eq!(ticket.agent_name.as_deref(), name, "{ticket:?}");
         }
         for line in &lines {
-            let title = line.ticket.map(|ticket| of[&ticket].title.clone());
-            assert_eq!(line.title, title, "{line:?}");
+            let ticket = line.ticket.map(|ticket| of[&ticket]);
+            assert_eq!(line.title, ticket.map(|ticket| ticket.title.clone()), "{line:?}");
+            let name = ticket.and_then(|ticket| ticket.agent).map(|agent| names[&agent]);
+            assert_eq!(line.agent_name.as_deref(), name, "{line:?}");
         }
         assert!(self.tickets.check().run().await?.is_clean());
         let references = Query::new(KeyRange::rows("t", TextRange::prefix(REFERENCE_PREFIX)));
@@ -188,7 +191,7 @@ fn ticket(id: u32, agent: Option<i32>) -> Ticket {
 }
 
 fn line(id: u32, ticket: Option<i32>) -> Line {
-    Line { tenant: "t".into(), id, ticket, title: None }
+    Line { tenant: "t".into(), id, ticket, title: None, agent_name: None }
 }
 
 #[test]

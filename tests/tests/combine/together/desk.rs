@@ -49,9 +49,9 @@ impl Series for Ticket {
     const SLOTS: &'static [&'static str] = series::HOURS;
 }
 
-/// The owner of tickets, whose name is copied into them: one owner is in their partition, and one in another.
+/// The owner of tickets, whose name and firm are copied into them: one owner is in their partition, and one in another. The firm is a copy itself.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copied_by(Owner))]
+#[entity(table = "Desk", copied_by(Owner), copies_from(Employer))]
 #[partition_key(home)]
 #[row_key("person_", id)]
 pub struct Person {
@@ -59,6 +59,48 @@ pub struct Person {
     #[digits(1)]
     pub id: u32,
     pub name: String,
+    pub is_employed: bool,
+    pub firm: Option<String>,
+}
+
+/// The firm of all owners, in the partition of the tickets.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", copied_by(Employer))]
+#[partition_key(home)]
+#[row_key("firm")]
+pub struct Firm {
+    pub home: String,
+    pub name: String,
+}
+
+pub struct Employer;
+
+impl Denormal for Employer {
+    type Source = Firm;
+    type Holder = Person;
+    type Copied = String;
+    const NAME: &'static str = "employer";
+
+    fn reference(person: &Person) -> Option<Selection<Firm, Point>> {
+        person.is_employed.then(|| Firm::key(TENANT))
+    }
+
+    fn copied(firm: &Firm) -> String {
+        firm.name.clone()
+    }
+
+    fn set(person: &mut Person, firm: String) {
+        person.firm = Some(firm);
+    }
+
+    fn clear(person: &mut Person) {
+        (person.is_employed, person.firm) = (false, None);
+    }
+}
+
+/// Returns the text that tickets contain of their owner.
+pub fn signature(person: &str, firm: Option<&str>) -> String {
+    format!("{person} of {firm:?}")
 }
 
 /// The number of people.
@@ -81,7 +123,7 @@ impl Denormal for Owner {
     }
 
     fn copied(person: &Person) -> String {
-        person.name.clone()
+        signature(&person.name, person.firm.as_deref())
     }
 
     fn set(ticket: &mut Ticket, name: String) {
@@ -172,6 +214,7 @@ pub enum Desk {
     Comment(Comment),
     Audit(Audit),
     Person(Person),
+    Firm(Firm),
     Visit(Visit),
     #[other]
     Other(TableEntity),

@@ -31,6 +31,8 @@ fn places() -> Vec<(&'static str, &'static str, String)> {
         "copy_person_0\u{FFFC}owner\u{FFFC}elsewhere\u{FFFC}x",
         "guard_x",
         "sequence_n",
+        "reservation_",
+        "reservation_0000000001_0000000000000001",
         "zzz",
     ];
     let mut places: Vec<_> = reserved

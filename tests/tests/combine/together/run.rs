@@ -13,7 +13,7 @@ use table_patterns::work::Worker;
 use tests::faults::{Control, Death};
 use tests::time::Skew;
 
-use crate::together::desk::{Comment, PEOPLE, Person, TENANT, Ticket, before, person};
+use crate::together::desk::{Comment, Firm, PEOPLE, Person, TENANT, Ticket, before, person};
 use crate::together::odd;
 use crate::together::patterns::{Parts, Pattern};
 use crate::together::visits::Visits;
@@ -289,8 +289,13 @@ impl Run {
             9 if self.has(Pattern::Copies) => {
                 let (process, id) = (self.process(), self.rng.random_range(0..PEOPLE));
                 let name = ["Ada", "Grace", "Joan"][self.rng.random_range(0..3)];
-                let rename = |person: &mut Person| name.clone_into(&mut person.name);
-                let _ = block_on(process.people().update(person(id), rename));
+                if self.rng.random_range(0..2) == 0 {
+                    let rename = |person: &mut Person| name.clone_into(&mut person.name);
+                    let _ = block_on(process.people().update(person(id), rename));
+                } else {
+                    let rename = |firm: &mut Firm| firm.name = format!("{name} Ltd");
+                    let _ = block_on(process.firms().update(Firm::key(TENANT), rename));
+                }
             }
             _ => self.world.pass(self.rng.random_range(0..60)),
         }
@@ -446,9 +451,12 @@ pub fn run(parts: &Parts, seed: u64, steps: usize) {
         block_on(view.rebuild().run()).unwrap();
     }
     if run.has(Pattern::Copies) {
+        let firm = Firm { home: TENANT.to_owned(), name: "Ada Ltd".to_owned() };
+        block_on(process.firms().insert(&firm)).unwrap();
         for id in 0..PEOPLE {
             let home = if id == 0 { TENANT } else { "elsewhere" };
-            let owner = Person { home: home.to_owned(), id, name: "Ada".to_owned() };
+            let name = "Ada".to_owned();
+            let owner = Person { home: home.to_owned(), id, name, is_employed: true, firm: None };
             block_on(process.people().insert(&owner)).unwrap();
         }
     }

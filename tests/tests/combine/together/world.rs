@@ -22,7 +22,7 @@ use table_patterns::view::ViewTable;
 use table_patterns::work::{Runtime, Sweep, WorkMetrics, Worker, WorkerOptions};
 use tests::faults::{Control, Controlled, Outages};
 
-use crate::together::desk::{Audit, Person, TENANT, Ticket, Totals, Trail, before, person};
+use crate::together::desk::{Audit, Firm, Person, TENANT, Ticket, Totals, Trail, before, person, signature};
 use crate::together::patterns::{Parts, Pattern};
 use crate::together::visits;
 use tests::time::{Skew, Time};
@@ -83,6 +83,14 @@ impl Process {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
             .entities_with_outbox::<Person, _>(outbox)
+            .with_runtime(self.runtime.clone())
+    }
+
+    /// Returns the handle of a process on the firm of the owners.
+    pub fn firms(&self) -> Entities<Firm, Desk, Work> {
+        let outbox = self.outbox.clone();
+        Desk::from(outbox.store().clone())
+            .entities_with_outbox::<Firm, _>(outbox)
             .with_runtime(self.runtime.clone())
     }
 
@@ -180,6 +188,7 @@ impl World {
         Worker::with_options(process.outbox.clone(), options)
             .with_index_handler(&self.tickets(process))
             .with_index_handler(&process.people())
+            .with_index_handler(&process.firms())
             .with_index_handler(&visits::handle(process))
     }
 
@@ -241,9 +250,14 @@ impl World {
     /// Returns the model with the names of owners.
     fn named(&self, model: &Model) -> Model {
         let mut model = model.clone();
-        let people = self.alive().people();
+        let (people, firms) = (self.alive().people(), self.alive().firms());
         for Known { ticket, .. } in model.values_mut() {
-            let name = |id: u32| block_on(people.get(person(id))).unwrap().unwrap().into_value().name;
+            // The name of the firm is read from the firm itself, which is two copies away.
+            let name = |id: u32| {
+                let firm = block_on(firms.get(Firm::key(TENANT))).unwrap().unwrap().into_value().name;
+                let person = block_on(people.get(person(id))).unwrap().unwrap().into_value();
+                signature(&person.name, person.is_employed.then_some(firm.as_str()))
+            };
             ticket.owner_name = ticket.owner.map(name);
         }
         model

@@ -1,8 +1,5 @@
 //! An index that is added while programs of the older release write: no write is refused, and the index becomes ready when it misses none of them.
 
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use pollster::block_on;
@@ -15,10 +12,9 @@ use table_patterns::{Entities, EntityStore};
 use tests::faults::Control;
 use tests::time::Time;
 
-use super::{before, indexed, refused, table_at};
+use super::kit::{HOUR, Process, raced, under_load};
+use super::{before, indexed, kit, refused, table_at};
 
-/// Slightly more than an hour: no request that an older program sent before can still take effect.
-const HOUR: Duration = Duration::from_secs(3_601);
 /// Three days, in ticks.
 const DAYS: i64 = 3 * 86_400 * 10_000_000;
 
@@ -56,46 +52,34 @@ fn two_programs_under_load_are_not_refused_and_the_index_misses_nothing() {
         block_on(old.insert(&before::employee(id, &format!("first{id}")))).unwrap();
     }
     let new = block_on(open(&time, &store));
-    let is_over = AtomicBool::new(false);
-    // Losing a race is a valid outcome; an error about the other program's declaration is not.
+    // A value that the other program's index refuses is no race.
     let check = |outcome: Result<()>| {
-        if let Err(error) = outcome {
-            let is_race = error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3");
-            assert!(is_race && error.code() != ErrorCode::UniqueViolation, "{error}");
-        }
+        assert!(outcome.as_ref().err().is_none_or(|error| error.code() != ErrorCode::UniqueViolation));
+        raced(outcome);
     };
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for round in 0_u32.. {
-                let (id, email) = (round % 8, format!("old{}", round % 24));
-                let key = || before::Employee::key("Sales", id);
-                check(match round % 5 {
-                    0 => block_on(old.delete(key(), IfMatch::Any)),
-                    1 => block_on(old.insert_or_replace(&before::employee(id, &email))).map(drop),
-                    2 => block_on(old.merge(&before::employee(id, &email), IfMatch::Any)).map(drop),
-                    3 => block_on(old.update(key(), |one| one.email.clone_from(&email))).map(drop),
-                    _ => block_on(old.insert(&before::employee(id, &email))).map(drop),
-                });
-                time.pass(Duration::from_secs(3));
-                if round > 200 && is_over.load(Ordering::Relaxed) {
-                    break;
-                }
-            }
+    let older = |round: u32| {
+        let (id, email) = (round % 8, format!("old{}", round % 24));
+        let key = || before::Employee::key("Sales", id);
+        check(match round % 5 {
+            0 => block_on(old.delete(key(), IfMatch::Any)),
+            1 => block_on(old.insert_or_replace(&before::employee(id, &email))).map(drop),
+            2 => block_on(old.merge(&before::employee(id, &email), IfMatch::Any)).map(drop),
+            3 => block_on(old.update(key(), |one| one.email.clone_from(&email))).map(drop),
+            _ => block_on(old.insert(&before::employee(id, &email))).map(drop),
         });
-        for round in 0_u32..200 {
-            let (id, email) = (round % 8, format!("new{}", round % 24));
-            let key = || indexed::Employee::key("Sales", id);
-            check(match round % 4 {
-                0 => block_on(new.delete(key(), IfMatch::Any)),
-                1 => block_on(new.insert_or_replace(&indexed::employee(id, &email))).map(drop),
-                2 => block_on(new.update(key(), |one| one.email.clone_from(&email))).map(drop),
-                _ => block_on(new.insert(&indexed::employee(id, &email))).map(drop),
-            });
-            if round % 20 == 0 {
-                assert!(block_on(backfill(&new)).unwrap().retry_after.is_some(), "the older program writes");
-            }
+    };
+    under_load(&time, 200, older, |round| {
+        let (id, email) = (round % 8, format!("new{}", round % 24));
+        let key = || indexed::Employee::key("Sales", id);
+        check(match round % 4 {
+            0 => block_on(new.delete(key(), IfMatch::Any)),
+            1 => block_on(new.insert_or_replace(&indexed::employee(id, &email))).map(drop),
+            2 => block_on(new.update(key(), |one| one.email.clone_from(&email))).map(drop),
+            _ => block_on(new.insert(&indexed::employee(id, &email))).map(drop),
+        });
+        if round % 20 == 0 {
+            assert!(block_on(backfill(&new)).unwrap().retry_after.is_some(), "the older program writes");
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     block_on(build(&time, &new));
 }
@@ -210,7 +194,7 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
 }
 
 type Old = Table<before::Employee, tests::faults::Controlled<Engine>>;
-type Written = Pin<Box<dyn Future<Output = Result<()>>>>;
+type Written = Process<Result<()>>;
 
 /// Lets the backfill make some calls, then the write, then the backfill end, then the write. Returns `true` if the write was refused.
 fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> bool {
@@ -231,24 +215,12 @@ fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> 
     let (writer, builder) = (control.stepped(), Control::default().stepped());
     let stepped = builder.over(store.clone());
     let runtime = time.runtime();
-    let mut built: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move {
+    let built: Process<()> = Box::pin(async move {
         let new = stepped.entities::<indexed::Employee>().with_runtime(runtime);
         let new = new.create_if_missing().await.unwrap();
         drop(backfill(&new).await);
     });
-    let mut written = verb(old);
-    let is_built = (0..of_backfill).any(|_| builder.step(&mut built).is_some());
-    let outcome = (0..of_write).find_map(|_| writer.step(&mut written));
-    if !is_built {
-        while builder.step(&mut built).is_none() {}
-    }
-    let outcome = outcome.unwrap_or_else(|| {
-        loop {
-            if let Some(outcome) = writer.step(&mut written) {
-                return outcome;
-            }
-        }
-    });
+    let outcome = kit::interleave((&builder, built, of_backfill), (&writer, verb(old), of_write));
     let is_refused = refused(outcome);
     block_on(async {
         if new.states().await.unwrap()[0].1 == IndexState::Ready {

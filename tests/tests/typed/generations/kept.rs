@@ -1,163 +1,20 @@
-//! A feed, or copies, that are added while programs of the older release write: no write is refused, and none is missed in the end.
+//! Copies that are added while programs of the older release write: no write is refused, and none is missed in the end.
 
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::retry::Retry;
 use table_core::table::LEASE;
-use table_core::{Entity, ErrorCode, IfMatch, QueueName, Result, Table, TableStore, TableStoreExt};
-use table_patterns::outbox::Outbox;
-use table_patterns::view::{Projection, View, ViewTable};
+use table_core::{IfMatch, Result, TableStore, TableStoreExt};
 use table_patterns::work::{Sweep, Worker};
-use table_patterns::{Entities, EntityStore};
 use tests::faults::{Control, Controlled};
 use tests::time::Time;
 
-use super::{before, fed, refused, table_at};
+use super::desk::{New, Old, named, open_new, open_old, outbox, plain};
+use super::kit::{HOUR, Process, raced, under_load};
+use super::{kit, refused};
 
-/// More than the time after which no request of an older program can take effect.
-const HOUR: Duration = Duration::from_secs(3_601);
 const AGENTS: u32 = 4;
-
-/// Agents, and tickets that refer to them.
-mod plain {
-    #[derive(table_core::Entity, Clone, Debug)]
-    #[entity(table = "Agents")]
-    #[partition_key(tenant)]
-    #[row_key("agent_", id)]
-    pub(super) struct Agent {
-        pub tenant: String,
-        #[digits(4)]
-        pub id: u32,
-        pub name: String,
-    }
-
-    #[derive(table_core::Entity, Clone, Debug)]
-    #[entity(table = "Tickets")]
-    #[partition_key(tenant)]
-    #[row_key("ticket_", number)]
-    pub(super) struct Ticket {
-        pub tenant: String,
-        #[digits(6)]
-        pub number: u32,
-        pub agent: Option<i32>,
-    }
-
-    pub(super) fn agent(id: u32, name: &str) -> Agent {
-        Agent { tenant: "contoso".into(), id, name: name.into() }
-    }
-
-    pub(super) fn ticket(number: u32, agent: u32) -> Ticket {
-        Ticket { tenant: "contoso".into(), number, agent: i32::try_from(agent).ok() }
-    }
-}
-
-/// The same, with the names of the agents in the tickets.
-mod named {
-    use table_core::Selection;
-    use table_core::selection::Point;
-    use table_patterns::denormal::{Denormal, OnDelete};
-
-    #[derive(table_core::Entity, Clone, Debug)]
-    #[entity(table = "Agents", copied_by(Assignee))]
-    #[partition_key(tenant)]
-    #[row_key("agent_", id)]
-    pub(super) struct Agent {
-        pub tenant: String,
-        #[digits(4)]
-        pub id: u32,
-        pub name: String,
-    }
-
-    #[derive(table_core::Entity, Clone, Debug)]
-    #[entity(table = "Tickets", copies_from(Assignee))]
-    #[partition_key(tenant)]
-    #[row_key("ticket_", number)]
-    pub(super) struct Ticket {
-        pub tenant: String,
-        #[digits(6)]
-        pub number: u32,
-        pub agent: Option<i32>,
-        pub agent_name: Option<String>,
-    }
-
-    pub(super) fn agent(id: u32, name: &str) -> Agent {
-        Agent { tenant: "contoso".into(), id, name: name.into() }
-    }
-
-    pub(super) fn ticket(number: u32, agent: u32) -> Ticket {
-        Ticket { tenant: "contoso".into(), number, agent: i32::try_from(agent).ok(), agent_name: None }
-    }
-
-    pub(super) struct Assignee;
-
-    impl Denormal for Assignee {
-        type Source = Agent;
-        type Holder = Ticket;
-        type Copied = String;
-        const NAME: &'static str = "assignee";
-        const ON_DELETE: OnDelete = OnDelete::Clear;
-
-        fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
-            Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
-        }
-        fn copied(agent: &Agent) -> String {
-            agent.name.clone()
-        }
-        fn set(ticket: &mut Ticket, name: String) {
-            ticket.agent_name = Some(name);
-        }
-        fn clear(ticket: &mut Ticket) {
-            (ticket.agent, ticket.agent_name) = (None, None);
-        }
-    }
-}
-
-type Work<S> = Outbox<S, S>;
-
-/// The handles of the newer program.
-#[derive(Clone)]
-struct New<S> {
-    agents: Entities<named::Agent, S, Work<S>>,
-    tickets: Entities<named::Ticket, S, Work<S>>,
-}
-
-/// The handles of the older program.
-#[derive(Clone)]
-struct Old<S> {
-    agents: Table<plain::Agent, S>,
-    tickets: Table<plain::Ticket, S>,
-}
-
-fn outbox<S: TableStore + table_core::queue::QueueStore + Clone>(time: &Time, store: &S) -> Work<S> {
-    Outbox::with_runtime(store.clone(), store.clone(), QueueName::new("copies").unwrap(), time.runtime())
-}
-
-async fn open_new<S>(time: &Time, store: &S) -> New<S>
-where
-    S: TableStore + table_core::queue::QueueStore + Clone + 'static,
-{
-    let outbox = outbox(time, store);
-    let agents = store.entities_with_outbox::<named::Agent, _>(outbox.clone()).with_runtime(time.runtime());
-    let tickets = store.entities_with_outbox::<named::Ticket, _>(outbox).with_runtime(time.runtime());
-    New {
-        agents: agents.create_if_missing().await.unwrap(),
-        tickets: tickets.create_if_missing().await.unwrap(),
-    }
-}
-
-async fn open_old<S: TableStore + Clone>(time: &Time, store: &S) -> Old<S> {
-    let retry = || Retry::default().with_runtime(time.runtime());
-    let (agents, tickets) = (store.table::<plain::Agent>(), store.table::<plain::Ticket>());
-    Old {
-        agents: agents.with_retry(retry()).create_if_missing().await.unwrap(),
-        tickets: tickets.with_retry(retry()).create_if_missing().await.unwrap(),
-    }
-}
 
 impl<S> New<S>
 where
@@ -211,13 +68,6 @@ async fn rename_all(new: &New<Engine>, name: &str) {
     }
 }
 
-/// Losing a race is a valid outcome; an error about the other program's declaration is not.
-fn raced<T>(outcome: Result<T>) {
-    if let Err(error) = outcome {
-        assert!(error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3"), "{error}");
-    }
-}
-
 async fn old_round(old: &Old<Engine>, round: u32) {
     let (id, number) = (round % AGENTS, round % 9);
     let (agent, ticket) = (|| plain::Agent::key("contoso", id), || plain::Ticket::key("contoso", number));
@@ -253,26 +103,18 @@ fn two_programs_under_load_are_not_refused_and_the_copies_miss_nothing() {
         let old = block_on(open_old(&time, &store));
         (0..20).for_each(|round| block_on(old_round(&old, round)));
         let new = block_on(open_new(&time, &store));
-        let is_over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                for round in 0_u32.. {
-                    block_on(old_round(&old, round));
-                    time.pass(Duration::from_secs(3));
-                    if round > 150 && is_over.load(Ordering::Relaxed) {
-                        break;
-                    }
-                }
-            });
-            for round in 0..150 {
+        under_load(
+            &time,
+            150,
+            |round| block_on(old_round(&old, round)),
+            |round| {
                 block_on(new_round(&new, round));
                 if round % 20 == 0 {
                     let waits = block_on(new.backfill(sources_first)).unwrap();
                     assert!(waits.is_some(), "the older program writes");
                 }
-            }
-            is_over.store(true, Ordering::Relaxed);
-        });
+            },
+        );
         // One side is complete while the older program still writes the other.
         block_on(async {
             let mut round = 1_000;
@@ -313,7 +155,7 @@ fn two_programs_under_load_are_not_refused_and_the_copies_miss_nothing() {
     }
 }
 
-type Written = Pin<Box<dyn Future<Output = Result<()>>>>;
+type Written = Process<Result<()>>;
 type Verb = fn(Old<Controlled<Engine>>) -> Written;
 
 /// Interleaves the calls of the older program's write with those of the backfills, suspending each of them at each of its calls.
@@ -360,23 +202,11 @@ fn interleave((at, verb): (usize, Verb), of_write: usize, of_backfill: usize) ->
     time.pass(HOUR);
     let (writer, builder) = (control.stepped(), Control::default().stepped());
     let (stepped, its_time) = (builder.over(store.clone()), time.clone());
-    let mut built: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move {
+    let built: Process<()> = Box::pin(async move {
         let new = open_new(&its_time, &stepped).await;
         drop(new.backfill(sources_first).await);
     });
-    let mut written = verb(old);
-    let is_built = (0..of_backfill).any(|_| builder.step(&mut built).is_some());
-    let outcome = (0..of_write).find_map(|_| writer.step(&mut written));
-    if !is_built {
-        while builder.step(&mut built).is_none() {}
-    }
-    let outcome = outcome.unwrap_or_else(|| {
-        loop {
-            if let Some(outcome) = writer.step(&mut written) {
-                return outcome;
-            }
-        }
-    });
+    let outcome = kit::interleave((&builder, built, of_backfill), (&writer, verb(old), of_write));
     let is_refused = refused(outcome);
     let name = format!("verb {at}, {of_write} calls of the write, {of_backfill} of the backfill");
     block_on(async {
@@ -388,99 +218,4 @@ fn interleave((at, verb): (usize, Verb), of_write: usize, of_backfill: usize) ->
         check(&time, &store, &new, &format!("{name}, renamed")).await;
     });
     is_refused
-}
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Headcounts")]
-#[partition_key(department)]
-#[row_key("sums")]
-struct Headcount {
-    department: String,
-    employees: i64,
-    letters: i64,
-}
-
-struct Headcounts;
-
-impl View for Headcounts {
-    type Source = fed::Employee;
-    type Row = Headcount;
-
-    fn project(employee: &fed::Employee, view: &mut Projection<Headcount>) -> Result<()> {
-        let letters = i64::try_from(employee.email.len()).unwrap();
-        view.add(Headcount::key(&employee.department), Headcount::EMPLOYEES, 1)?;
-        view.add(Headcount::key(&employee.department), Headcount::LETTERS, letters)
-    }
-}
-
-/// Returns the sums of the view, and those of the entities.
-async fn sums(store: &Engine, view: &ViewTable<Headcounts, Engine>) -> [(i64, i64); 2] {
-    while view.catch_up(1_000).await.unwrap().is_behind {}
-    let row = view.table().await.unwrap().get(Headcount::key("Sales")).await.unwrap();
-    let all = store.table::<fed::Employee>().query(fed::Employee::rows("Sales")).collect().await.unwrap();
-    let letters = all.iter().map(|employee| i64::try_from(employee.email.len()).unwrap()).sum();
-    [row.map_or((0, 0), |row| (row.employees, row.letters)), (i64::try_from(all.len()).unwrap(), letters)]
-}
-
-#[test]
-fn two_programs_under_load_are_not_refused_and_a_view_of_the_new_feed_misses_nothing() {
-    let time = Time::default();
-    let store = time.engine();
-    let old = block_on(table_at::<before::Employee>(&time, &store).create_if_missing()).unwrap();
-    let new = store.entities::<fed::Employee>().with_runtime(time.runtime());
-    let new = block_on(new.create_if_missing()).unwrap();
-    let retry = Retry::default().with_runtime(time.runtime());
-    let view = block_on(ViewTable::new(store.clone()).with_retry(retry).create_if_missing()).unwrap();
-    let is_over = AtomicBool::new(false);
-    let key = |round: u32| fed::Employee::key("Sales", round % 8);
-    let employee = |id, email: String| fed::Employee { department: "Sales".into(), id, email };
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for round in 0_u32.. {
-                let (id, email) = (round % 8, "o".repeat(1 + usize::try_from(round % 24).unwrap()));
-                let key = || before::Employee::key("Sales", id);
-                match round % 4 {
-                    0 => raced(block_on(old.delete(key(), IfMatch::Any))),
-                    1 => raced(block_on(old.update(key(), |one| one.email.clone_from(&email)))),
-                    2 => raced(block_on(old.insert_or_replace(&before::employee(id, &email)))),
-                    _ => raced(block_on(old.insert(&before::employee(id, &email)))),
-                }
-                time.pass(Duration::from_secs(3));
-                if round > 150 && is_over.load(Ordering::Relaxed) {
-                    break;
-                }
-            }
-        });
-        for round in 0..150 {
-            let email = "n".repeat(1 + usize::try_from(round % 20).unwrap());
-            match round % 3 {
-                0 => raced(block_on(new.delete(key(round), IfMatch::Any))),
-                1 => raced(block_on(new.insert(&employee(round % 8, email)))),
-                _ => raced(block_on(new.update(key(round), |one| one.email.clone_from(&email)))),
-            }
-            if round % 20 == 0 {
-                assert!(block_on(new.backfill_feed().run()).unwrap().is_some(), "the older program writes");
-                let error = block_on(view.rebuild().run()).unwrap_err();
-                assert_eq!(error.code(), ErrorCode::IndexNotReady, "{error}");
-                assert!(error.to_string().contains("backfill_feed"), "{error}");
-            }
-        }
-        is_over.store(true, Ordering::Relaxed);
-    });
-    block_on(async {
-        while let Some(rest) = new.backfill_feed().run().await.unwrap() {
-            time.pass(rest);
-        }
-        time.pass(LEASE * 2);
-        assert!(refused(old.insert(&before::employee(77, "late")).await));
-        view.rebuild().run().await.unwrap();
-        let [is, wanted] = sums(&store, &view).await;
-        assert_eq!(is, wanted, "rebuilt");
-        for id in 0..8 {
-            raced(new.update(key(id), |one| one.email.push('!')).await);
-        }
-        let [is, wanted] = sums(&store, &view).await;
-        assert_eq!(is, wanted, "followed");
-        assert!(wanted.0 > 0);
-    });
 }

@@ -21,7 +21,8 @@ use super::{BOUND, Counter, Run, entry, post};
 use crate::EntityStore;
 use crate::entities::SeenRows;
 use crate::faults::{Call, Fault, FaultyStore};
-use crate::unit::reservation::{LOSSES, PREFIX, Queue};
+use crate::unit::queue::Queue;
+use crate::unit::reservation::{LOSSES, PREFIX};
 
 /// Reserves the partition, as by a process that then ended.
 fn reserve(run: &Run) {
@@ -214,4 +215,47 @@ fn rows_that_are_no_reservations_delay_nobody() {
     assert!(most.load(Ordering::Relaxed) <= BOUND, "{most:?}");
     assert!(run.timeline.now().saturating_sub(before) < Duration::from_secs(5), "{:?}", run.timeline.now());
     assert_eq!(run.reservations(), rows.len() - 2, "the two with a hold that has ended are deleted");
+}
+
+/// Writes rows among the reservations, as a program with a right to the partition may.
+fn write(run: &Run, rows: impl Iterator<Item = (String, i64)>) {
+    let (table, limits) = (TableName::new("Counters").unwrap(), run.engine.capabilities().limits);
+    let mut rows = rows.peekable();
+    while rows.peek().is_some() {
+        let mut transaction = Transaction::new(PartitionKey::new("t").unwrap(), limits).unwrap();
+        for (parts, hold) in rows.by_ref().take(limits.operations) {
+            let mut row = RowWriter::with_capacity(1);
+            row.property("HoldMillis", ValueRef::Int64(hold));
+            let row_key = EntityKey::new("t", format!("{PREFIX}{parts}")).unwrap().row_key;
+            transaction.push(Operation { row_key, kind: OperationKind::Insert(row.finish()) }).unwrap();
+        }
+        block_on(run.engine.submit(&table, transaction)).unwrap();
+    }
+}
+
+/// Reservations that nobody will delete delay the partition once, however many a program with a right to it writes.
+#[test]
+fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
+    for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {
+        let run = Run::new(7);
+        let (slow, near) =
+            (run.process(0, Duration::from_millis(40)), run.process(1, Duration::from_millis(1)));
+        write(&run, (0..garbage).map(|number| (format!("!{number:06}"), i64::MAX)));
+        write(&run, (0..dead).map(|number| (format!("{:010}_{number:016x}", number / 7), i64::MAX)));
+        let before = run.timeline.now();
+        let tasks = [&slow, &near].map(|process| -> LocalBoxFuture<'_, ()> {
+            Box::pin(async move {
+                for _ in 0..40 {
+                    assert!(post(process).await < 64);
+                }
+            })
+        });
+        run.timeline.run(tasks.into());
+        run.check(80);
+        let delay = run.timeline.now().saturating_sub(before);
+        assert!(delay < Duration::from_secs(4 * 5 + 15), "{dead} and {garbage}: {delay:?}");
+        if garbage == 0 {
+            assert_eq!(run.reservations(), 0, "{dead}");
+        }
+    }
 }

@@ -1,0 +1,189 @@
+//! The queue of the [reservations](crate::unit::reservation) of one partition: its rows are read, inserted and deleted.
+
+use std::time::Duration;
+
+use table_core::error::Result;
+use table_core::etag::IfMatch;
+use table_core::key::{PartitionKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::{Operation, OperationKind};
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::row::RowWriter;
+use table_core::store::TableStore;
+use table_core::transaction::Transaction;
+use table_core::value::ValueRef;
+
+use crate::entities::{SeenRows, touch};
+use crate::unit::reservation::{HOLD, MOST_EXPIRED, PREFIX, Reservation, Reservations, Stored, is_refusal};
+
+/// The maximum number of rows of the queue that are read.
+const MOST_READ: usize = 128;
+
+/// The reservations of one partition.
+pub(super) struct Queue<'a, S> {
+    pub(super) store: &'a S,
+    pub(super) table: &'a TableName,
+    pub(super) partition_key: &'a PartitionKey,
+    pub(super) seen: &'a SeenRows,
+}
+
+impl<S: TableStore> Queue<'_, S> {
+    /// Returns the first reservations in their order; none if the credentials do not cover them.
+    ///
+    /// # Errors
+    /// Any error of a query.
+    pub(super) async fn read(&self) -> Result<Reservations> {
+        let mut queue = Reservations::default();
+        if self.seen.refusal().is_some() {
+            return Ok(queue);
+        }
+        let keys = KeyRange::rows(self.partition_key.as_str(), TextRange::prefix(PREFIX));
+        let query = Query { top: Some(MOST_READ), ..Query::new(keys) };
+        let (mut rows, mut from) = (0, None);
+        loop {
+            let page = match self.store.query(self.table, &query, from.as_ref()).await {
+                Err(error) if is_refusal(error.code()) => {
+                    self.seen.refuse(error);
+                    return Ok(Reservations::default());
+                }
+                page => page?,
+            };
+            rows += page.rows.len();
+            for entity in page.rows.iter() {
+                queue.first.extend(Stored::read(entity)?);
+            }
+            from = page.continuation;
+            queue.is_whole = from.is_none();
+            if queue.is_whole || rows >= MOST_READ {
+                break;
+            }
+        }
+        queue.first.sort_unstable_by_key(|stored| stored.reservation);
+        self.seen.found(&queue.first.iter().map(|stored| stored.reservation.id).collect());
+        Ok(queue)
+    }
+
+    /// Returns the reservation that a transaction waits for, if any.
+    pub(super) fn ahead<'q>(&self, queue: &'q Reservations, own: Option<Reservation>) -> Option<&'q Stored> {
+        if self.is_tired() {
+            return None;
+        }
+        let first = queue.first.iter().find(|stored| !self.seen.is_passed(stored.reservation.id));
+        first.filter(|first| own != Some(first.reservation))
+    }
+
+    /// Returns `true` if the process no longer waits, because it waited in vain for several reservations in a row.
+    pub(super) fn is_tired(&self) -> bool {
+        self.seen.expired() >= MOST_EXPIRED
+    }
+
+    /// Reserves the partition or renews the reservation. The first transaction of the queue touches rows. Returns `None` if the
+    /// credential does not cover reservations.
+    ///
+    /// # Errors
+    /// Any error of a query or a transaction, except a lost response: the reservation is then treated as inserted.
+    pub(super) async fn reserve(
+        &self,
+        own: Option<Reservation>,
+        hold: Duration,
+        mut rows: Vec<RowKey>,
+        random: impl Fn() -> u64,
+    ) -> Result<Option<Reservation>> {
+        let queue = self.read().await?;
+        if self.seen.refusal().is_some() {
+            return Ok(None);
+        }
+        let own = own.filter(|own| queue.may_contain(*own));
+        if self.ahead(&queue, own).is_some() {
+            rows.clear();
+        }
+        rows.truncate(self.store.capabilities().limits.operations.saturating_sub(1));
+        let last = queue.first.last().map_or(0, |stored| stored.reservation.place);
+        let next = own.unwrap_or(Reservation { place: last.saturating_add(1), id: random() });
+        loop {
+            match self.write(next, hold, &rows).await {
+                Ok(None) => return Ok(Some(next)),
+                Ok(Some(at)) => drop(rows.remove(at)),
+                Err(error) if error.is_ambiguous() => return Ok(Some(next)),
+                Err(error) if is_refusal(error.code()) => {
+                    self.seen.refuse(error);
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Writes a reservation and touches rows. If one of these does not exist, nothing is written, and its position is returned.
+    async fn write(
+        &self,
+        reservation: Reservation,
+        hold: Duration,
+        rows: &[RowKey],
+    ) -> Result<Option<usize>> {
+        let mut row = RowWriter::with_capacity(1);
+        row.property(HOLD, ValueRef::Int64(i64::try_from(hold.as_millis()).unwrap_or(i64::MAX)));
+        let kind = OperationKind::InsertOrReplace(row.finish());
+        let mut operations = vec![Operation { row_key: reservation.row_key()?, kind }];
+        let touched =
+            rows.iter().map(|row_key| Operation { row_key: row_key.clone(), kind: touch(IfMatch::Any) });
+        operations.extend(touched);
+        let Err(error) = self.submit(operations).await else { return Ok(None) };
+        match error.operation().and_then(|at| at.checked_sub(1)) {
+            Some(at) if error.is_not_found() && at < rows.len() => Ok(Some(at)),
+            _ => Err(error),
+        }
+    }
+
+    /// Deletes a reservation whose hold has ended, unless it has been renewed.
+    ///
+    /// # Errors
+    /// Any error of a transaction, except that the reservation was deleted or renewed.
+    pub(super) async fn pass(&self, stored: &Stored) -> Result<()> {
+        self.seen.pass(stored.reservation.id);
+        self.seen.expire(1);
+        self.delete([stored]).await
+    }
+
+    /// Deletes the reservations of others, for which the process no longer waits: as many as one transaction may contain.
+    ///
+    /// # Errors
+    /// Any error of a transaction, except that one of the reservations was deleted or renewed.
+    pub(super) async fn discard(&self, queue: &Reservations, own: Option<Reservation>) -> Result<()> {
+        let most = self.store.capabilities().limits.operations;
+        let others = queue.first.iter().filter(|stored| own != Some(stored.reservation));
+        self.delete(others.take(most)).await
+    }
+
+    async fn delete(&self, stored: impl IntoIterator<Item = &Stored>) -> Result<()> {
+        let delete = |stored: &Stored| {
+            let kind = OperationKind::Delete(IfMatch::ETag(stored.etag.clone()));
+            Ok(Operation { row_key: stored.reservation.row_key()?, kind })
+        };
+        let operations = stored.into_iter().map(delete).collect::<Result<Vec<_>>>()?;
+        if operations.is_empty() {
+            return Ok(());
+        }
+        match self.submit(operations).await {
+            Err(error) if !error.is_conflict() && !error.is_ambiguous() && !is_refusal(error.code()) => {
+                Err(error)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Deletes the reservation of a transaction that has ended. Errors are ignored: the outcome of the transaction is known, and the others
+    /// delete the reservation after its hold.
+    pub(super) async fn release(&self, own: Reservation) {
+        if let Ok(delete) = own.delete() {
+            let _expires_otherwise = self.submit(vec![delete]).await;
+        }
+    }
+
+    async fn submit(&self, operations: Vec<Operation>) -> Result<()> {
+        let limits = self.store.capabilities().limits;
+        let mut transaction = Transaction::new(self.partition_key.clone(), limits)?;
+        operations.into_iter().try_for_each(|operation| transaction.push(operation))?;
+        self.store.submit(self.table, transaction).await.map(drop)
+    }
+}

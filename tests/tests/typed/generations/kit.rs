@@ -1,0 +1,69 @@
+//! Two programs at once: an older one that writes under load, and writes that are interleaved with a backfill at each call.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use table_core::Result;
+use tests::faults::Control;
+use tests::time::Time;
+
+/// Slightly more than an hour: no request that an older program sent before can still take effect.
+pub(super) const HOUR: Duration = Duration::from_secs(3_601);
+
+/// A call of one process, to be continued step by step.
+pub(super) type Process<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// Losing a race is a valid outcome; an error about the other program's declaration is not.
+pub(super) fn raced<T>(outcome: Result<T>) {
+    if let Err(error) = outcome {
+        assert!(error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3"), "{error}");
+    }
+}
+
+/// Ends the older program, also if the newer one panics.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs rounds of both programs at once, each at least this often. Three seconds pass after each round of the older one.
+pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, newer: impl Fn(u32)) {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0_u32.. {
+                older(round);
+                time.pass(Duration::from_secs(3));
+                if round > rounds && is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        let _ending = Ending(&is_over);
+        (0..rounds).for_each(newer);
+    });
+}
+
+/// Lets a backfill make some calls, then a write, then the backfill end, then the write. Returns the outcome of the write.
+pub(super) fn interleave<T>(
+    (builder, mut built, of_backfill): (&Control, Process<()>, usize),
+    (writer, mut written, of_write): (&Control, Process<T>, usize),
+) -> T {
+    let is_built = (0..of_backfill).any(|_| builder.step(&mut built).is_some());
+    let outcome = (0..of_write).find_map(|_| writer.step(&mut written));
+    if !is_built {
+        while builder.step(&mut built).is_none() {}
+    }
+    outcome.unwrap_or_else(|| {
+        loop {
+            if let Some(outcome) = writer.step(&mut written) {
+                return outcome;
+            }
+        }
+    })
+}

@@ -1,0 +1,77 @@
+//! A participant is attached to the store of a program, and no part of the stored schema: a program without it writes without it, and is not refused.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pollster::block_on;
+use table_core::{Entity, IfMatch, Result, TableStoreExt};
+use table_patterns::EntityStore;
+use table_patterns::participant::{Changes, Participant};
+use tests::time::Time;
+
+use super::kit::{raced, under_load};
+use super::{before, table_at};
+
+/// The record of a change.
+#[derive(Entity, Clone, Debug)]
+#[entity(table = "Staff")]
+#[partition_key(department)]
+#[row_key("audit_", id)]
+struct Audit {
+    department: String,
+    id: String,
+    email: Option<String>,
+}
+
+struct AuditTrail;
+
+impl Participant<before::Employee> for AuditTrail {
+    fn name(&self) -> &'static str {
+        "audit trail"
+    }
+
+    fn changes(
+        &self,
+        old: Option<&before::Employee>,
+        new: Option<&before::Employee>,
+        out: &mut Changes,
+    ) -> Result<()> {
+        let Some(one) = new.or(old) else { return Ok(()) };
+        let (id, email) = (out.id(), new.map(|new| new.email.clone()));
+        out.insert(&Audit { department: one.department.clone(), id, email })
+    }
+}
+
+#[test]
+fn a_program_without_a_participant_writes_without_its_rows_and_is_not_refused() {
+    let time = Time::default();
+    let store = time.engine();
+    let old = block_on(table_at::<before::Employee>(&time, &store).create_if_missing()).unwrap();
+    let audited = store.clone().with_participant::<before::Employee>(AuditTrail);
+    let new = audited.entities::<before::Employee>().with_runtime(time.runtime());
+    let new = block_on(new.create_if_missing()).unwrap();
+    let written = AtomicUsize::new(0);
+    let key = |id: u32| before::Employee::key("Sales", id % 8);
+    let older = |round: u32| {
+        let employee = before::employee(round % 8, &format!("old{round}"));
+        raced(match round % 3 {
+            0 => block_on(old.insert_or_replace(&employee)).map(drop),
+            1 => block_on(old.delete(key(round), IfMatch::Any)),
+            _ => block_on(old.merge(&employee, IfMatch::Any)).map(drop),
+        });
+    };
+    under_load(&time, 100, older, |round| {
+        let employee = before::employee(round % 8, &format!("new{round}"));
+        let outcome = match round % 3 {
+            0 => block_on(new.insert_or_replace(&employee)).map(drop),
+            1 => block_on(new.delete(key(round), IfMatch::Any)),
+            _ => block_on(new.insert(&employee)).map(drop),
+        };
+        written.fetch_add(usize::from(outcome.is_ok()), Ordering::Relaxed);
+        raced(outcome);
+    });
+    // Exactly the writes of the program with the participant are in the trail.
+    let trail = || block_on(store.table::<Audit>().query(Audit::rows("Sales")).collect()).unwrap();
+    assert_eq!(trail().len(), written.load(Ordering::Relaxed));
+    assert!(!trail().is_empty());
+    assert!(trail().iter().filter_map(|audit| audit.email.as_ref()).all(|email| email.starts_with("new")));
+}
