@@ -114,13 +114,12 @@ fn after_condition(condition: &OperationKind, kind: &OperationKind) -> Option<Op
     if is_condition(kind) {
         return both(condition, kind);
     }
-    let first = match condition {
-        Check(RowState::Present(first)) | Merge(_, first) => first,
+    let (Check(RowState::Present(first)) | Merge(_, first)) = condition else {
         // An insert checks the absence of its row itself.
-        _ => match kind {
-            Insert(row) | InsertOrReplace(row) | InsertOrMerge(row) => return Some(Insert(row.clone())),
-            _ => return None,
-        },
+        return match kind {
+            Insert(row) | InsertOrReplace(row) | InsertOrMerge(row) => Some(Insert(row.clone())),
+            _ => None,
+        };
     };
     let both = |then: &IfMatch| match (first, then) {
         (IfMatch::Any, then) => Some(then.clone()),
