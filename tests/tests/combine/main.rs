@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod declared;
-#[expect(unreachable_pub, dead_code, reason = "the modules of a test binary have no other users")]
+#[expect(unreachable_pub, reason = "the modules of a test binary have no other users")]
 mod mixed;
-#[expect(unreachable_pub, dead_code, reason = "the modules of a test binary have no other users")]
+#[expect(unreachable_pub, reason = "the modules of a test binary have no other users")]
 mod together;
