@@ -129,7 +129,7 @@ struct World {
     schedule: Rc<RefCell<Schedule>>,
     random: Random,
     removed: Option<usize>,
-    /// `true` if another program has written reservations that nobody will delete.
+    /// `true` if another program has written reservations that it will not delete.
     is_hostile: bool,
 }
 
@@ -473,7 +473,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
     (0..count).map(program).collect()
 }
 
-/// Writes reservations that nobody will delete, with the longest hold.
+/// Writes reservations that their writer will not delete, with the longest hold.
 fn leave_reservations(world: &World) {
     let mut store = world.store.borrow_mut();
     for number in 1..=world.below(60) {

@@ -84,6 +84,27 @@ fn an_account_is_backed_up_by_its_changes_and_restored_to_another_one() {
 }
 
 #[test]
+fn files_of_an_engine_are_not_mixed_with_files_of_the_engine_before_a_restore() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fill(at);
+    let before = shown(at, &format!("{CHECKSUM} DB"));
+    shown(at, "backup DIR/backups --store DB --format files");
+    shown(at, "restore DIR/backups DIR/restored");
+    // A generation of rows in between has no files that could be compared.
+    shown(at, "backup DIR/backups --store DB --format rows");
+    std::fs::remove_dir_all(at.join("db")).unwrap();
+    std::fs::rename(at.join("restored"), at.join("db")).unwrap();
+    shown(at, "put Company Sales 4 Age=34 --store DB");
+    let (_, text) = refused(at, "backup DIR/backups --store DB --format files");
+    assert!(text.contains("another engine"), "{text}");
+    assert!(shown(at, "backup verify DIR/backups").starts_with("2 generations, "));
+    shown(at, "restore DIR/backups DIR/first --generation ~1");
+    assert_eq!(shown(at, &format!("{CHECKSUM} DIR/first")), before);
+    shown(at, "backup DIR/others --store DB --format files");
+}
+
+#[test]
 fn generations_are_kept_by_age() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -132,7 +132,7 @@ impl RemoteChange {
     ///     of: Derived::Index(&Employee::SCHEMA.indexes[0]),
     ///     owner: EntityKey::new("Sales", "7")?,
     ///     keys: vec![EntityKey::new("Sales", "ada@contoso.com")?],
-    ///     left: EntryFingerprint::Unknown,
+    ///     fingerprint: EntryFingerprint::Unknown,
     /// };
     /// let text = change.to_text();
     /// assert_eq!(text, r#"["Directory",["Sales","7"],["Sales","ada@contoso.com"]]"#);

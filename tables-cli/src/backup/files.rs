@@ -40,10 +40,7 @@ pub struct CapturedFiles {
 pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
     let began = repository.next_time(Utc::now())?;
     let image = engine.backup_image().await?;
-    let earlier = match repository.newest()?.map(|newest| newest.contents) {
-        Some(Contents::Files { base, .. }) => Some(decode(&base)?),
-        _ => None,
-    };
+    let earlier = repository.newest_base()?.map(|base| decode(&base)).transpose()?;
     let (storage, place) = (&**repository.storage(), repository.storage().to_string());
     let (mut copied, mut copied_bytes, mut kept, mut files) = (0, 0, 0, Vec::new());
     for file in image.files(earlier.as_deref(), &place)? {

@@ -9,11 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::backup::generation::{Contents, Generation};
 use crate::backup::sealed;
-use crate::backup::storage::{Folder, Storage};
+use crate::backup::storage::{Folder, MARKER, Storage};
 use crate::failure::{Failure, Result};
 
-/// The file that marks a folder of backups.
-pub(super) const MARKER: &str = "BACKUPS";
 const GENERATIONS: &str = "generations";
 const ROWS: &str = "rows";
 const FILES: &str = "files";
@@ -152,6 +150,19 @@ impl Repository {
     /// `Refused` if its manifest is damaged.
     pub fn newest(&self) -> Result<Option<Generation>> {
         self.ids()?.last().map(|id| self.read(id)).transpose()
+    }
+
+    /// Returns the `BASE` of the newest generation with files of an engine, in Base64; `None` if no generation has files.
+    ///
+    /// # Errors
+    /// `Refused` if a manifest is damaged.
+    pub(super) fn newest_base(&self) -> Result<Option<String>> {
+        for id in self.ids()?.iter().rev() {
+            if let Contents::Files { base, .. } = self.read(id)?.contents {
+                return Ok(Some(base));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads the newest generation if no text is given, the one before it for `~1`, otherwise the one whose name starts with the text.

@@ -9,6 +9,8 @@ pub mod objects;
 mod requests;
 #[cfg(feature = "object-store")]
 mod segments;
+#[cfg(feature = "object-store")]
+mod shared;
 
 use std::fmt::{Debug, Display};
 use std::io::Read;
@@ -17,6 +19,9 @@ use std::sync::Arc;
 
 use crate::failure::{Failure, Result};
 pub use folder::Folder;
+
+/// The file that marks a folder of backups.
+pub(super) const MARKER: &str = "BACKUPS";
 
 /// The operations on files that a repository needs. Names are relative, such as `generations/20261125T210509.123Z.json`.
 ///

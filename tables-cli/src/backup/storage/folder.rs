@@ -6,8 +6,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::backup::repository::MARKER;
-use crate::backup::storage::{Append, Storage, too_short};
+use crate::backup::storage::{Append, MARKER, Storage, too_short};
 use crate::failure::{Failure, Result};
 use crate::part::part_of;
 

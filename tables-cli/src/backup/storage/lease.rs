@@ -2,7 +2,7 @@
 //!
 //! An object store has no locks that end with a process. The holder therefore renews its lock: it creates the object with the next number, and deletes the
 //! one before it. Another command that sees the same highest number for [`PATIENCE`] takes over by creating the next one. Only one command can create an
-//! object, and whoever does not own the highest one has lost the lock. No clocks are compared.
+//! object, and a command that does not own the highest one has lost the lock. No clocks are compared.
 
 use std::time::{Duration, Instant};
 

@@ -13,6 +13,7 @@ use object_store::{ObjectStore, ObjectStoreScheme};
 use crate::backup::storage::lease::{LOCKS, Lease, PATIENCE};
 use crate::backup::storage::requests::Requests;
 use crate::backup::storage::segments::{self, Growing, Reading};
+use crate::backup::storage::shared::Shared;
 use crate::backup::storage::{Append, Folder, Storage};
 use crate::failure::{Failure, Result};
 
@@ -24,15 +25,6 @@ const SEGMENT: usize = 8 << 20;
 pub struct Objects {
     shared: Arc<Shared>,
     patience: Duration,
-}
-
-/// The data that open files share with the storage.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) requests: Requests,
-    pub(super) segment: usize,
-    shown: String,
-    lease: Mutex<Option<Lease>>,
 }
 
 impl Objects {
@@ -82,31 +74,6 @@ fn public(url: &str) -> String {
 impl fmt::Display for Objects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shared.shown)
-    }
-}
-
-impl Shared {
-    /// Creates or replaces an object, and renews the lock in time.
-    pub(super) fn put(&self, name: &str, content: Bytes) -> Result<()> {
-        self.renew(false)?;
-        self.requests.put(name, content)
-    }
-
-    /// Renews the lock if it is due, or in any case.
-    fn renew(&self, is_required: bool) -> Result<()> {
-        match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some(lease) if is_required || lease.is_due() => lease.renew(&self.requests, &self.shown),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        if let Some(lease) = self.lease.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            // If this fails, the next command waits before it takes over.
-            let _ = lease.release(&self.requests);
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::backup::storage::objects::Shared;
+use crate::backup::storage::shared::Shared;
 use crate::backup::storage::{Append, too_short};
 use crate::failure::{Failure, Result};
 

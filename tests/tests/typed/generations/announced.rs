@@ -52,7 +52,7 @@ fn two_programs_under_load_are_not_refused_and_the_index_misses_nothing() {
         block_on(old.insert(&before::employee(id, &format!("first{id}")))).unwrap();
     }
     let new = block_on(open(&time, &store));
-    // A value that the other program's index refuses is no race.
+    // A value that the other program's index refuses is not a race.
     let check = |outcome: Result<()>| {
         assert!(outcome.as_ref().err().is_none_or(|error| error.code() != ErrorCode::UniqueViolation));
         raced(outcome);

@@ -233,7 +233,7 @@ fn write(run: &Run, rows: impl Iterator<Item = (String, i64)>) {
     }
 }
 
-/// Reservations that nobody will delete delay the partition once, however many a program with a right to it writes.
+/// Reservations that their writer does not delete delay the partition once, however many a program with a right to it writes.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {

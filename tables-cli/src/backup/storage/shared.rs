@@ -1,0 +1,43 @@
+//! The state that the storage of an object store shares with its open files.
+
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use crate::backup::storage::lease::Lease;
+use crate::backup::storage::requests::Requests;
+use crate::failure::Result;
+
+/// The data that open files share with the storage.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) requests: Requests,
+    pub(super) segment: usize,
+    pub(super) shown: String,
+    pub(super) lease: Mutex<Option<Lease>>,
+}
+
+impl Shared {
+    /// Creates or replaces an object, and renews the lock in time.
+    pub(super) fn put(&self, name: &str, content: Bytes) -> Result<()> {
+        self.renew(false)?;
+        self.requests.put(name, content)
+    }
+
+    /// Renews the lock if it is due, or in any case.
+    pub(super) fn renew(&self, is_required: bool) -> Result<()> {
+        match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(lease) if is_required || lease.is_due() => lease.renew(&self.requests, &self.shown),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            // If this fails, the next command waits before it takes over.
+            let _ = lease.release(&self.requests);
+        }
+    }
+}
