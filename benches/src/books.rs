@@ -36,7 +36,7 @@ pub struct Draft {
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
-    /// The document that it records.
+    /// A reference to the document that the entry records.
     pub reference: String,
     /// Accounts and cents, which sum to zero.
     pub lines: Vec<(u32, i64)>,

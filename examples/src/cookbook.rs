@@ -33,7 +33,7 @@ pub struct Options {
 /// Runs the cookbook and prints it to `out`.
 ///
 /// # Errors
-/// Any error of the store or the output; an error for a name in [`Options::only`] that no recipe has.
+/// Any error from the store or the output; an error for a name in [`Options::only`] that no recipe has.
 ///
 /// # Panics
 /// Panics if a result differs from the one computed from the input.
@@ -68,7 +68,7 @@ async fn run_in_account(_: &str, _: &Options, _: &mut dyn Write) -> Result<(), B
 /// panic.
 ///
 /// # Errors
-/// Any error of the store or the output.
+/// Any error from the store or the output.
 ///
 /// # Panics
 /// Panics if a result differs from the one computed from the input.
@@ -112,7 +112,7 @@ async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result
 /// Imports builds of packages and runs the recipes over them.
 ///
 /// # Errors
-/// Any error of the store or the output.
+/// Any error from the store or the output.
 ///
 /// # Panics
 /// Panics if a result differs from the one computed from the index.

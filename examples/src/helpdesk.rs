@@ -44,7 +44,7 @@ const CONTOSO: &str = TENANTS[0];
 /// Runs the whole program with `tickets` tickets.
 ///
 /// # Errors
-/// An error if the folder is not empty, and any error of the store.
+/// An error if the folder is not empty, and any error from the store.
 ///
 /// # Panics
 /// Panics if a result differs from the loaded data.

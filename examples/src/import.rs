@@ -16,7 +16,7 @@ use crate::store::Store;
 /// Inserts or replaces the entities; a second import changes nothing.
 ///
 /// # Errors
-/// Any error of the store or the output.
+/// Any error from the store or the output.
 pub async fn import<E: PlainEntity, T: Borrow<E>>(
     store: &Store,
     what: &str,
@@ -31,7 +31,7 @@ pub async fn import<E: PlainEntity, T: Borrow<E>>(
 /// Imports like [`import`], from an iterator of unknown length.
 ///
 /// # Errors
-/// Any error of the store or the output.
+/// Any error from the store or the output.
 pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
     store: &Store,
     what: &str,
@@ -59,7 +59,7 @@ pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
 /// other write needs index maintenance, which reads the previous rows.
 ///
 /// # Errors
-/// Any error of the store or the output.
+/// Any error from the store or the output.
 pub async fn import_indexed<E: Entity>(
     store: &Store,
     what: &str,

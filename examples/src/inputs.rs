@@ -68,7 +68,7 @@ impl Inputs {
     /// Writes everything into its tables, replacing an earlier import.
     ///
     /// # Errors
-    /// Any error of the store or the output.
+    /// Any error from the store or the output.
     pub async fn import(&self, store: &Store, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         import::<Airport, _>(store, "airports", self.airports.iter().map(Airport::from), out).await?;
         import::<CityAirport, _>(store, "airports by city", self.airports.iter().map(CityAirport::from), out)

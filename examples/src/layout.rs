@@ -70,7 +70,7 @@ fn pieces(grid: &mut Grid, part: &str, pieces: &[KeyPiece]) {
 /// Returns the first two rows with this schema, untyped, as any client of the store would see them.
 ///
 /// # Errors
-/// Any error of a query.
+/// Any error from a query.
 pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Grid> {
     let prefix = match schema.row_key.first() {
         Some(KeyPiece::Literal(text)) => text,

@@ -37,7 +37,7 @@ fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) 
 /// Deletes all tables of a store and returns their number.
 ///
 /// # Errors
-/// Any error of the store. Tables that have already been deleted remain deleted.
+/// Any error from the store. Tables that have already been deleted remain deleted.
 pub async fn delete_tables(store: &impl TableStore) -> Result<usize> {
     let (mut deleted, mut from) = (0, None);
     loop {

@@ -174,7 +174,7 @@ impl Store {
     /// Returns the name of a queue of this run, with a prefix, because an account may contain other queues.
     ///
     /// # Errors
-    /// Any error of [`QueueName::new`].
+    /// Any error from [`QueueName::new`].
     pub fn queue(&self, name: &str) -> Result<QueueName> {
         let queue = QueueName::new(&format!("{}{name}", self.run.prefix))?;
         let mut named = self.run.queues.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,7 +191,7 @@ impl Store {
     /// Deletes the queues of this run, and the container.
     ///
     /// # Errors
-    /// Any error of the queues and the container. Queues that have already been deleted remain deleted.
+    /// Any error from the queues and the container. Queues that have already been deleted remain deleted.
     pub async fn delete_queues_and_blobs(&self) -> Result<()> {
         let named = std::mem::take(&mut *self.run.queues.lock().unwrap_or_else(PoisonError::into_inner));
         for queue in named {

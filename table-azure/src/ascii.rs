@@ -14,7 +14,7 @@ pub(crate) fn json(body: String) -> String {
     })
 }
 
-/// Escapes the characters of an XML body outside ASCII with references. All of them are in the content of elements.
+/// Replaces non-ASCII characters of an XML body with character references. They occur only in the content of elements.
 pub(crate) fn xml(body: String) -> String {
     named(body, |text, character| {
         let _ = write!(text, "&#{};", u32::from(character));

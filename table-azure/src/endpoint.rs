@@ -70,7 +70,7 @@ impl Endpoint {
         !self.path.is_empty()
     }
 
-    /// Returns `true` for this machine: a loopback address, or the name that every system resolves locally.
+    /// Returns `true` if the host is this machine: a loopback address or `localhost`.
     pub(crate) fn is_loopback(&self) -> bool {
         let address = self.host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         matches!(&*self.host, "localhost" | "localhost.")

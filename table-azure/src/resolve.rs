@@ -25,7 +25,7 @@ impl AzureTables {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the error is not from an ambiguous write of this kind of store. Any error of a read.
+    /// `InvalidInput` if the error is not from an ambiguous write of this kind of store. Any error from a read.
     pub async fn outcome_of(&self, error: &Error) -> Result<Option<Committed>> {
         let (Some(sent), Some(table)) = (AmbiguousWrite::of(error), error.table()) else {
             let message =

@@ -70,7 +70,7 @@ impl AzureTables {
     /// Returns the settings of the service.
     ///
     /// # Errors
-    /// Any error of the service. `InternalError` for an invalid response.
+    /// Any error from the service. `InternalError` for an invalid response.
     pub async fn service_properties(&self) -> Result<ServiceProperties> {
         const OPERATION: &str = "get service properties";
         self.run(|client| async move {
@@ -86,7 +86,7 @@ impl AzureTables {
     /// Replaces the settings of the service.
     ///
     /// # Errors
-    /// Any error of the service, for example for more than five CORS rules.
+    /// Any error from the service, for example for more than five CORS rules.
     pub async fn set_service_properties(&self, properties: &ServiceProperties) -> Result<()> {
         let request = of_service("set service properties", Method::PUT, "properties")
             .body("application/xml", properties.to_xml());

@@ -69,7 +69,7 @@ pub trait Index: Sized + 'static {
     /// list's key does not contain.
     ///
     /// # Errors
-    /// Any error of [`Entity::to_row`].
+    /// Any error from [`Entity::to_row`].
     fn to_row(entity: &Self::Entity) -> Result<Row>;
 
     /// Returns the key of the entity that a copy or list entry belongs to.
@@ -81,7 +81,7 @@ pub trait Index: Sized + 'static {
     /// Returns the entity's row in the index, or `None` if it is not indexed.
     ///
     /// # Errors
-    /// Any error of [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row); `PropertyValueTooLarge` if a key is too long (KEY-8).
+    /// Any error from [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row); `PropertyValueTooLarge` if a key is too long (KEY-8).
     fn entry(entity: &Self::Entity) -> Result<Option<IndexEntry>> {
         let (mut partition_key, mut row_key) = (String::new(), String::new());
         if !Self::encode_key(entity, &mut partition_key, &mut row_key)? {

@@ -135,7 +135,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Deletes the table with all its entities and stored schemas. Returns `false` if it did not exist.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn delete_table(&self) -> Result<bool> {
         let table = self.name()?;
         let was_there = match self.store.delete_table(table).await {

@@ -60,7 +60,7 @@ impl CosmosTables {
     /// spelled in the portal.
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid endpoint. Any error of the account.
+    /// `InvalidInput` if the endpoint is invalid; any error that the account returns.
     pub async fn with_key(
         endpoint: &str,
         key: &str,
@@ -76,7 +76,7 @@ impl CosmosTables {
     /// Opens a database with a credential of the vendor's crates. Tables must exist, because a token cannot create them.
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid endpoint. Any error of the account.
+    /// `InvalidInput` if the endpoint is invalid; any error that the account returns.
     pub async fn with_credential(
         endpoint: &str,
         credential: Arc<dyn TokenCredential>,

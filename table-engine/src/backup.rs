@@ -77,7 +77,7 @@ impl EngineOptions {
     /// Restores like [`Engine::restore`], on the disk of these options.
     ///
     /// # Errors
-    /// Any error of [`Engine::restore`].
+    /// Any error from [`Engine::restore`].
     pub fn restore(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<CopyReport> {
         let (from, to) = (&*folder::absolute(from.as_ref())?, &*folder::absolute(to.as_ref())?);
         let source = folder::hold_existing(&self.disk, from)?;

@@ -110,7 +110,7 @@ impl Engine {
     /// Opens a folder with the default options, creating it if it does not exist, and recovers its content.
     ///
     /// # Errors
-    /// Any error of [`EngineOptions::open`].
+    /// Any error from [`EngineOptions::open`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         EngineOptions::new().open(folder)
     }

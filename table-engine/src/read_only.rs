@@ -51,7 +51,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// Any error of [`EngineOptions::open_read_only`].
+    /// Any error from [`EngineOptions::open_read_only`].
     pub fn open_read_only(folder: impl AsRef<Path>) -> Result<Self> {
         EngineOptions::new().open_read_only(folder)
     }

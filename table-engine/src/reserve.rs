@@ -71,7 +71,7 @@ impl Reserve {
     /// Frees the part of the reserve that a checkpoint of `journal` bytes does not need.
     ///
     /// # Errors
-    /// Any error of the file.
+    /// Any error from the file.
     pub(crate) fn shrink_for(&self, journal: u64) -> io::Result<()> {
         let mut room = self.room();
         let Some(file) = &self.file else { return Ok(()) };

@@ -69,7 +69,7 @@ impl Engine {
     /// Counts like [`table_statistics`](Self::table_statistics), and passes the statistics of each partition to `each`, in key order.
     ///
     /// # Errors
-    /// Any error of [`table_statistics`](Self::table_statistics).
+    /// Any error from [`table_statistics`](Self::table_statistics).
     pub fn partition_statistics(
         &self,
         table: &TableName,

@@ -16,7 +16,7 @@ pub fn declared(schema: &StoredSchema) -> Vec<String> {
 /// Refuses a write of plain rows if a stored schema declares derived rows.
 ///
 /// # Errors
-/// `Derived` with the declarations of the schema; any error of the store.
+/// `Derived` with the declarations of the schema; any error from the store.
 pub async fn refuse_plain_writes(store: &DynTableStore, table: &TableName, raw_rows: bool) -> Result<()> {
     if raw_rows {
         return Ok(());

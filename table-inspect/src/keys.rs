@@ -21,7 +21,7 @@ pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 /// Reads the stored schemas of a table, one for each entity type; empty if no program with a schema has opened the table.
 ///
 /// # Errors
-/// Any error of the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+/// Any error from the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
     let keys = table_core::query::KeyRange::partition(table.folded());
     Ok(read_schemas(store, keys).await?.into_iter().map(|(_, schema)| schema).collect())
@@ -131,7 +131,7 @@ pub fn pattern(pieces: &[StoredPiece]) -> String {
 /// Reads one row by its key, with all properties.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn read(
     store: &DynTableStore,
     table: &TableName,

@@ -109,7 +109,7 @@ impl BlobBackup {
     /// # Errors
     /// - `FolderNotOurs` if the prefix contains other blobs, or a backup that this one cannot replace.
     /// - `Corrupted` if a row file of the engine cannot be read.
-    /// - Any error of `Engine::checkpoint` or of the blob store.
+    /// - Any error from `Engine::checkpoint` or of the blob store.
     pub async fn back_up(&self, engine: &Engine) -> Result<CopyReport> {
         let manifest = self.read(MANIFEST).await?;
         let earlier = self.read(BASE).await?;
@@ -155,7 +155,7 @@ impl BlobBackup {
     /// # Errors
     /// - `FolderNotOurs` if the folder is not empty, or the prefix contains no complete backup.
     /// - `Corrupted` with the file and the offset; `BlobNotFound` if a file is missing.
-    /// - `FormatTooNew`, `FormatTooOld`, `Io`, `DiskFull`, or any error of the blob store.
+    /// - `FormatTooNew`, `FormatTooOld`, `Io`, `DiskFull`, or any error from the blob store.
     ///
     /// After an error, a folder that already contains row files is refused by `Engine::open`; empty it before the next attempt.
     pub async fn restore(&self, to: impl AsRef<Folder>) -> Result<CopyReport> {

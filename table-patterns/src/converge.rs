@@ -232,7 +232,7 @@ async fn write_run<D: Derive>(
 /// Submits operations of one partition.
 ///
 /// # Errors
-/// Any error of the store, or of a transaction that is too large.
+/// Any error from the store, or of a transaction that is too large.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -251,7 +251,7 @@ impl<S: TableStore> Feed<S> {
     /// # Errors
     /// - `InvalidInput` (EGT-2) if the entries do not fit into the transaction.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed to the partition during all attempts.
-    /// - Any error of [`TableStore::submit`].
+    /// - Any error from [`TableStore::submit`].
     pub async fn submit(
         &self,
         table: &TableName,
@@ -265,7 +265,7 @@ impl<S: TableStore> Feed<S> {
     /// Returns the partitions of a table that have a feed, in the order of the registry.
     ///
     /// # Errors
-    /// Any error of [`TableStore::query`].
+    /// Any error from [`TableStore::query`].
     pub async fn partitions(&self, table: &TableName) -> Result<Vec<PartitionKey>> {
         Ok(self.listed(table).await?.into_iter().map(|listed| listed.partition_key).collect())
     }
@@ -274,7 +274,7 @@ impl<S: TableStore> Feed<S> {
     ///
     /// # Errors
     /// - `Corrupted` if the head of the feed cannot be read.
-    /// - Any error of [`TableStore::get`] or [`TableStore::query`].
+    /// - Any error from [`TableStore::get`] or [`TableStore::query`].
     ///
     /// A row that is not an entry is skipped: only a program that writes reserved keys can have created it.
     pub async fn read(
@@ -296,7 +296,7 @@ impl<S: TableStore> Feed<S> {
     /// end.
     ///
     /// # Errors
-    /// `Corrupted` if the head of the feed cannot be read; any error of [`TableStore::get`].
+    /// `Corrupted` if the head of the feed cannot be read; any error from [`TableStore::get`].
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};

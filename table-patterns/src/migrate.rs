@@ -143,7 +143,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
     /// Copies the next page. Returns `true` if more pages follow. The first step creates the target table if it does not exist.
     ///
     /// # Errors
-    /// Any error of either store. The position does not change, and the step can be repeated.
+    /// Any error from either store. The position does not change, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let from = match &self.position.place {
             Place::End => return Ok(false),
@@ -166,7 +166,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
     /// Returns the checksums of both tables, the source first. They are equal if the copy is complete. Reads both tables.
     ///
     /// # Errors
-    /// Any error of either store.
+    /// Any error from either store.
     pub async fn checksums(&self) -> Result<(Checksum, Checksum)> {
         let source = Checksum::of(&self.source, &self.position.table).await?;
         Ok((source, Checksum::of(&self.target, &self.into).await?))

@@ -105,7 +105,7 @@ pub trait Participant<E>: Send + Sync {
     /// exist.
     ///
     /// # Errors
-    /// Any error of [`Changes`] or of the participant, in which case the entity is not written.
+    /// Any error from [`Changes`] or of the participant, in which case the entity is not written.
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 
@@ -167,7 +167,7 @@ impl Changes {
     /// Adds a row that must not exist (INS-1).
     ///
     /// # Errors
-    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; any error of encoding the row.
+    /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; any error from encoding the row.
     pub fn insert<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::Insert(row.to_row()?);
         self.write(row.key_of()?, kind)
@@ -176,7 +176,7 @@ impl Changes {
     /// Adds an insert-or-replace of a row (UPS-2).
     ///
     /// # Errors
-    /// Any error of [`insert`](Self::insert).
+    /// Any error from [`insert`](Self::insert).
     pub fn insert_or_replace<R: PlainEntity>(&mut self, row: &R) -> Result<()> {
         let kind = OperationKind::InsertOrReplace(row.to_row()?);
         self.write(row.key_of()?, kind)
@@ -185,7 +185,7 @@ impl Changes {
     /// Removes a row that must exist (DEL-2).
     ///
     /// # Errors
-    /// Any error of [`insert`](Self::insert).
+    /// Any error from [`insert`](Self::insert).
     pub fn delete<R: PlainEntity>(&mut self, key: Selection<R, Point>) -> Result<()> {
         self.write(key.into_key()?, OperationKind::Delete(IfMatch::Any))
     }

@@ -37,7 +37,7 @@ impl Traffic {
     /// Counts a page of a range of keys before it is read: of one partition, or of several, which are on separate servers.
     ///
     /// # Errors
-    /// Any error of [`entities`](Self::entities).
+    /// Any error from [`entities`](Self::entities).
     pub(crate) fn page(&self, table: &str, keys: &KeyRange) -> Result<(), Refusal> {
         keys.partition_key.single().map_or(Ok(()), |partition| self.entities(table, partition, 1))
     }

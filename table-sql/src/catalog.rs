@@ -29,7 +29,7 @@ impl Default for SqlOptions {
 /// Creates a session whose tables are those of a store. Names are case-sensitive without quotes.
 ///
 /// # Errors
-/// `External` with any error of the store.
+/// `External` with any error from the store.
 pub async fn session(store: &DynTableStore, options: &SqlOptions) -> Result<SessionContext> {
     let mut config = SessionConfig::new();
     config.options_mut().sql_parser.enable_ident_normalization = false;

@@ -43,7 +43,7 @@ pub struct TablesSql {
 /// Runs the statement, and writes its rows to `out`. Memory holds all rows of the answer.
 ///
 /// # Errors
-/// `Usage` for a statement that is invalid or writes; any error of the store.
+/// `Usage` for a statement that is invalid or writes; any error from the store.
 pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     let store = command.store.open(Purpose::Read)?;
     let sample = (command.sample > 0).then_some(command.sample);

@@ -153,7 +153,7 @@ impl<'a> Pages<'a> {
     /// Reads the next page; `None` after the last one. A page may be empty even if more pages follow.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn next(&mut self) -> Result<Option<Page>> {
         if self.is_over {
             return Ok(None);
@@ -174,7 +174,7 @@ impl<'a> Pages<'a> {
 /// Returns all tables of a store, including those in which the library stores schemas, feeds and outboxes.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     let (mut from, mut names) = (None, Vec::new());
     loop {

@@ -105,7 +105,7 @@ impl StoreOptions {
     /// Opens the store that the options name.
     ///
     /// # Errors
-    /// `Usage` if no store is named; any error of [`Store::open`].
+    /// `Usage` if no store is named; any error from [`Store::open`].
     pub fn open(&self, purpose: Purpose) -> Result<Store> {
         Store::open(&self.location()?, purpose)
     }
@@ -113,7 +113,7 @@ impl StoreOptions {
     /// Returns the location of the store that the options name.
     ///
     /// # Errors
-    /// `Usage` if no store is named; any error of [`locate`](Self::locate).
+    /// `Usage` if no store is named; any error from [`locate`](Self::locate).
     pub fn location(&self) -> Result<Location> {
         let text = self.store.as_deref().ok_or_else(|| {
             let help = "no store is named; pass `--store FOLDER`, `--store CONNECTION_STRING`, or set `TABLES_STORE`";

@@ -39,7 +39,7 @@ impl Tail {
     /// If the newest rows sort first, this reads one page; otherwise, it reads the whole range. Memory holds `lines` rows and one page.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn begin(
         store: DynTableStore,
         table: TableName,
@@ -74,7 +74,7 @@ impl Tail {
     /// Returns the rows that were added since the last call, oldest first.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn poll(&mut self) -> Result<Vec<TableEntity>> {
         let mut range = self.range.clone();
         if let Some(last) = self.last.clone() {

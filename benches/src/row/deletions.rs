@@ -24,7 +24,7 @@ const BATCH: u32 = 100;
 const READS: u32 = 200;
 /// The number of rounds in which two queues take turns.
 const ROUNDS: usize = 15;
-/// The maximum time after which deleted rows have left the base.
+/// The time limit for merges to remove deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
 /// The time for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);

@@ -13,7 +13,7 @@ use crate::served::worker;
 
 /// The numbers of connections of the rows.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
-/// The minimum ratio to the rate of Azurite.
+/// The minimum ratio to Azurite's rate.
 const TIMES: f64 = 10.0;
 /// The maximum ratio of the 99th percentile latency to the median, at 32 connections.
 const TAIL: f64 = 10.0;

@@ -117,7 +117,7 @@ pub fn check((status, body): (u16, &[u8]), expected: u16) -> Outcome<()> {
     Err(format!("{status} instead of {expected}: {}", String::from_utf8_lossy(body)).into())
 }
 
-/// The queue of the work.
+/// The name of the queue that [`Work::Queue`] uses.
 pub const QUEUE: &str = "ratios";
 
 /// Creates the queue.

@@ -66,7 +66,7 @@ fn read(path: &Path) -> io::Result<Vec<Package>> {
 /// package.
 ///
 /// # Errors
-/// Any error of the reader.
+/// Any error from the reader.
 pub fn parse(index: impl BufRead) -> io::Result<Vec<Package>> {
     let mut packages = Vec::new();
     let mut paragraph = Paragraph::default();

@@ -14,7 +14,7 @@ use crate::store::Store;
 /// Writes the builds, their log and their sections. Data of another number of builds, or of another index, is dropped first.
 ///
 /// # Errors
-/// Any error of the store or the output.
+/// Any error from the store or the output.
 pub async fn import_index(
     index: &PackageIndex,
     store: &Store,

@@ -112,7 +112,7 @@ impl Bookkeeping {
     /// Opens the ledger, and creates its table if it is missing.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn open(store: &Store) -> Stored<Self> {
         let audited = store.clone().with_participant::<Books>(AuditTrail);
         let audited = audited.with_participant::<Account>(AuditTrail).with_participant::<Entry>(AuditTrail);
@@ -140,7 +140,7 @@ impl Bookkeeping {
     /// Opens the books of a tenant.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if they are open; any error of the store.
+    /// `EntityAlreadyExists` if they are open; any error from the store.
     pub async fn open_books(&self, tenant: &str, closed_until: NaiveDate) -> Result<()> {
         let books = Books { tenant: tenant.to_owned(), closed_until };
         let opened = self.entries.transaction(Entry::partition(tenant), async move |unit| {
@@ -153,7 +153,7 @@ impl Bookkeeping {
     /// Returns the accounts of a tenant.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn chart(&self, tenant: &str) -> Stored<Chart> {
         let accounts = self.accounts.query(Account::rows(tenant)).collect().await?;
         Ok(accounts.into_iter().map(|account| (account.number, account.currency)).collect())
@@ -263,7 +263,7 @@ impl Bookkeeping {
     /// Returns the present balance of an account in cents.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn balance(&self, tenant: &str, account: u32) -> Stored<i64> {
         let (page, at) = slot(account);
         Ok(self.balances.get_slot(Balances::key(tenant, page), at).await?.unwrap_or_default())
@@ -272,7 +272,7 @@ impl Bookkeeping {
     /// Returns the balance of an account at the end of a day: the sums of earlier months, and the postings of the month.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn balance_at(&self, tenant: &str, account: u32, day: NaiveDate) -> Stored<i64> {
         let (page, at) = slot(account);
         let months =
@@ -290,7 +290,7 @@ impl Bookkeeping {
     /// Returns all balances at the end of a day that are not zero.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn trial_balance(&self, tenant: &str, day: NaiveDate) -> Stored<BTreeMap<u32, i64>> {
         let mut pages = BTreeMap::<u32, Vec<i64>>::new();
         for row in self.months.query(MonthSums::rows(tenant)).collect().await? {
@@ -317,7 +317,7 @@ impl Bookkeeping {
     /// Returns the entries of some days, both included.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn entries_of(&self, tenant: &str, from: NaiveDate, to: NaiveDate) -> Stored<Vec<EntryLine>> {
         let until = to.checked_add_days(Days::new(1)).unwrap_or(to);
         let days = Entry::by_date_rows(tenant).effective(from..until);
@@ -328,7 +328,7 @@ impl Bookkeeping {
     /// cursor.
     ///
     /// # Errors
-    /// `InvalidInput` for a cursor of another tenant or account; any error of the store.
+    /// `InvalidInput` for a cursor of another tenant or account; any error from the store.
     pub async fn statement(
         &self,
         tenant: &str,
@@ -348,7 +348,7 @@ impl Bookkeeping {
     /// Attaches a document to an entry.
     ///
     /// # Errors
-    /// Any error of the stores.
+    /// Any error from the stores.
     pub async fn attach(&self, tenant: &str, number: u32, document: Vec<u8>) -> Stored<()> {
         let content = Entry::ATTACHMENT_BLOB.content(whole(document));
         self.files.set(Entry::key(tenant, number), [content]).await.map(drop)
@@ -357,7 +357,7 @@ impl Bookkeeping {
     /// Returns the audit log of a year.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn audit(&self, tenant: &str, year: u32) -> Stored<Vec<Audit>> {
         let audits = self.entries.table().store().table::<Audit>();
         audits.query(Audit::rows(tenant).year_is(year)).collect().await

@@ -55,7 +55,7 @@ pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<Earthq
 /// Writes the events into the tables of their days.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn import(store: &Store, events: &[source::Earthquake]) -> Result<(), Box<dyn Error>> {
     let store = store.unmetered();
     let tables = tables(store.clone(), events);

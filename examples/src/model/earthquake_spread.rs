@@ -26,7 +26,7 @@ pub struct SpreadEarthquake {
 /// Returns the events as entries of the log, in the order of the input: the latest first.
 ///
 /// # Errors
-/// Any error of [`earthquake_log::log`].
+/// Any error from [`earthquake_log::log`].
 pub fn log(events: &[source::Earthquake]) -> Result<Vec<SpreadEarthquake>> {
     let spread = |event: earthquake_log::LoggedEarthquake| {
         let earthquake_log::LoggedEarthquake { stamp, id, magnitude, place, .. } = event;

@@ -94,7 +94,7 @@ pub fn table<S: TableStore + Clone + 'static>(
 /// Writes the airports again, and updates their lists in other tables.
 ///
 /// # Errors
-/// Any error of the store or the output.
+/// Any error from the store or the output.
 pub async fn import(
     store: &Store,
     all: &[source::Airport],

@@ -120,7 +120,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
     /// Creates the handles on a store.
     ///
     /// # Errors
-    /// Any error of the engine that contains the queue.
+    /// Any error from the engine that contains the queue.
     pub async fn new(store: S) -> Result<Self> {
         let outbox = Outbox::new(store, Engine::in_memory(), QueueName::new("named-routes")?);
         outbox.create_queues().await?;
@@ -130,7 +130,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
     /// Processes the recorded intents.
     ///
     /// # Errors
-    /// Any error of the queue.
+    /// Any error from the queue.
     pub async fn work(&self) -> Result<()> {
         let worker = Worker::new(self.outbox.clone());
         worker.with_index_handler(&self.airports).with_index_handler(&self.routes).run_until_idle().await
@@ -166,7 +166,7 @@ pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute
 /// Writes the airports of these routes, and the routes with their copies.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn import(
     store: &Store,
     routes: &[Route],

@@ -95,7 +95,7 @@ pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
 /// Writes the routes, and builds their view.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error>> {
     let store = store.unmetered();
     let table = store.table::<WatchedRoute>().create_if_missing().await?;
@@ -118,7 +118,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
 /// Deletes the entries that the view has applied, because it is the only reader of these feeds.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn trim<S: TableStore + Clone + 'static>(
     routes: &Entities<WatchedRoute, S>,
     view: &ViewTable<Traffic, S>,

@@ -36,7 +36,7 @@ impl From<&source::DailyWeather> for RainMonth {
 /// Writes the rain of every month.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn import(store: &Store, weather: &[source::DailyWeather]) -> Result<(), Box<dyn Error>> {
     let mut months: BTreeMap<RainMonth, SeriesRow<RainMonth>> = BTreeMap::new();
     for day in weather {

@@ -43,7 +43,7 @@ pub fn years(weather: &[source::DailyWeather]) -> Vec<RainYear> {
 /// Writes the rain of every year.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn import(store: &Store, weather: &[source::DailyWeather]) -> Result<(), Box<dyn Error>> {
     let table = store.unmetered().wide::<RainYear>().create_if_missing().await?;
     for year in years(weather) {

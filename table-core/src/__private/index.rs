@@ -40,7 +40,7 @@ pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'
 /// Reads a copy of the index `I` as a projection (`ReadableAs::read`).
 ///
 /// # Errors
-/// Any error of [`FromEntity::from_entity`].
+/// Any error from [`FromEntity::from_entity`].
 pub fn project<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -> Result<P> {
     read_copy::<I, P>(copy, of_key)
 }

@@ -101,7 +101,7 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
 /// Implements `Debug` for a generated type that wraps a type of this module.
 ///
 /// # Errors
-/// Any error of the formatter.
+/// Any error from the formatter.
 pub fn debug(f: &mut fmt::Formatter<'_>, name: &str, inside: &dyn fmt::Debug) -> fmt::Result {
     f.debug_tuple(name).field(inside).finish()
 }

@@ -157,7 +157,7 @@ const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &Enti
 /// Classifies a row that could not be read as an `E`: returns `Ok` if it is of another declared type (`NOT_READ`).
 ///
 /// # Errors
-/// Any error of [`FromEntity::read_own`].
+/// Any error from [`FromEntity::read_own`].
 #[cold]
 pub fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     mixed::not_read::<E>(entity, error)
@@ -166,7 +166,7 @@ pub fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
 /// Reads a row as a projection of the entity `E`, or returns `None` for another declared type (`read_own`).
 ///
 /// # Errors
-/// Any error of [`FromEntity::read_own`].
+/// Any error from [`FromEntity::read_own`].
 pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
     mixed::read_own_as::<E, P>(entity)
 }
@@ -181,7 +181,7 @@ pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N
 /// Reads a row of a set or group, and adds its key to an error.
 ///
 /// # Errors
-/// Any error of [`FromEntity::from_entity`].
+/// Any error from [`FromEntity::from_entity`].
 pub fn read_member<T: FromEntity>(entity: EntityRef<'_>) -> Result<Versioned<T>> {
     Versioned::read(entity)
 }

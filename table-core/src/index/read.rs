@@ -97,7 +97,7 @@ pub trait FromCopy<I: Index>: Sized {
     /// Reads a value from the encoded row.
     ///
     /// # Errors
-    /// Any error of [`FromEntity::from_entity`].
+    /// Any error from [`FromEntity::from_entity`].
     fn from_copy(copy: EntityRef<'_>) -> Result<Self>;
 }
 

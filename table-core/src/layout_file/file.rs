@@ -46,7 +46,7 @@ pub(super) fn write(sections: &[Section]) -> String {
 }
 
 /// # Errors
-/// `Corrupted` for a text that is not a layout file; any error of reading a schema.
+/// `Corrupted` for a text that is not a layout file; any error from reading a schema.
 pub(super) fn read(text: &str) -> Result<Vec<Section>> {
     let mut sections: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {

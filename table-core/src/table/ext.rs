@@ -79,7 +79,7 @@ pub trait TableStoreExt: TableStore + Clone {
     /// Returns a table of entities `E` under another name than the one in the schema.
     ///
     /// # Errors
-    /// Any error of [`TableName::new`].
+    /// Any error from [`TableName::new`].
     fn table_named<E: Entity>(&self, name: &str) -> Result<Table<E, Self>> {
         Ok(Table::new(self.clone(), TableName::new(name)?))
     }
@@ -87,7 +87,7 @@ pub trait TableStoreExt: TableStore + Clone {
     /// Returns a table without a schema, whose entities are bags of properties.
     ///
     /// # Errors
-    /// Any error of [`TableName::new`].
+    /// Any error from [`TableName::new`].
     fn untyped(&self, name: &str) -> Result<Table<TableEntity, Self>> {
         Ok(Table::new(self.clone(), TableName::new(name)?))
     }

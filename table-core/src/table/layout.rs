@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// Alias of [`create_if_missing`](Self::create_if_missing), named for an existing table.
     ///
     /// # Errors
-    /// Any error of [`create_if_missing`](Self::create_if_missing).
+    /// Any error from [`create_if_missing`](Self::create_if_missing).
     pub async fn open(self) -> Result<Self> {
         self.create_if_missing().await
     }
@@ -117,7 +117,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn accept_schema(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
         let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
@@ -127,7 +127,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// Returns the schema with which the table was last opened for this entity type, or `None`.
     ///
     /// # Errors
-    /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error of the store.
+    /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error from the store.
     pub async fn schema_record(&self) -> Result<Option<SchemaRecord>> {
         record::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
@@ -162,7 +162,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// handle that was not opened.
     ///
     /// # Errors
-    /// `SchemaMismatch` if the check fails; any error of the store.
+    /// `SchemaMismatch` if the check fails; any error from the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit(&self.store, self.name()?, now).await,
@@ -199,7 +199,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Queries the store. Returns `true` if the stored schema is that of this handle, or `None` if the handle was not opened.
     ///
     /// # Errors
-    /// `SchemaMismatch` if this program cannot write at the same time as programs with the stored schema; any error of the store.
+    /// `SchemaMismatch` if this program cannot write at the same time as programs with the stored schema; any error from the store.
     #[doc(hidden)]
     pub async fn is_current(&self) -> Result<Option<bool>> {
         match &self.standing {

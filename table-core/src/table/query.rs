@@ -199,7 +199,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the page that follows an earlier one of the same query.
     ///
     /// # Errors
-    /// Any error of [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
+    /// Any error from [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
     pub async fn page_from(&self, continuation: &Continuation) -> Result<EntityPage<T>>
     where
         F: ReadableAs<T>,
@@ -255,7 +255,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// ```
     ///
     /// # Errors
-    /// Any error of [`page`](Self::page). Entities before an error have been passed to `each`.
+    /// Any error from [`page`](Self::page). Entities before an error have been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64>
     where
         F: ReadableAs<T>,
@@ -285,7 +285,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the number of entities, up to the [`limit`](Self::limit). Reads all of them, because the service cannot count.
     ///
     /// # Errors
-    /// Any error of [`page`](Self::page).
+    /// Any error from [`page`](Self::page).
     pub async fn count(self) -> Result<u64>
     where
         F: ReadableAs<T>,
@@ -296,7 +296,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns all entities with their versions.
     ///
     /// # Errors
-    /// Any error of [`page`](Self::page).
+    /// Any error from [`page`](Self::page).
     pub async fn collect_versioned(self) -> Result<Vec<Versioned<T>>>
     where
         F: ReadableAs<T>,
@@ -310,7 +310,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns all entities.
     ///
     /// # Errors
-    /// Any error of [`page`](Self::page).
+    /// Any error from [`page`](Self::page).
     pub async fn collect(self) -> Result<Vec<T>>
     where
         F: ReadableAs<T>,
@@ -325,7 +325,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// row.
     ///
     /// # Errors
-    /// Any error of [`page`](Self::page) and of `read`.
+    /// Any error from [`page`](Self::page) and of `read`.
     pub async fn collect_with<R>(mut self, read: impl Fn(EntityRef<'_>) -> Result<R>) -> Result<Vec<R>> {
         let limit = self.paging.limit.unwrap_or(usize::MAX);
         self.paging.select = Select::All;
@@ -348,7 +348,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first entity in key order, or `None`. Requests pages of one entity.
     ///
     /// # Errors
-    /// Any error of [`page`](Self::page).
+    /// Any error from [`page`](Self::page).
     pub async fn first(self) -> Result<Option<Versioned<T>>>
     where
         F: ReadableAs<T>,

@@ -45,7 +45,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Returns one entity as a projection. Only the properties of the projection are requested (DQ-13).
     ///
     /// # Errors
-    /// Any error of [`get`](Self::get).
+    /// Any error from [`get`](Self::get).
     pub fn get_as<'a, P: ProjectionOf<E> + 'a>(
         &'a self,
         key: impl PointKey<E, From: ReadableAs<P>>,
@@ -111,7 +111,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// Any error of [`plan`](Self::plan).
+    /// Any error from [`plan`](Self::plan).
     pub fn plan_many<F: Source>(
         &self,
         keys: impl IntoIterator<Item = Selection<E, Point, F>>,

@@ -48,25 +48,25 @@ pub trait Repository<E: Entity + Send + Sync>:
     /// Inserts an entity.
     ///
     /// # Errors
-    /// Any error of [`Table::insert`].
+    /// Any error from [`Table::insert`].
     fn insert(&self, entity: &E) -> impl Future<Output = Result<ETag>> + Send;
 
     /// Replaces an entity in a version.
     ///
     /// # Errors
-    /// Any error of [`Table::replace`].
+    /// Any error from [`Table::replace`].
     fn replace(&self, entity: &E, if_match: IfMatch) -> impl Future<Output = Result<ETag>> + Send;
 
     /// Inserts or replaces an entity.
     ///
     /// # Errors
-    /// Any error of [`Table::insert_or_replace`].
+    /// Any error from [`Table::insert_or_replace`].
     fn insert_or_replace(&self, entity: &E) -> impl Future<Output = Result<ETag>> + Send;
 
     /// Reads an entity, changes it and writes it, and repeats this if another writer was faster.
     ///
     /// # Errors
-    /// Any error of [`Table::update`].
+    /// Any error from [`Table::update`].
     fn update(
         &self,
         from: impl Into<UpdateFrom<E>>,
@@ -76,13 +76,13 @@ pub trait Repository<E: Entity + Send + Sync>:
     /// Deletes an entity in a version.
     ///
     /// # Errors
-    /// Any error of [`Table::delete`].
+    /// Any error from [`Table::delete`].
     fn delete(&self, key: Selection<E, Point>, if_match: IfMatch) -> impl Future<Output = Result<()>> + Send;
 
     /// Reads an entity.
     ///
     /// # Errors
-    /// Any error of [`Table::get`].
+    /// Any error from [`Table::get`].
     fn get(&self, key: Selection<E, Point>) -> impl Future<Output = Result<Option<Versioned<E>>>> + Send {
         self.as_table().get(key)
     }

@@ -86,7 +86,7 @@ pub(super) fn expand(derive: &str, declaration: TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the messages of an expansion, in order.
+/// Returns the messages of all `compile_error!` calls in an expansion, in order.
 pub(super) fn told(expansion: TokenStream) -> Vec<Told> {
     let (mut told, mut start) = (Vec::new(), None);
     for token in expansion {

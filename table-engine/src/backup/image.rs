@@ -40,7 +40,7 @@ impl Engine {
     /// Returns the files of a backup of everything that was acknowledged before the call. It starts with a checkpoint.
     ///
     /// # Errors
-    /// `InvalidInput` for an engine in memory; any error of [`checkpoint`](Self::checkpoint).
+    /// `InvalidInput` for an engine in memory; any error from [`checkpoint`](Self::checkpoint).
     pub async fn backup_image(&self) -> Result<BackupImage> {
         self.base_to_back_up().await.map(BackupImage)
     }

@@ -67,7 +67,7 @@ impl Engine {
     ///
     /// # Errors
     /// `InvalidInput` for an engine in memory; `FolderNotOurs` if the folder is not empty; `FolderLocked` if another backup is
-    /// being written to it; `Io`, `DiskFull`; any error of [`checkpoint`](Self::checkpoint).
+    /// being written to it; `Io`, `DiskFull`; any error from [`checkpoint`](Self::checkpoint).
     pub async fn salvage_backup(&self, folder: impl AsRef<Path>) -> Result<PartialBackup> {
         let base = self.base_to_back_up().await?;
         let target = &*folder::absolute(folder.as_ref())?;

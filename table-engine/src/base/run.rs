@@ -123,7 +123,7 @@ impl Run {
         Error::of(BaseFault::BrokenRun { run, folder, offset, damage })
     }
 
-    /// Returns the error for rows at an offset that cannot be read.
+    /// Returns the error for unreadable rows at an offset.
     pub(super) fn broken_rows(&self, offset: u64, source: Error) -> Error {
         let (run, folder) = (pool::name(self.number), self.pool.folder.clone());
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })

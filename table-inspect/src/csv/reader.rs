@@ -52,7 +52,7 @@ impl<R: Read> CsvReader<R> {
     /// Reads the header of a file whose cells are separated by `separator`, such as the tabs of copied cells of a spreadsheet.
     ///
     /// # Errors
-    /// Any error of [`new`](Self::new).
+    /// Any error from [`new`](Self::new).
     pub fn separated(input: R, separator: u8, types: Types) -> Result<Self> {
         let watch = Watch::default();
         let mut reader = csv::ReaderBuilder::new()

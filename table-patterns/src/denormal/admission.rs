@@ -28,7 +28,7 @@ impl<E, S: TableStore + Clone> Given<E, S> {
     /// Checks that holders in a table may be written.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a newer program has opened the table with a schema that this one would not maintain; any error of the store.
+    /// `SchemaMismatch` if a newer program has opened the table with a schema that this one would not maintain; any error from the store.
     pub(super) async fn admit(&self, table: &TableName, now: u64) -> Result<()> {
         match &self.usual {
             Some(usual) if usual.table() == table => usual.admit(now).await,

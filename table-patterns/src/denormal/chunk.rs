@@ -29,7 +29,7 @@ impl HolderStep {
     /// Computes the writes that bring a holder in line with its source. `None` means that the source was deleted.
     ///
     /// # Errors
-    /// `Unsupported` if the holder has copies in an unknown relation; any error of the relation.
+    /// `Unsupported` if the holder has copies in an unknown relation; any error from the relation.
     pub(super) fn of<S: TableStore + 'static>(
         (relations, feed, touches): (&[Relation], Option<&FeedRecorder<S>>, bool),
         context: HolderContext<'_>,

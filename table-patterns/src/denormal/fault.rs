@@ -4,7 +4,7 @@ use table_core::error::Fault;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 
-/// A source or a holder that cannot be written or read.
+/// An error in keeping the copies of a source's properties in its holders.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum CopyFault {
     #[error("a relation changed the key of its holder; it may set copied properties only")]

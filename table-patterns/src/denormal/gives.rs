@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// - `InvalidInput` (PAT-DEN-2), with the name of the holder, for a deletion while a holder refers to the source in a relation with
     ///   [`OnDelete::Refuse`].
     /// - `Unsupported` if a holder has copies in a relation that is not registered.
-    /// - Any error of the store.
+    /// - Any error from the store.
     pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
         // A source that does not exist yet has no holders.
         let Some(before) = before.filter(|_| !self.relations.gives.is_empty()) else { return Ok(()) };

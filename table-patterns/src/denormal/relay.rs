@@ -21,7 +21,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// # Errors
     /// - `Unsupported` if a holder has copies in a relation that is not registered.
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
-    /// - Any error of the store.
+    /// - Any error from the store.
     ///
     /// Entities that were already written remain so. Another call continues with the others.
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {

@@ -80,7 +80,7 @@ impl Batch {
     /// Creates a batch of one plan.
     ///
     /// # Errors
-    /// Any error of [`push`](Self::push).
+    /// Any error from [`push`](Self::push).
     pub(crate) fn of(plan: EntityPlan) -> Result<Self> {
         let mut batch = Self::new(plan.key.partition_key.clone());
         batch.push(plan)?;
@@ -167,7 +167,7 @@ impl Batch {
     /// Merges properties into the operation of an entity.
     ///
     /// # Errors
-    /// Any error of encoding a row.
+    /// Any error from encoding a row.
     pub(crate) fn merge_row(&mut self, row_key: &RowKey, more: &table_core::row::Row) -> Result<()> {
         let at = self.places.get(row_key).copied();
         let Some(own) = at.and_then(|at| self.entities.get_mut(at)) else { return Ok(()) };
@@ -205,7 +205,7 @@ impl Batch {
     /// Adds a plan if the batch then fits the operations and bytes of a transaction. A refused plan leaves the batch unchanged.
     ///
     /// # Errors
-    /// `InvalidInput` for too many operations (EGT-2); `RequestBodyTooLarge` for too many bytes (EGT-3); any error of [`push`](Self::push).
+    /// `InvalidInput` for too many operations (EGT-2); `RequestBodyTooLarge` for too many bytes (EGT-3); any error from [`push`](Self::push).
     pub(crate) fn push_within(&mut self, plan: EntityPlan, limits: Option<&Limits>) -> Result<()> {
         self.change(limits, |batch, done| batch.add_entity(plan, done))
     }
@@ -213,7 +213,7 @@ impl Batch {
     /// Adds rows of a pattern that belong to no entity of the batch, all or none.
     ///
     /// # Errors
-    /// Any error of [`push_within`](Self::push_within).
+    /// Any error from [`push_within`](Self::push_within).
     pub(crate) fn add_rows(&mut self, rows: Vec<PlannedRow>, limits: Option<&Limits>) -> Result<()> {
         self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, done)))
     }
@@ -221,7 +221,7 @@ impl Batch {
     /// Adds a step of an entity in another partition.
     ///
     /// # Errors
-    /// Any error of [`push_within`](Self::push_within).
+    /// Any error from [`push_within`](Self::push_within).
     pub(crate) fn add_step(&mut self, source: &RowKey, step: Step, limits: Option<&Limits>) -> Result<()> {
         self.change(limits, |batch, done| {
             batch.add_steps(source, vec![step], done);

@@ -141,7 +141,7 @@ impl<'a> Rounds<'a> {
     /// Commits a batch that does not have to be planned again.
     ///
     /// # Errors
-    /// Any error of [`submit`](Self::submit).
+    /// Any error from [`submit`](Self::submit).
     pub(crate) async fn commit<S: TableStore, O: StepRecorder>(
         mut self,
         site: &Site<'_, S, O>,
@@ -263,7 +263,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     /// Returns the operations of a batch that needs no read, and the number of its intents; `None` if a derived row must be read.
     ///
     /// # Errors
-    /// Any error of the outbox.
+    /// Any error from the outbox.
     pub(crate) async fn assume(&self, batch: &Batch) -> Result<Option<(Vec<Operation>, usize)>> {
         let mut operations = batch.entities().to_vec();
         for (row_key, row) in batch.rows() {

@@ -26,7 +26,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
     /// Adds the rows and steps for a change. Pure, because it is called once for each attempt.
     ///
     /// # Errors
-    /// Any error of the pattern. The entity is then not written.
+    /// Any error from the pattern. The entity is then not written.
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()>;
 
     /// Returns `true` if a write must be completed by reading other entities, by [`complete`](Self::complete).

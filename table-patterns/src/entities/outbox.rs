@@ -33,7 +33,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     /// Registers a partition before steps are recorded there, for the sweep that searches for recorded steps.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     fn prepare(
         &self,
         table: &TableName,
@@ -43,13 +43,13 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     /// Returns the operations that record intents. Called once per attempt, because each transaction has separate rows.
     ///
     /// # Errors
-    /// Any error of encoding a row.
+    /// Any error from encoding a row.
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
 
     /// Seals the operations that record intents. The seal distinguishes them from rows of foreign writers. Called once per attempt.
     ///
     /// # Errors
-    /// Any error of reading the key.
+    /// Any error from reading the key.
     fn seal(
         &self,
         _: &TableName,

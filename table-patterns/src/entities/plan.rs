@@ -160,7 +160,7 @@ pub(crate) trait ReadRow: Send + Sync {
     /// Returns the stored row at a key.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     fn read<'a>(&'a self, key: &'a EntityKey) -> BoxFuture<'a, Result<Option<StoredRow>>>;
 }
 
@@ -176,7 +176,7 @@ pub(crate) trait UndoWrite: Send + Sync {
     /// Checks that the work still holds, directly before the transaction is submitted.
     ///
     /// # Errors
-    /// Any error of the pattern.
+    /// Any error from the pattern.
     fn check(&self) -> Result<()>;
 
     /// Undoes the work. Best effort: leftovers are collected later.

@@ -41,7 +41,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Updates an entity with a fallible change. If it returns an error, that error is returned, and nothing is written.
     ///
     /// # Errors
-    /// Any error of [`update`](Self::update) or `change`.
+    /// Any error from [`update`](Self::update) or `change`.
     pub async fn try_update(
         &self,
         from: impl IntoUpdateFrom<E>,

@@ -87,7 +87,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts or replaces an entity with these properties, which include its own.
     ///
     /// # Errors
-    /// Any error of [`insert_or_replace`](Self::insert_or_replace).
+    /// Any error from [`insert_or_replace`](Self::insert_or_replace).
     pub(crate) async fn put_row(&self, entity: &E, row: Row) -> Result<ETag> {
         let key = entity.key_of()?;
         self.admit(true).await?;
@@ -119,7 +119,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts or merges an entity with these properties, which include its own.
     ///
     /// # Errors
-    /// Any error of [`insert_or_merge`](Self::insert_or_merge).
+    /// Any error from [`insert_or_merge`](Self::insert_or_merge).
     pub(crate) async fn merge_row(&self, entity: &E, row: Row) -> Result<ETag> {
         let key = entity.key_of()?;
         if self.is_blind() {

@@ -35,7 +35,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Plans the write of an entity that changes from `old` to `new`.
     ///
     /// # Errors
-    /// Any error of the contributors.
+    /// Any error from the contributors.
     pub(crate) fn plan(
         &self,
         key: EntityKey,
@@ -49,7 +49,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Plans the write of an entity in a unit that has a separate context.
     ///
     /// # Errors
-    /// Any error of the contributors.
+    /// Any error from the contributors.
     pub(crate) fn plan_in(
         &self,
         context: &WriteContext,
@@ -68,7 +68,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Plans a merge into the stored entity, or its insert.
     ///
     /// # Errors
-    /// Any error of [`plan`](Self::plan).
+    /// Any error from [`plan`](Self::plan).
     pub(crate) fn plan_merge_or_insert(
         &self,
         key: &EntityKey,
@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Plans a merge of properties into the stored entity.
     ///
     /// # Errors
-    /// Any error of [`plan`](Self::plan).
+    /// Any error from [`plan`](Self::plan).
     pub(crate) fn plan_merge(&self, key: &EntityKey, current: &Current<E>, row: Row) -> Result<EntityPlan> {
         let before = match &current.stored {
             Some(stored) => stored.clone(),
@@ -98,7 +98,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Plans a change that removes properties: a replace by the stored properties with the change.
     ///
     /// # Errors
-    /// Any error of [`plan`](Self::plan).
+    /// Any error from [`plan`](Self::plan).
     pub(crate) fn plan_removal(
         &self,
         key: &EntityKey,
@@ -132,7 +132,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Reads the entity if `reads` is `true`, plans the write and commits it. Repeats this after a conflict.
     ///
     /// # Errors
-    /// Any error of the plan or of the commit.
+    /// Any error from the plan or of the commit.
     pub(crate) async fn write(
         &self,
         key: &EntityKey,
@@ -146,7 +146,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Writes like [`write`](Self::write), and also returns the properties that contributors changed.
     ///
     /// # Errors
-    /// Any error of [`write`](Self::write).
+    /// Any error from [`write`](Self::write).
     pub(crate) async fn write_completed(
         &self,
         key: &EntityKey,
@@ -184,7 +184,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Commits a plan that needs no stored version.
     ///
     /// # Errors
-    /// Any error of the commit.
+    /// Any error from the commit.
     pub(crate) async fn write_blind(&self, key: EntityKey, kind: OperationKind) -> Result<Option<ETag>> {
         let planned = self.plan(key.clone(), kind, None, None)?;
         self.write(&key, false, None, |_| Ok(Some(planned.clone()))).await
@@ -193,7 +193,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Commits plans with the caller's conditions on entities. A conflict of an entity is an error.
     ///
     /// # Errors
-    /// Any error of the commit.
+    /// Any error from the commit.
     pub(crate) async fn commit(&self, batch: &Batch) -> Result<Vec<Option<ETag>>> {
         self.commit_in(self.table.name()?, batch).await
     }
@@ -201,7 +201,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Commits plans of entities of any types in another table.
     ///
     /// # Errors
-    /// Any error of the commit.
+    /// Any error from the commit.
     pub(crate) async fn commit_in(&self, table: &TableName, batch: &Batch) -> Result<Vec<Option<ETag>>> {
         self.admit(false).await?;
         Rounds::new(&self.retry, "the indexes of the entities").commit(&self.site(table), batch).await
@@ -210,7 +210,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Checks that no program with a newer schema forbids writes.
     ///
     /// # Errors
-    /// `SchemaMismatch`; any error of the store.
+    /// `SchemaMismatch`; any error from the store.
     pub(crate) async fn admit(&self, is_whole: bool) -> Result<()> {
         self.table.admit(self.retry.runtime().now()).await?;
         if is_whole { self.table.admit_whole() } else { Ok(()) }

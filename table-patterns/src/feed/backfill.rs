@@ -56,7 +56,7 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
     /// Marks the feed as complete. Returns the time after which to try again, if programs of an older release may have requests in flight.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error of the store.
+    /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.
     pub async fn run(self) -> Result<Option<Duration>> {
         let table = &self.handle.table;
         let layout = table.update_schema_record(|_| ()).await?;

@@ -79,7 +79,7 @@ impl<S: TableStore> FeedReader<'_, S> {
     /// Reads the next entries, at most `limit`, oldest first. An empty list means that there are no new entries.
     ///
     /// # Errors
-    /// Any error of [`Feed::read`]; the reader keeps its position.
+    /// Any error from [`Feed::read`]; the reader keeps its position.
     pub async fn next(&mut self, limit: usize) -> Result<Vec<FeedEntry>> {
         loop {
             let known = self.head.filter(|head| head.passed(&self.at) < head.last);
@@ -156,7 +156,7 @@ impl<S: TableStore> Feed<S> {
     /// them.
     ///
     /// # Errors
-    /// Any error of the store. Rows that were deleted before the error remain deleted; call the function again to continue.
+    /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.
     pub async fn trim(&self, table: &TableName, partition_key: &PartitionKey, up_to: &Cursor) -> Result<u64> {
         let Some((before, floor)) = self.raise_floor(table, partition_key, up_to).await? else {
             return Ok(0);

@@ -108,7 +108,7 @@ impl<S: TableStore> Feed<S> {
     /// ```
     ///
     /// # Errors
-    /// `Corrupted` if the head of the feed cannot be read; any error of the store.
+    /// `Corrupted` if the head of the feed cannot be read; any error from the store.
     pub async fn keep_listed(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let retry = Retry::default().with_runtime(self.pace.clone());
         let mut race = retry.start("the head of a feed");

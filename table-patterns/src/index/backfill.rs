@@ -185,7 +185,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// # Errors
     /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too
     ///   small for its entities. The index then stays *building*.
-    /// - Any error of the store: run the backfill again to continue.
+    /// - Any error from the store: run the backfill again to continue.
     ///
     /// An entity that cannot be read, or whose value no key of the index can contain, is a [finding](FindingKind::BadEntity), because no query of the
     /// index could find it.

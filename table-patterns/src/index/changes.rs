@@ -74,7 +74,7 @@ pub enum ChangeKind {
 /// ```
 ///
 /// # Errors
-/// Any error of [`IndexOf::entry`]: `KeyEncoding` if a key of an index cannot contain a value, `PropertyValueTooLarge` if such a key is too
+/// Any error from [`IndexOf::entry`]: `KeyEncoding` if a key of an index cannot contain a value, `PropertyValueTooLarge` if such a key is too
 /// long (KEY-8).
 pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
     let mut changes = Vec::new();

@@ -110,7 +110,7 @@ impl<T> Eventual<T> {
     /// Returns the current entity if it still has the value by which it was found. Sends one more request (PAT-INTER-5).
     ///
     /// # Errors
-    /// Any error of [`Table::get`](table_core::Table::get).
+    /// Any error from [`Table::get`](table_core::Table::get).
     pub async fn verify<E: Entity, S: TableStore, O: StepRecorder>(
         &self,
         table: &Entities<E, S, O>,
@@ -121,7 +121,7 @@ impl<T> Eventual<T> {
     /// Returns the current entity, even if it no longer has the value by which it was found; `None` if it does not exist.
     ///
     /// # Errors
-    /// Any error of [`Table::get`](table_core::Table::get).
+    /// Any error from [`Table::get`](table_core::Table::get).
     pub async fn primary<E: Entity, S: TableStore, O: StepRecorder>(
         &self,
         table: &Entities<E, S, O>,
@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
     /// Returns the requests and the cost of the query, without sending it.
     ///
     /// # Errors
-    /// Any error of [`EntityQuery::plan`].
+    /// Any error from [`EntityQuery::plan`].
     pub fn plan(&self) -> Result<Plan> {
         self.0.plan()
     }
@@ -193,7 +193,7 @@ impl<E: Entity, S: TableStore + Clone, T, F: Source> EventualQuery<E, S, T, F> {
     /// Returns all copies. Each may be stale.
     ///
     /// # Errors
-    /// Any error of [`EntityQuery::collect`].
+    /// Any error from [`EntityQuery::collect`].
     pub async fn collect(self) -> Result<Vec<Eventual<T>>>
     where
         F: ReadableAs<T>,

@@ -75,7 +75,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Each entity is current and has the requested value; an entity that lost the value since the list was read is omitted.
     ///
     /// # Errors
-    /// Any error of [`keys_of`](Self::keys_of).
+    /// Any error from [`keys_of`](Self::keys_of).
     pub async fn get_by_index<I: Index<Entity = E, Consistency = StronglyConsistent>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
@@ -87,7 +87,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// be missing (PAT-INTER-3).
     ///
     /// # Errors
-    /// Any error of [`keys_of`](Self::keys_of).
+    /// Any error from [`keys_of`](Self::keys_of).
     pub async fn get_by_index_eventual<I: Index<Entity = E, Consistency = EventuallyConsistent>>(
         &self,
         list: Selection<E, Point, Lists<I>>,
@@ -127,7 +127,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if `top` is 0; any error of [`keys_of`](Self::keys_of).
+    /// `InvalidInput` if `top` is 0; any error from [`keys_of`](Self::keys_of).
     pub async fn get_page_by_index<I: Index<Entity = E>>(
         &self,
         list: Selection<E, Point, Lists<I>>,

@@ -1,4 +1,4 @@
-//! Owners of the rows of indexes: two entity types cannot have entries under the same keys of a table.
+//! Ownership of index rows: two entity types cannot write entries under the same keys of one table.
 //!
 //! The claims on a table are one row of [`LAYOUTS`], in the partition of the table. They end when the table is deleted and created again.
 
@@ -70,7 +70,7 @@ fn claims_of<E: Entity>(of: &TableName, indexes: &[&IndexSchema]) -> Claims {
 /// # Errors
 /// - `SchemaMismatch` with both names if another entity type has claimed some of the keys.
 /// - `Corrupted` if the claims cannot be read.
-/// - Any error of the store.
+/// - Any error from the store.
 pub(crate) async fn claim<E: Entity>(
     (store, retry): (&impl TableStore, &Retry),
     (of, table): (&TableName, &TableName),

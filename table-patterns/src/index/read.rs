@@ -27,7 +27,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// it costs one more request.
     ///
     /// # Errors
-    /// `IndexNotReady` while the index is building; any error of [`Table::get`](table_core::Table::get).
+    /// `IndexNotReady` while the index is building; any error from [`Table::get`](table_core::Table::get).
     pub fn get<F>(&self, key: impl PointKey<E, From = F>) -> BoxFuture<'_, Result<Option<Versioned<E>>>>
     where
         F: Source<Consistency = StronglyConsistent> + ReadableAs<E>,
@@ -38,7 +38,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns one entity as a projection, for copies that include some of the properties (PAT-INTRA-6).
     ///
     /// # Errors
-    /// Any error of [`get`](Self::get).
+    /// Any error from [`get`](Self::get).
     pub fn get_as<'a, P: ProjectionOf<E> + 'a, F>(
         &'a self,
         key: impl PointKey<E, From = F>,
@@ -52,7 +52,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns the copy in an index of another partition or table, which may be stale (PAT-INTER-3). Sends one request.
     ///
     /// # Errors
-    /// Any error of [`get`](Self::get).
+    /// Any error from [`get`](Self::get).
     pub fn get_eventual<F>(
         &self,
         key: impl PointKey<E, From = F>,
@@ -66,7 +66,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns the copy in a remote index as a projection, for copies that include some of the properties (PAT-INTER-4).
     ///
     /// # Errors
-    /// Any error of [`get`](Self::get).
+    /// Any error from [`get`](Self::get).
     pub fn get_eventual_as<'a, P: ProjectionOf<E> + 'a, F>(
         &'a self,
         key: impl PointKey<E, From = F>,
@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns the entity of an index result if it still has the value by which it was found. Sends one more request (PAT-INTER-5).
     ///
     /// # Errors
-    /// Any error of [`Table::get`](table_core::Table::get).
+    /// Any error from [`Table::get`](table_core::Table::get).
     pub async fn verify<T>(&self, found: &Eventual<T>) -> Result<Option<Versioned<E>>> {
         let Some(entity) = self.primary(found.owner()).await? else { return Ok(None) };
         let Some(index) = index_of::<E>(found.index()) else { return Ok(None) };

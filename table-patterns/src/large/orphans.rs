@@ -19,7 +19,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// another form are ignored.
     ///
     /// # Errors
-    /// Any error of the table or of the blob store. `TableNotFound` is an error, too: a wrong table name must not turn all blobs into
+    /// Any error from the table or of the blob store. `TableNotFound` is an error, too: a wrong table name must not turn all blobs into
     /// orphans.
     pub async fn collect_orphans(&self) -> Result<Collected> {
         let orphans = Orphans {

@@ -21,7 +21,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// # Errors
     /// - `InvalidInput` for two contents of one blob, for an entity that contains the address of a blob without new content, and if the upload took
     ///   more than half of the grace period.
-    /// - Any error of [`Table::insert`](table_core::Table::insert), of the content streams or of the blob store.
+    /// - Any error from [`Table::insert`](table_core::Table::insert), of the content streams or of the blob store.
     ///
     /// The table is unchanged, unless the error [is ambiguous](table_core::Error::is_ambiguous).
     pub async fn insert(
@@ -38,7 +38,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// # Errors
     /// - `InvalidInput` under [`IfMatch::Any`] for an entity that contains the address of a blob without new content, because that blob may have been
     ///   replaced and removed.
-    /// - Any error of [`Table::replace`](table_core::Table::replace) or of [`insert`](Self::insert).
+    /// - Any error from [`Table::replace`](table_core::Table::replace) or of [`insert`](Self::insert).
     pub async fn replace(
         &self,
         entity: E,
@@ -54,7 +54,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if no contents are given.
-    /// - Any error of [`insert`](Self::insert).
+    /// - Any error from [`insert`](Self::insert).
     pub async fn set(
         &self,
         key: Selection<E, Point>,
@@ -79,7 +79,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// grace period. Does nothing if the entity has no such blob.
     ///
     /// # Errors
-    /// Any error of [`Table::update`](table_core::Table::update).
+    /// Any error from [`Table::update`](table_core::Table::update).
     pub async fn remove(&self, from: impl IntoUpdateFrom<E>, blob: Blob<E>) -> Result<Versioned<E>> {
         self.table.update(from, |entity| blob.put(entity, None)).await
     }

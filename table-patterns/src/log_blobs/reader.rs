@@ -56,7 +56,7 @@ impl LogReader {
     /// Streams the lines of the given kinds from one instant (included) to another (excluded), blob by blob. The lines of a blob are in the order in
     /// which they were written. The time ranges of blobs overlap by up to an hour.
     ///
-    /// If the last item is an error, the remaining lines are unknown: `Corrupted` for an invalid line, or any error of the blob store.
+    /// If the last item is an error, the remaining lines are unknown: `Corrupted` for an invalid line, or any error from the blob store.
     pub fn stream(
         &self,
         from: DateTime<Utc>,
@@ -80,7 +80,7 @@ impl LogReader {
     /// Returns the lines in the order of their instants.
     ///
     /// # Errors
-    /// Any error of [`stream`](Self::stream).
+    /// Any error from [`stream`](Self::stream).
     pub async fn collect(
         &self,
         from: DateTime<Utc>,

@@ -158,7 +158,7 @@ impl LogWriter {
     /// Flushes if a flush is due. Returns the number of blobs written.
     ///
     /// # Errors
-    /// Any error of [`flush`](Self::flush).
+    /// Any error from [`flush`](Self::flush).
     pub async fn flush_if_due(&mut self) -> Result<usize> {
         if self.is_due() { self.flush().await } else { Ok(0) }
     }
@@ -166,7 +166,7 @@ impl LogWriter {
     /// Writes all buffered blocks, one blob each, and returns their number.
     ///
     /// # Errors
-    /// Any error of the blob store. Unwritten blocks stay in the buffer. A block whose response was lost is written again, but its lines are read
+    /// Any error from the blob store. Unwritten blocks stay in the buffer. A block whose response was lost is written again, but its lines are read
     /// only once.
     pub async fn flush(&mut self) -> Result<usize> {
         let mut written = 0;

@@ -79,7 +79,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// A [`LogFollower`](crate::log_tail::LogFollower) that has already passed the instant does not return the event.
     ///
     /// # Errors
-    /// `KeyEncoding` for an instant outside the years 1 to 9999; any error of [`append`](Self::append).
+    /// `KeyEncoding` for an instant outside the years 1 to 9999; any error from [`append`](Self::append).
     pub async fn append_at(
         &self,
         instant: DateTime<Utc>,

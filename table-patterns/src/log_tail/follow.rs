@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
     /// first call, which begins in the year 1.
     ///
     /// # Errors
-    /// Any error of [`LogTail::newest`]. Events that were not returned will be returned by a later call.
+    /// Any error from [`LogTail::newest`]. Events that were not returned will be returned by a later call.
     pub async fn next_batch(&mut self, most: usize) -> Result<Vec<Versioned<E>>> {
         let most = most.max(1);
         let horizon = self.horizon();

@@ -57,7 +57,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// On a store whose results are [not ordered](table_core::store::Capabilities::ordered), all events of the partitions are read.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6); any error of a query.
+    /// `TableNotFound` (OPT-6); any error from a query.
     pub async fn newest<C: WholePartitions>(
         &self,
         log: Selection<E, C>,
@@ -69,7 +69,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// Returns the events since an instant, the newest first, at most `most`.
     ///
     /// # Errors
-    /// `KeyEncoding` for an instant outside the years 1 to 9999; any error of [`newest`](Self::newest).
+    /// `KeyEncoding` for an instant outside the years 1 to 9999; any error from [`newest`](Self::newest).
     pub async fn since<C: WholePartitions>(
         &self,
         log: Selection<E, C>,
@@ -104,7 +104,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// ```
     ///
     /// # Errors
-    /// Any error of [`since`](Self::since).
+    /// Any error from [`since`](Self::since).
     pub async fn older_than<C: WholePartitions>(
         &self,
         log: Selection<E, C>,

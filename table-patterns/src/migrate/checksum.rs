@@ -46,7 +46,7 @@ impl Checksum {
     /// Reads a whole table and computes its checksum.
     ///
     /// # Errors
-    /// `Corrupted` for rows that cannot be decoded; any error of the store.
+    /// `Corrupted` for rows that cannot be decoded; any error from the store.
     pub async fn of(store: &impl TableStore, table: &TableName) -> Result<Self> {
         let query = Query::new(KeyRange::ALL);
         let mut checksum = Self::default();

@@ -176,7 +176,7 @@ impl Guard {
 /// Applies a guarded step; `false` if it was skipped.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error of the store.
+/// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.
 pub(crate) async fn apply<S: TableStore>(
     (store, retry): (&S, &Retry),
     table: &TableName,
@@ -235,7 +235,7 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
 /// days ago.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn collect_guards<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -250,7 +250,7 @@ pub async fn collect_guards<S: TableStore>(
 /// other row than the guard.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn collect_all_guards<S: TableStore>(
     store: &S,
     table: &TableName,

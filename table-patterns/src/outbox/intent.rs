@@ -185,7 +185,7 @@ impl Step {
     /// ```
     ///
     /// # Errors
-    /// Any error of encoding the entity.
+    /// Any error from encoding the entity.
     pub fn put<E: PlainEntity>(entity: &E) -> Result<Self> {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrReplace(entity.to_row()?))
     }
@@ -194,7 +194,7 @@ impl Step {
     /// and fields that are `None` leave the stored values unchanged, so every change must contain all properties that the source writes there.
     ///
     /// # Errors
-    /// `InvalidInput` if a field is stored in chunks; any error of encoding the entity.
+    /// `InvalidInput` if a field is stored in chunks; any error from encoding the entity.
     pub fn merge<E: PlainEntity>(entity: &E) -> Result<Self> {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrMerge(entity.to_merge()?))
     }
@@ -202,7 +202,7 @@ impl Step {
     /// Creates a step that deletes an entity if it exists, unless a newer change of the source has been applied.
     ///
     /// # Errors
-    /// Any error of encoding the key.
+    /// Any error from encoding the key.
     pub fn delete<E: PlainEntity>(key: Selection<E, Point>) -> Result<Self> {
         Self::of_entity::<E>(key.into_key()?, TargetWrite::DeleteIfExists)
     }

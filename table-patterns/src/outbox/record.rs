@@ -85,7 +85,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Creates the work queue and the poison queue if they do not exist.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the name of the queue is too long for the suffix `-poison` (QUE-20); any error of the queue store.
+    /// `OutOfRangeInput` if the name of the queue is too long for the suffix `-poison` (QUE-20); any error from the queue store.
     pub async fn create_queues(&self) -> Result<()> {
         self.queues().create_queue(self.queue()).await?;
         self.queues().create_queue(&self.queue().poison()?).await?;
@@ -118,7 +118,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// # Errors
     /// - `InvalidInput` if another intent of the transaction has a guarded step of the same entity for the same target, because both have the same
     ///   version and one of them would be skipped.
-    /// - Any error of [`operation`](Self::operation) or [`Transaction::push`].
+    /// - Any error from [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
         for other in rows::intents(transaction)? {
             if other.source() == intent.source() {
@@ -132,7 +132,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// submitted.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let Inner { store, registered, pace, .. } = &*self.0;
         registry::register(store, registered, table, partition_key, pace.now()).await
@@ -141,7 +141,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Notifies workers that a partition has intents. A lost message only delays the work, because sweeps find the rows.
     ///
     /// # Errors
-    /// Any error of the queue store.
+    /// Any error from the queue store.
     pub async fn notify(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         self.send(&Work::Partition { table: table.clone(), partition_key: partition_key.clone() }).await
     }
@@ -151,7 +151,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// If the notification fails, the call succeeds nevertheless, because a sweep finds the rows.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let partition_key = transaction.partition_key().clone();
         self.register(table, &partition_key).await?;
@@ -205,7 +205,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Returns the approximate numbers of messages in the work queue, including hidden ones, and in the poison queue.
     ///
     /// # Errors
-    /// Any error of the queue store.
+    /// Any error from the queue store.
     pub async fn backlog(&self) -> Result<BacklogCounts> {
         let poison = match self.queues().approximate_count(&self.queue().poison()?).await {
             Err(error) if error.code() == ErrorCode::QueueNotFound => 0,

@@ -51,7 +51,7 @@ pub(crate) struct Place {
 /// Returns the operation that inserts an intent's row.
 ///
 /// # Errors
-/// `EntityTooLarge` if the JSON does not fit into one row; any error of [`Intent::check`].
+/// `EntityTooLarge` if the JSON does not fit into one row; any error from [`Intent::check`].
 pub(crate) fn insert(intent: &Intent, chance: u64) -> Result<Operation> {
     intent.check()?;
     let text = text::write(intent)?;

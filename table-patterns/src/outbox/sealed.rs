@@ -28,7 +28,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     /// Adds a key to the keys in the store. Programs accept it immediately, and use it for sealing after a restart.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn rotate_key(&self) -> Result<()> {
         self.seals().rotate(self.store(), self.runtime().now()).await
     }
@@ -40,7 +40,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     /// step of them.
     ///
     /// # Errors
-    /// Any error of the store. Keys that were deleted before the error remain deleted; call the function again to continue.
+    /// Any error from the store. Keys that were deleted before the error remain deleted; call the function again to continue.
     pub async fn remove_old_keys(&self) -> Result<u64> {
         self.seals().remove_old(self.store()).await
     }
@@ -48,7 +48,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     /// Seals the intents of a transaction that will not be submitted by [`submit`](Outbox::submit).
     ///
     /// # Errors
-    /// Any error of reading the key or of [`Transaction::push`].
+    /// Any error from reading the key or of [`Transaction::push`].
     pub async fn seal(&self, table: &TableName, transaction: Transaction) -> Result<Transaction> {
         let (limits, is_identified) = (*transaction.limits(), transaction.is_identified());
         let (partition_key, operations) = transaction.into_parts();

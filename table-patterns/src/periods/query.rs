@@ -89,7 +89,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
     /// Returns all entities.
     ///
     /// # Errors
-    /// `EntityMismatch` if a stored entity is not an `E`; any error of the store.
+    /// `EntityMismatch` if a stored entity is not an `E`; any error from the store.
     pub async fn collect(self) -> Result<Vec<E>> {
         self.stream().map_ok(Versioned::into_value).try_collect().await
     }

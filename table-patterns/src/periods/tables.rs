@@ -130,7 +130,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Returns the table of an instant, for reads, and for writes of entities without declarations. Sends no request. The table may not exist yet.
     ///
     /// # Errors
-    /// Any error of [`name_of`](Self::name_of).
+    /// Any error from [`name_of`](Self::name_of).
     pub fn table_of(&self, instant: DateTime<Utc>) -> Result<Table<E, S>> {
         Ok(Table::new(self.store.clone(), self.name_of(instant)?))
     }
@@ -166,7 +166,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// ```
     ///
     /// # Errors
-    /// Any error of [`name_of`](Self::name_of) or [`Entities::create_if_missing`].
+    /// Any error from [`name_of`](Self::name_of) or [`Entities::create_if_missing`].
     pub async fn entities_of(&self, instant: DateTime<Utc>) -> Result<Entities<E, S>> {
         let name = self.name_of(instant)?;
         if let Some(known) = self.opened().get(&name) {
@@ -194,7 +194,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Creates the missing tables of the current period and of the periods ahead. Returns the number of created tables (PAT-HVD-5).
     ///
     /// # Errors
-    /// Any error of the store. Tables that have already been created remain.
+    /// Any error from the store. Tables that have already been created remain.
     pub async fn prepare(&self) -> Result<usize> {
         let mut made = 0;
         for period in 0..=i32::from(self.precreate) {
@@ -211,7 +211,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Inserts an entity into the table of its instant, which is created if it is missing.
     ///
     /// # Errors
-    /// Any error of [`name_of`](Self::name_of) or [`Entities::insert`].
+    /// Any error from [`name_of`](Self::name_of) or [`Entities::insert`].
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
         if Self::has_design() {
             return self.entities_of(entity.instant()).await?.insert(entity).await;
@@ -234,7 +234,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Creates a query of a selection in the periods from one instant to another, both included, merged in key order (PAT-HVD-3).
     ///
     /// # Errors
-    /// Any error of [`name_of`](Self::name_of) for either instant; expired periods cannot be read.
+    /// Any error from [`name_of`](Self::name_of) for either instant; expired periods cannot be read.
     pub fn query<C: Class>(
         &self,
         selection: Selection<E, C>,
@@ -256,7 +256,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Safe to run concurrently, and to repeat after a failure, because a table that no longer exists is not an error.
     ///
     /// # Errors
-    /// Any error of the store. Tables that have already been dropped do not return.
+    /// Any error from the store. Tables that have already been dropped do not return.
     pub async fn expire(&self) -> Result<Vec<TableName>> {
         let first = self.first();
         let mut dropped = Vec::new();
@@ -291,7 +291,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Returns the existing tables with the start of their periods, in order.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn tables(&self) -> Result<Vec<(TableName, DateTime<Utc>)>> {
         let (base, mut found, mut from) = (E::SCHEMA.table, Vec::new(), None);
         loop {

@@ -48,7 +48,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`. No number is returned, and a block may be lost.
     /// - `SchemaMismatch` if another entity type takes numbers from a sequence of this name in the partition.
-    /// - Any error of the store.
+    /// - Any error from the store.
     pub async fn next<N: TryFrom<u64>>(&self, partition: Selection<E, Partition>) -> Result<N> {
         let partition_key = key_of(partition)?;
         if let Some(number) = self.with(|in_hand| first(in_hand, &partition_key)) {

@@ -33,7 +33,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// called several times, each time with another number and an empty unit.
     ///
     /// # Errors
-    /// - Any error of `uses` or of [committing](Unit::commit). The number is then free again.
+    /// - Any error from `uses` or of [committing](Unit::commit). The number is then free again.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`.
     /// - `SchemaMismatch` if another entity type takes numbers from a sequence of this name in the partition.
@@ -50,7 +50,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes several numbers at once, for a unit that inserts several entities.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0; any error of [`next`](Self::next).
+    /// `InvalidInput` if `count` is 0; any error from [`next`](Self::next).
     pub async fn take<N: TryFrom<u64> + Copy>(
         &self,
         partition: Selection<E, Partition>,
@@ -65,7 +65,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes the next number in a unit. A unit can take numbers once.
     ///
     /// # Errors
-    /// `InvalidInput` if the number does not fit into an `N`; `InvalidDuplicateRow` if the unit has already taken numbers; any error of the store.
+    /// `InvalidInput` if the number does not fit into an `N`; `InvalidDuplicateRow` if the unit has already taken numbers; any error from the store.
     pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>) -> Result<N> {
         self.take_in(unit, 1).await.map(|numbers| numbers.start)
     }
@@ -73,7 +73,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes several numbers in a unit. A unit can take numbers once.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0; any error of [`next_in`](Self::next_in).
+    /// `InvalidInput` if `count` is 0; any error from [`next_in`](Self::next_in).
     pub async fn take_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>, count: u64) -> Result<Range<N>> {
         let found = unit.read_row(&self.row_key).await?;
         let (numbers, operation) = row::take(found, (&self.row_key, E::SCHEMA.entity), count)
@@ -105,7 +105,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for 0 and for a number above `i64::MAX`; any error of the store.
+    /// `InvalidInput` for 0 and for a number above `i64::MAX`; any error from the store.
     pub async fn set(&self, partition: Selection<E, Partition>, next: u64) -> Result<()> {
         let set = self
             .entities

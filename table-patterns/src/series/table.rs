@@ -50,7 +50,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Returns one period with all its slots; `None` if it does not exist. Sends one request (PAT-SER-1).
     ///
     /// # Errors
-    /// `EntityMismatch` if a slot has a value of another type; any error of a point query.
+    /// `EntityMismatch` if a slot has a value of another type; any error from a point query.
     pub async fn get(&self, key: Selection<E, Point>) -> Result<Option<Versioned<SeriesRow<E>>>> {
         self.table().get_as::<SeriesRow<E>>(key).await
     }
@@ -78,7 +78,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// ```
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the slot does not exist; `EntityMismatch` if it has a value of another type; any error of a point query.
+    /// `OutOfRangeInput` if the slot does not exist; `EntityMismatch` if it has a value of another type; any error from a point query.
     pub async fn get_slot(&self, key: Selection<E, Point>, slot: usize) -> Result<Option<E::Value>> {
         let (name, key) = (self.name(slot)?, key.into_key()?);
         let table = self.table().name()?;
@@ -90,7 +90,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Writes a whole period, and removes the values of empty slots. The last writer wins.
     ///
     /// # Errors
-    /// Any error for an entity that exceeds its limits; any error of the entity's declarations, as in [`Entities::insert`].
+    /// Any error for an entity that exceeds its limits; any error from the entity's declarations, as in [`Entities::insert`].
     pub async fn insert_or_replace(&self, row: &SeriesRow<E>) -> Result<ETag> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
@@ -98,7 +98,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Sets one slot by a merge and leaves the others unchanged (PAT-SER-2). Inserts the entity if it does not exist.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value; any error of [`insert_or_replace`](Self::insert_or_replace).
+    /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value; any error from [`insert_or_replace`](Self::insert_or_replace).
     pub async fn set(&self, entity: &E, slot: usize, value: E::Value) -> Result<ETag> {
         self.set_all(entity, [(slot, value)]).await
     }
@@ -106,7 +106,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Sets several slots in one request, like [`set`](Self::set). If a slot occurs twice, the last value is used.
     ///
     /// # Errors
-    /// Any error of [`set`](Self::set).
+    /// Any error from [`set`](Self::set).
     pub async fn set_all(
         &self,
         entity: &E,
@@ -146,7 +146,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Adds to several slots of one period, either all or none, like [`increment`](Self::increment). Returns the sums in the given order.
     ///
     /// # Errors
-    /// `InvalidInput` if a slot is named twice; any error of [`increment`](Self::increment).
+    /// `InvalidInput` if a slot is named twice; any error from [`increment`](Self::increment).
     pub async fn increment_all(&self, entity: &E, by: &[(usize, E::Value)]) -> Result<Vec<E::Value>>
     where
         E::Value: SlotNumber,

@@ -36,7 +36,7 @@ impl Tenant {
     /// Counts the rows and blobs of the tenant. Reads its partitions once, and lists its blobs. Remote rows are not counted.
     ///
     /// # Errors
-    /// `InvalidInput` if a type with remote rows is not registered; any error of the stores.
+    /// `InvalidInput` if a type with remote rows is not registered; any error from the stores.
     pub async fn count(&self) -> Result<Count> {
         self.check()?;
         let mut count = Count::default();

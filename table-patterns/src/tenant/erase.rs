@@ -52,7 +52,7 @@ impl Tenant {
     /// # Errors
     /// - `InvalidInput` if a type with remote rows is not registered.
     /// - `UpdateConditionNotSatisfied` if rows are left after three passes.
-    /// - Any error of the stores.
+    /// - Any error from the stores.
     pub async fn erase(&self) -> Result<Erased> {
         self.check()?;
         let mut erased = Erased::default();
@@ -74,7 +74,7 @@ impl Tenant {
     /// Counts everything that an erasure deletes, including remote rows: 0 after an erasure. Reads remote indexes completely.
     ///
     /// # Errors
-    /// Any error of the stores.
+    /// Any error from the stores.
     pub async fn remaining(&self) -> Result<u64> {
         let count = self.count().await?;
         let mut left = count.rows() + count.blobs;

@@ -174,7 +174,7 @@ impl Export<'_> {
     /// # Errors
     /// - `InvalidInput` if a row names a blob whose store is not registered, or a type with remote rows is not registered.
     /// - `BlobNotFound` if a row names a missing blob.
-    /// - Any error of the stores. The step can be repeated.
+    /// - Any error from the stores. The step can be repeated.
     pub async fn step(&mut self) -> Result<Option<String>> {
         if self.position.places.is_empty() {
             self.tenant.check()?;

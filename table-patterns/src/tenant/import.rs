@@ -97,7 +97,7 @@ impl Tenant {
     /// Copies the tenant to another store, or to other partitions of this one.
     ///
     /// # Errors
-    /// Any error of [`Export::step`](super::Export::step), [`Import::push`] or [`Import::finish`].
+    /// Any error from [`Export::step`](super::Export::step), [`Import::push`] or [`Import::finish`].
     pub async fn copy_to(&self, target: &Self) -> Result<Imported> {
         let (mut export, mut import) = (self.export(), target.import());
         while let Some(lines) = export.step().await? {
@@ -121,7 +121,7 @@ impl Import<'_> {
     /// - `InvalidInput` for a text that is not a line of an export of these places; if a row contains the name of its partition and is
     ///   imported under another name; if recorded steps are imported under another name.
     /// - `FormatTooNew` for an export of a newer program.
-    /// - Any error of the stores.
+    /// - Any error from the stores.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
         let mut rows: Vec<(usize, Incoming)> = Vec::new();
         for text in lines.lines() {
@@ -247,7 +247,7 @@ impl Import<'_> {
     /// - `InvalidInput` if the last line of the export is missing.
     /// - `ResourceNotFound` if an entity holds copies of one that is not stored here.
     /// - `UniqueViolation` if another tenant has the value of a unique remote index.
-    /// - Any error of the stores.
+    /// - Any error from the stores.
     pub async fn finish(&mut self) -> Result<Imported> {
         if !self.is_ended {
             return Err(Error::of(TenantFault::Incomplete));

@@ -87,7 +87,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Records a lost attempt. Reserves the partition after several, and again if another process has written in spite of the reservation.
     ///
     /// # Errors
-    /// Any error of reading or writing the reservation.
+    /// Any error from reading or writing the reservation.
     pub(super) async fn lost(
         &self,
         contest: &mut Contest,

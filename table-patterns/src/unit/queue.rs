@@ -31,7 +31,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// Returns the first reservations in their order; none if the credentials do not cover them.
     ///
     /// # Errors
-    /// Any error of a query.
+    /// Any error from a query.
     pub(super) async fn read(&self) -> Result<Reservations> {
         let mut queue = Reservations::default();
         if self.seen.refusal().is_some() {
@@ -81,7 +81,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// credential does not cover reservations.
     ///
     /// # Errors
-    /// Any error of a query or a transaction, except a lost response: the reservation is then treated as inserted.
+    /// Any error from a query or a transaction, except a lost response: the reservation is then treated as inserted.
     pub(super) async fn reserve(
         &self,
         own: Option<Reservation>,
@@ -138,7 +138,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// Deletes a reservation whose hold has ended, unless it has been renewed.
     ///
     /// # Errors
-    /// Any error of a transaction, except that the reservation was deleted or renewed.
+    /// Any error from a transaction, except that the reservation was deleted or renewed.
     pub(super) async fn pass(&self, stored: &Stored) -> Result<()> {
         self.seen.pass(stored.reservation.id);
         self.seen.expire(1);
@@ -148,7 +148,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// Deletes the reservations of others, for which the process no longer waits: as many as one transaction may contain.
     ///
     /// # Errors
-    /// Any error of a transaction, except that one of the reservations was deleted or renewed.
+    /// Any error from a transaction, except that one of the reservations was deleted or renewed.
     pub(super) async fn discard(&self, queue: &Reservations, own: Option<Reservation>) -> Result<()> {
         let most = self.store.capabilities().limits.operations;
         let others = queue.first.iter().filter(|stored| own != Some(stored.reservation));

@@ -62,7 +62,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
     /// - `InvalidInput` for another table (EGT-1).
     /// - `EntityMismatch` if the row is not an `E`.
-    /// - Any error of the store.
+    /// - Any error from the store.
     pub async fn get<E: Entity>(
         &mut self,
         key: impl PointKey<E, From = Primary>,
@@ -73,7 +73,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Reads an entity of the partition as a projection, like [`get`](Self::get).
     ///
     /// # Errors
-    /// Any error of [`get`](Self::get).
+    /// Any error from [`get`](Self::get).
     pub async fn get_as<P: ProjectionOf<E>, E: Entity>(
         &mut self,
         key: impl PointKey<E, From = Primary>,

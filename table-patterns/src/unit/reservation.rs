@@ -74,7 +74,7 @@ impl Reservation {
             && error.key().map(|(_, row_key)| row_key) == row_key.as_ref().map(RowKey::as_str)
     }
 
-    /// Returns the operation by which its transaction deletes it.
+    /// Returns the operation that deletes the reservation, for the commit of its transaction.
     pub(super) fn delete(self) -> Result<Operation> {
         Ok(Operation { row_key: self.row_key()?, kind: OperationKind::Delete(IfMatch::Any) })
     }

@@ -43,7 +43,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// ```
     ///
     /// # Errors
-    /// `OutOfRangeInput` if a slot does not exist, or its type cannot hold the sum; any error of [`get`](Self::get) or
+    /// `OutOfRangeInput` if a slot does not exist, or its type cannot hold the sum; any error from [`get`](Self::get) or
     /// [`insert`](Self::insert).
     pub async fn increment<E: Series + Send + Sync>(
         &mut self,
@@ -78,7 +78,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Sets slots of a series, and leaves the others unchanged. A missing row is inserted with the properties of `entity`.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if a slot does not exist; any error of [`get`](Self::get) or [`insert`](Self::insert).
+    /// `OutOfRangeInput` if a slot does not exist; any error from [`get`](Self::get) or [`insert`](Self::insert).
     pub async fn set_slots<E: Series + Send + Sync>(
         &mut self,
         entity: &E,

@@ -110,7 +110,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - The error of the function, unchanged. Nothing is written then.
     /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed first in all attempts
     ///   of the [policy](Entities::with_retry).
-    /// - Any error of [`Unit::commit`], converted likewise.
+    /// - Any error from [`Unit::commit`], converted likewise.
     ///
     /// After an [ambiguous](Error::is_ambiguous) error, read before trying again.
     pub async fn transaction<T, X: From<Error>>(

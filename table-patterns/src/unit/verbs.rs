@@ -34,7 +34,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// that is `None` is removed. The commit reads the entity if a property is removed, or if it has copies.
     ///
     /// # Errors
-    /// `InvalidInput` if the keys differ (UPD-6); any error of [`insert`](Self::insert).
+    /// `InvalidInput` if the keys differ (UPD-6); any error from [`insert`](Self::insert).
     pub fn replace<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>, new: &E) -> Result<&mut Self> {
         let key = new.key_of()?;
         if old.key_of()? != key {
@@ -47,7 +47,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds an update of an entity that was read: a [`replace`](Self::replace) with a changed clone.
     ///
     /// # Errors
-    /// Any error of [`replace`](Self::replace).
+    /// Any error from [`replace`](Self::replace).
     pub fn update<E: Entity + Clone + Send + Sync>(
         &mut self,
         old: &Versioned<E>,
@@ -61,7 +61,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds an insert if `old` is `None`, otherwise a replace.
     ///
     /// # Errors
-    /// Any error of [`replace`](Self::replace).
+    /// Any error from [`replace`](Self::replace).
     pub fn save<E: Entity + Send + Sync>(
         &mut self,
         old: Option<&Versioned<E>>,
@@ -76,7 +76,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds an insert or a replace of an entity with all its slots. Empty slots are removed.
     ///
     /// # Errors
-    /// Any error of [`replace`](Self::replace).
+    /// Any error from [`replace`](Self::replace).
     pub fn put_series<E: Send + Sync + Series>(
         &mut self,
         old: Option<&Versioned<SeriesRow<E>>>,
@@ -96,7 +96,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds a delete of an entity that was read (DEL-2).
     ///
     /// # Errors
-    /// Any error of [`insert`](Self::insert).
+    /// Any error from [`insert`](Self::insert).
     pub fn delete<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>) -> Result<&mut Self> {
         let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
         self.write("delete", &old.key_of()?, kind, Some(old.value()), None)
@@ -106,7 +106,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// entity.
     ///
     /// # Errors
-    /// Any error of [`insert`](Self::insert).
+    /// Any error from [`insert`](Self::insert).
     pub fn require<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
         self.condition::<E>(key.into_key()?, RowState::Present(IfMatch::Any))
     }
@@ -115,7 +115,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// changes the version of the entity.
     ///
     /// # Errors
-    /// Any error of [`insert`](Self::insert).
+    /// Any error from [`insert`](Self::insert).
     pub fn unchanged<E: Entity>(&mut self, read: &Versioned<E>) -> Result<&mut Self> {
         self.condition::<E>(read.key_of()?, RowState::Present(IfMatch::ETag(read.etag().clone())))
     }
@@ -137,7 +137,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// (PAT-EC-8). The handle needs an outbox.
     ///
     /// # Errors
-    /// Any error of [`insert`](Self::insert). Two guarded steps of one entity with the same target are an error of the commit.
+    /// Any error from [`insert`](Self::insert). Two guarded steps of one entity with the same target are an error of the commit.
     pub fn add_step<E: Entity>(&mut self, of: Selection<E, Point>, step: Step) -> Result<&mut Self> {
         let key = of.into_key()?;
         self.check_place::<E>(&key)?;

@@ -86,7 +86,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - `OutOfRangeInput` if a sum overflows.
     /// - `InvalidInput` (EGT-2) if the entity has more rows and sums in one partition of the view than fit into one transaction.
     /// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
-    /// - Any error of [`View::project`].
+    /// - Any error from [`View::project`].
     ///
     /// After each of these errors, the other partitions have been written.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {

@@ -114,7 +114,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes of one partition of the source, in order, and moves its cursor after them.
     ///
     /// # Errors
-    /// `Corrupted` if the head of the feed cannot be read; any error of [`catch_up`](Self::catch_up).
+    /// `Corrupted` if the head of the feed cannot be read; any error from [`catch_up`](Self::catch_up).
     pub async fn catch_up_partition(&self, partition_key: &PartitionKey, most: usize) -> Result<CaughtUp> {
         self.check_version().await?;
         let (mut aside, mut lease) = (self.aside().await?, None);
@@ -232,7 +232,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the position of the view in the feed of a partition. All earlier changes have been applied.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn position(&self, partition_key: &PartitionKey) -> Result<Cursor> {
         Ok(self.stored_position(partition_key).await?.0)
     }

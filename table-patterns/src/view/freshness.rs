@@ -32,7 +32,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// changes are pending.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn freshness(&self) -> Result<Freshness> {
         let table = self.source.name()?;
         let mut freshness = Freshness::default();

@@ -41,7 +41,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the entities that are set aside. For these entities, the view contains the rows from before the failure, or none.
     ///
     /// # Errors
-    /// Any error of [`TableStore::query`].
+    /// Any error from [`TableStore::query`].
     pub async fn poison(&self) -> Result<Vec<ViewPoison>> {
         let rows = self.poison_rows(usize::MAX).await?;
         Ok(rows.into_iter().map(|(_, poison)| poison).collect())

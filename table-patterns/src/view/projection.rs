@@ -41,7 +41,7 @@ impl<R: PlainEntity> Projection<R> {
     /// Puts a row that belongs to this entity only.
     ///
     /// # Errors
-    /// `InvalidInput` if the row is put twice, or also summed; any error of encoding the row.
+    /// `InvalidInput` if the row is put twice, or also summed; any error from encoding the row.
     pub fn put(&mut self, row: &R) -> Result<()> {
         let key = row.key_of()?;
         let place = self.places.entry(key.partition_key.clone()).or_default();

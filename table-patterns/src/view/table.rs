@@ -48,7 +48,8 @@ pub struct ViewTable<V: View, S> {
 /// The state that clones share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time of the last check that found the view ready, in ticks; 0 if none did. A table that was deleted and created again is not ready.
+    /// The time of the last check that found the view ready, in ticks; 0 if none did. It is not trusted for long, because a table that was deleted and
+    /// created again is not ready.
     ready: AtomicU64,
     /// The time of the last check that found no later version; 0 if none did.
     current: AtomicU64,
@@ -99,7 +100,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
     /// Creates the table of the view if it does not exist. A new view is [building](ViewState::Building).
     ///
     /// # Errors
-    /// `SchemaMismatch` if the rows of the table belong to a view with another [name](View::name); any error of [`Table::create_if_missing`].
+    /// `SchemaMismatch` if the rows of the table belong to a view with another [name](View::name); any error from [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         self.rows.clone().create_if_missing().await?;
         let (key, building) = (record::state_key()?, Standing::new(V::name()));
@@ -170,7 +171,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the state of the view.
     ///
     /// # Errors
-    /// Any error of [`TableStore::get`].
+    /// Any error from [`TableStore::get`].
     pub async fn state(&self) -> Result<ViewState> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.ready.load(Ordering::Relaxed);

@@ -9,7 +9,7 @@ use crate::wide::{WideReader, WideWriter};
 /// Writes the property of one field.
 ///
 /// # Errors
-/// Any error of [`WideWriter::set`].
+/// Any error from [`WideWriter::set`].
 pub fn put<T>(
     out: &mut WideWriter,
     name: &str,
@@ -30,7 +30,7 @@ pub fn all<const COUNT: usize>(written: [Result<()>; COUNT]) -> Result<()> {
 /// Reads the property of one field.
 ///
 /// # Errors
-/// Any error of [`WideReader::get`].
+/// Any error from [`WideReader::get`].
 pub fn take<T>(
     properties: &WideReader<'_>,
     name: &str,

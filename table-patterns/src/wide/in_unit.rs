@@ -52,7 +52,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// ```
     ///
     /// # Errors
-    /// Any error of [`insert`](Self::insert) for all parts together, or of [`WideTable::insert`](crate::wide::WideTable::insert). After an error, the
+    /// Any error from [`insert`](Self::insert) for all parts together, or of [`WideTable::insert`](crate::wide::WideTable::insert). After an error, the
     /// unit is unchanged.
     pub fn put_wide<W: Wide>(&mut self, old: Option<&WideVersion>, whole: &W) -> Result<&mut Self> {
         const { check_parts::<W>() }
@@ -70,7 +70,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds a delete of all parts of a wide entity, conditional on the version that was read.
     ///
     /// # Errors
-    /// Any error of [`put_wide`](Self::put_wide).
+    /// Any error from [`put_wide`](Self::put_wide).
     pub fn delete_wide<W: Wide>(
         &mut self,
         key: Selection<W::Header, Point>,

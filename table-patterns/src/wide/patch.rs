@@ -50,7 +50,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Sets one property, by one merge of its part.
     ///
     /// # Errors
-    /// Any error of [`WidePatch::send`].
+    /// Any error from [`WidePatch::send`].
     pub async fn set<T: Property>(
         &self,
         key: Selection<W::Header, Point>,

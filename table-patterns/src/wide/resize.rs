@@ -22,7 +22,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared one, or if the parts belong to different writes (PAT-WIDE-4).
     /// - `InvalidInput` if `stored` is 0 or above 99.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
-    /// - Any error of [`Wide::read`] or [`insert`](Self::insert).
+    /// - Any error from [`Wide::read`] or [`insert`](Self::insert).
     ///
     /// ```
     /// use table_patterns::embedded::Engine;

@@ -29,13 +29,13 @@ pub trait Slots: Sized {
     /// Writes the values under these names.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of values differs from the number of names; any error of [`WideWriter::set`].
+    /// `InvalidInput` if the number of values differs from the number of names; any error from [`WideWriter::set`].
     fn write(&self, names: &[&str], out: &mut WideWriter) -> Result<()>;
 
     /// Reads the values.
     ///
     /// # Errors
-    /// Any error of [`WideReader::get`].
+    /// Any error from [`WideReader::get`].
     fn read(names: &[&str], properties: &WideReader<'_>) -> Result<Self>;
 }
 

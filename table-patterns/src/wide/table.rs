@@ -98,7 +98,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Creates the table if it does not exist, and returns the handle.
     ///
     /// # Errors
-    /// Any error of [`Table::create_if_missing`].
+    /// Any error from [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         Ok(Self { table: self.table.create_if_missing().await?, ..self })
     }
@@ -109,7 +109,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - `EntityAlreadyExists` if any part is stored.
     /// - `EntityTooLarge`, with the name of the part, for a part that exceeds 1 MiB.
     /// - `RequestBodyTooLarge` if all parts together exceed 4 MiB (EGT-3).
-    /// - Any error of [`Wide::write`].
+    /// - Any error from [`Wide::write`].
     pub async fn insert(&self, whole: &W) -> Result<WideVersion> {
         self.write(whole, |_, row| Ok(OperationKind::Insert(row))).await
     }
@@ -120,7 +120,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// # Errors
     /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
-    /// - Any error of [`insert`](Self::insert), except `EntityAlreadyExists`.
+    /// - Any error from [`insert`](Self::insert), except `EntityAlreadyExists`.
     pub async fn insert_or_replace(&self, whole: &W) -> Result<WideVersion> {
         let key = whole.header().key_of()?;
         self.beside_others(&key, true, |found| {
@@ -157,7 +157,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Replaces the whole entity if no part has been written since it was read.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied`, `ResourceNotFound`, and any error of [`insert`](Self::insert).
+    /// `UpdateConditionNotSatisfied`, `ResourceNotFound`, and any error from [`insert`](Self::insert).
     pub async fn replace(&self, whole: &W, version: &WideVersion) -> Result<WideVersion> {
         self.write(whole, |part, row| Ok(OperationKind::Replace(row, version.of(part)?))).await
     }
@@ -168,7 +168,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// # Errors
     /// - `EntityMismatch` if a part is missing or was written separately (PAT-WIDE-4).
     /// - `UpdateConditionNotSatisfied` if every read overlapped a write.
-    /// - Any error of [`Wide::read`].
+    /// - Any error from [`Wide::read`].
     pub async fn get(&self, key: Selection<W::Header, Point>) -> Result<Option<(W, WideVersion)>> {
         self.read(&key.into_key()?).await
     }
@@ -180,7 +180,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if `change` changed the key (UPD-6).
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
-    /// - Any error of [`get`](Self::get) or [`replace`](Self::replace).
+    /// - Any error from [`get`](Self::get) or [`replace`](Self::replace).
     pub async fn update(
         &self,
         key: Selection<W::Header, Point>,

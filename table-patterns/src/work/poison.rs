@@ -77,7 +77,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// the text of the message, with an error.
     ///
     /// # Errors
-    /// Any error of the queue store.
+    /// Any error from the queue store.
     pub async fn poison(&self, count: usize) -> Result<Vec<PoisonEntry>> {
         let messages = self.queues().peek(&self.queue().poison()?, count).await?;
         Ok(messages.iter().map(PoisonEntry::of).collect())
@@ -86,7 +86,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Returns the next poison entry to the workers, with its attempts reset; `None` if the queue is empty.
     ///
     /// # Errors
-    /// Any error of the stores. The entry then becomes visible again after a minute.
+    /// Any error from the stores. The entry then becomes visible again after a minute.
     pub async fn requeue_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
         let entry = PoisonEntry::of(&lease.message);
@@ -97,7 +97,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Deletes the next poison entry with its row; `None` if the queue is empty.
     ///
     /// # Errors
-    /// Any error of the stores. The entry then becomes visible again after a minute.
+    /// Any error from the stores. The entry then becomes visible again after a minute.
     pub async fn discard_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
         let entry = PoisonEntry::of(&lease.message);
@@ -109,7 +109,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// after a minute.
     ///
     /// # Errors
-    /// Any error of the stores. Entries that have already been returned to the workers remain so.
+    /// Any error from the stores. Entries that have already been returned to the workers remain so.
     ///
     /// ```
     /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -143,7 +143,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// visible again after a minute.
     ///
     /// # Errors
-    /// Any error of the stores. Entries that have already been deleted remain so.
+    /// Any error from the stores. Entries that have already been deleted remain so.
     pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
         let mut discarded = 0;
         loop {

@@ -106,7 +106,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// [counted](SweepReport::failed) and do not affect other partitions.
     ///
     /// # Errors
-    /// Any error of reading the registry or of the queue store. Messages that were already sent remain.
+    /// Any error from reading the registry or of the queue store. Messages that were already sent remain.
     pub async fn sweep_registered(&self) -> Result<SweepReport> {
         let store = self.outbox.store();
         let mut progress = Progress::default();
@@ -149,7 +149,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Reads a whole table to find outbox rows. This is a table scan that is limited to a number of rows.
     ///
     /// # Errors
-    /// `InvalidInput` if more than `max_rows` rows were read (DQ-5); any error of the stores.
+    /// `InvalidInput` if more than `max_rows` rows were read (DQ-5); any error from the stores.
     pub async fn sweep_table(&self, table: &TableName, max_rows: u64) -> Result<SweepReport> {
         let mut progress = Progress::default();
         let query = Query::new(rows::everywhere());

@@ -152,7 +152,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Failed work is counted and repeated later. It is not an error of this call.
     ///
     /// # Errors
-    /// Any error of receiving, such as `QueueNotFound`.
+    /// Any error from receiving, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
         // The clock is read before the call, so the lease is never assumed to be longer than it is.
         let now = self.outbox.runtime().now();
@@ -169,7 +169,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Works until no message is visible.
     ///
     /// # Errors
-    /// Any error of [`run_once`](Self::run_once).
+    /// Any error from [`run_once`](Self::run_once).
     pub async fn run_until_idle(&self) -> Result<()> {
         while self.run_once().await? > 0 {}
         Ok(())

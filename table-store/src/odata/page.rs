@@ -11,7 +11,7 @@ use crate::query::Rows;
 /// Reads a page of a service's response to a query (JSON-7).
 ///
 /// # Errors
-/// Any error of [`read_entity`](crate::odata::read_entity).
+/// Any error from [`read_entity`](crate::odata::read_entity).
 ///
 /// ```
 /// let json = br#"{"odata.metadata":"x","value":[{"RowKey":"00001"},{"RowKey":"00002"}]}"#;
@@ -33,7 +33,7 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
 /// A page in the form of the service and Azurite costs a few allocations in total instead of several per entity; [`read_page`] reads any other form.
 ///
 /// # Errors
-/// Any error of [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`].
+/// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`].
 ///
 /// ```
 /// let json = br#"{"value":[{"PartitionKey":"Sales","RowKey":"00001","Age":34}]}"#;

@@ -44,7 +44,7 @@ impl End {
     /// Creates the inclusive start. A start at the empty key equals no start, because no key is smaller.
     ///
     /// # Errors
-    /// Any error of a key. `InvalidInput` for a row of the empty partition.
+    /// Any error from a key. `InvalidInput` for a row of the empty partition.
     fn first((partition_key, row_key): Said<'_>) -> Result<Option<Self>> {
         match (partition_key, row_key.filter(|row_key| !row_key.is_empty())) {
             ("", None) => Ok(None),
@@ -56,7 +56,7 @@ impl End {
     /// Creates the inclusive end.
     ///
     /// # Errors
-    /// Any error of a key. `InvalidInput` for an empty key: an empty and a missing key have the same signature, and a missing end is open.
+    /// Any error from a key. `InvalidInput` for an empty key: an empty and a missing key have the same signature, and a missing end is open.
     fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
         match (partition_key, row_key) {
             ("", _) => Err(ambiguous("end", "PartitionKey")),
@@ -83,7 +83,7 @@ impl SignedRange {
     /// Creates a range between two partitions, or between rows of them.
     ///
     /// # Errors
-    /// Any error of [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` for a range that ends at an empty key: an empty and a missing
+    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` for a range that ends at an empty key: an empty and a missing
     /// key have the same signature, and the bearer could remove the end.
     ///
     /// ```
@@ -106,7 +106,7 @@ impl SignedRange {
     /// Creates a range of one partition.
     ///
     /// # Errors
-    /// Any error of [`PartitionKey::new`]. `InvalidInput` for the empty key, as in [`new`](Self::new).
+    /// Any error from [`PartitionKey::new`]. `InvalidInput` for the empty key, as in [`new`](Self::new).
     pub fn partition(partition_key: &str) -> Result<Self> {
         Self::new((partition_key, None), (partition_key, None))
     }
@@ -114,7 +114,7 @@ impl SignedRange {
     /// Reads the range of a token.
     ///
     /// # Errors
-    /// Any error of a key. `AuthenticationFailed` for a row without its partition (SAS-7).
+    /// Any error from a key. `AuthenticationFailed` for a row without its partition (SAS-7).
     pub(super) fn read(parameters: &Parameters) -> Result<Self> {
         let said = |partition_key, row_key| match (parameters.find(partition_key), parameters.find(row_key)) {
             (None, Some(_)) => Err(Error::of(SasFault::RowAlone { partition_key, row_key })),

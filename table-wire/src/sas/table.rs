@@ -76,7 +76,7 @@ impl TableSas {
     /// Creates a signature of all keys of the table of `E`, including rows of other entities.
     ///
     /// # Errors
-    /// Any error of [`TableName::new`].
+    /// Any error from [`TableName::new`].
     pub fn of<E: Entity>() -> Result<Self> {
         Ok(Self::table(TableName::new(E::SCHEMA.table)?))
     }
@@ -84,7 +84,7 @@ impl TableSas {
     /// Creates a signature for the keys of a selection: a point, rows of a partition, a partition, a range of partitions, or a whole table.
     ///
     /// # Errors
-    /// `InvalidInput` for a fan-out, because one signature has one range. Any error of [`SignedRange::of_keys`].
+    /// `InvalidInput` for a fan-out, because one signature has one range. Any error from [`SignedRange::of_keys`].
     pub fn selection<E: Entity, C: Class, F>(selection: impl IntoSelection<E, C, F>) -> Result<Self> {
         match &*selection.into_selection().ranges()? {
             [keys] => Self::of::<E>()?.keys(keys),
@@ -95,7 +95,7 @@ impl TableSas {
     /// Restricts the signature to these keys.
     ///
     /// # Errors
-    /// Any error of [`SignedRange::of_keys`].
+    /// Any error from [`SignedRange::of_keys`].
     pub fn keys(self, keys: &KeyRange) -> Result<Self> {
         Ok(self.range(SignedRange::of_keys(keys)?))
     }
@@ -108,7 +108,7 @@ impl TableSas {
     /// Restricts the signature to one partition.
     ///
     /// # Errors
-    /// Any error of [`SignedRange::partition`].
+    /// Any error from [`SignedRange::partition`].
     pub fn partition(self, partition_key: &str) -> Result<Self> {
         Ok(self.range(SignedRange::partition(partition_key)?))
     }

@@ -17,7 +17,7 @@ type KeyOf = (&'static str, fn(&TableEntity) -> &str);
 const KEYS: [KeyOf; 2] =
     [("PartitionKey", |row| row.key().partition_key.as_str()), ("RowKey", |row| row.key().row_key.as_str())];
 
-/// Checks the keys of all kinds.
+/// Checks the key formats within each kind of row.
 pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     for kind in kinds {
         for key in KEYS {

@@ -58,7 +58,7 @@ pub struct Captured {
 /// Backs up all tables of a store as a new generation.
 ///
 /// # Errors
-/// `Refused` if the store does not return rows in key order; any error of the store or the folder. Another call continues the backup.
+/// `Refused` if the store does not return rows in key order; any error from the store or the folder. Another call continues the backup.
 pub async fn capture(
     repository: &Repository,
     store: &DynTableStore,

@@ -36,7 +36,7 @@ pub struct CapturedFiles {
 /// Backs up everything that was acknowledged before the call as a new generation.
 ///
 /// # Errors
-/// `Store` with any error of `Engine::backup_image`, such as `Corrupted` for a damaged file of the engine; any error of the folder.
+/// `Store` with any error from `Engine::backup_image`, such as `Corrupted` for a damaged file of the engine; any error from the folder.
 pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
     let began = repository.next_time(Utc::now())?;
     let image = engine.backup_image().await?;
@@ -136,7 +136,7 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
 /// Restores a folder that `Engine::backup` wrote to a folder that is empty or missing, like [`restore_files`].
 ///
 /// # Errors
-/// `Store` with any error of `Engine::restore`.
+/// `Store` with any error from `Engine::restore`.
 pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
@@ -181,7 +181,7 @@ impl View {
     /// Opens a folder that `Engine::backup` wrote.
     ///
     /// # Errors
-    /// `Store` with any error of `Engine::open_read_only`.
+    /// `Store` with any error from `Engine::open_read_only`.
     pub fn of_folder(path: &Path) -> Result<Self> {
         Ok(Self { engine: Engine::open_read_only(path)?, _folder: None })
     }
@@ -189,7 +189,7 @@ impl View {
     /// Opens a generation. Its files are linked into a temporary folder, or copied where links are not supported.
     ///
     /// # Errors
-    /// `Store` with any error of `Engine::open_read_only`, such as `Corrupted`; `File` if a file is missing.
+    /// `Store` with any error from `Engine::open_read_only`, such as `Corrupted`; `File` if a file is missing.
     pub fn of_generation(repository: &Repository, generation: &Generation) -> Result<Self> {
         let Contents::Files { manifest, base, files } = &generation.contents else {
             return Err(Failure::Refused(format!(

@@ -29,7 +29,7 @@ impl Merged {
     /// Opens the rows of a table; none for a table that the generation does not contain.
     ///
     /// # Errors
-    /// Any error of [`LayerReader`].
+    /// Any error from [`LayerReader`].
     pub fn open(repository: &Repository, table: Option<&TableRows>) -> Result<Self> {
         let layers = table.map_or(&[][..], |table| &table.layers);
         let open = |layer: &crate::backup::generation::Layer| {

@@ -30,7 +30,7 @@ impl Opened {
     /// Opens a generation of a repository.
     ///
     /// # Errors
-    /// Any error of [`View::of_generation`].
+    /// Any error from [`View::of_generation`].
     pub fn generation(repository: Repository, generation: Generation) -> Result<Self> {
         let rows = match generation.contents {
             Contents::Rows { tables } => Rows::Layers(repository, tables),
@@ -45,7 +45,7 @@ impl Opened {
     /// Opens a folder that `Engine::backup` wrote.
     ///
     /// # Errors
-    /// Any error of [`View::of_folder`].
+    /// Any error from [`View::of_folder`].
     pub fn folder(path: &Path) -> Result<Self> {
         let view = View::of_folder(path)?;
         Ok(Self { rows: Rows::Files(DynTableStore::new(view.engine.clone()), view) })
@@ -54,7 +54,7 @@ impl Opened {
     /// Returns the names of the tables.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn tables(&self) -> Result<Vec<TableName>> {
         match &self.rows {
             Rows::Layers(_, tables) => {

@@ -39,7 +39,7 @@ impl Repository {
     /// Opens a folder of backups for reading.
     ///
     /// # Errors
-    /// Any error of [`open_in`](Self::open_in).
+    /// Any error from [`open_in`](Self::open_in).
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_in(Arc::new(Folder::new(path)))
     }
@@ -63,7 +63,7 @@ impl Repository {
     /// Opens a folder of backups of a store for writing, and locks it.
     ///
     /// # Errors
-    /// Any error of [`create_in`](Self::create_in).
+    /// Any error from [`create_in`](Self::create_in).
     pub fn create(path: &Path, source: &str) -> Result<Self> {
         Self::create_in(Arc::new(Folder::new(path)), source)
     }

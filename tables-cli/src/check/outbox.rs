@@ -53,7 +53,7 @@ pub struct Backlog {
 /// Calls `found` for each intent in a range of partitions of a table, and counts the intents.
 ///
 /// # Errors
-/// Any error of the store, or of `found`.
+/// Any error from the store, or of `found`.
 pub async fn intents(
     store: &DynTableStore,
     table: &TableName,
@@ -83,7 +83,7 @@ pub async fn intents(
 /// Requeues a poison intent, with its attempts reset. A sweep will find it.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error of the store.
+/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error from the store.
 pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
     // The partition must be registered, because sweeps only read registered partitions. No queue is used.
@@ -114,7 +114,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
 /// Deletes a poison intent. Its work will never be done.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error of the store.
+/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error from the store.
 pub async fn discard(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
     let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;

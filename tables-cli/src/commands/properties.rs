@@ -33,7 +33,7 @@ fn types() -> String {
 /// Reads one property without guessing its type. The type is that of the stored property with the same name, if any.
 ///
 /// # Errors
-/// Any error of [`read`].
+/// Any error from [`read`].
 pub(super) fn read_like(text: &str, stored: impl Fn(&str) -> Option<EdmType>) -> Result<(String, Value)> {
     match text.split_once('=') {
         Some((name, found)) if !name.contains(':') => match stored(name) {

@@ -65,7 +65,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
     /// Compares the next key; `None` at the end of both.
     ///
     /// # Errors
-    /// Any error of either source.
+    /// Any error from either source.
     pub async fn next(&mut self) -> Result<Option<Compared>> {
         if self.left.is_none() {
             self.left = self.source.next().await?;

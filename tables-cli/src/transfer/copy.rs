@@ -39,7 +39,7 @@ impl Copying<'_> {
     /// Copies the rows after those of the state, and completes the state. A state that is complete copies nothing.
     ///
     /// # Errors
-    /// `Refused` for a row that the target refuses; any error of either store. Another call with the state continues the copy.
+    /// `Refused` for a row that the target refuses; any error from either store. Another call with the state continues the copy.
     pub async fn run(&self, state: &mut StateFile) -> Result<()> {
         if state.state().is_done {
             return Ok(());

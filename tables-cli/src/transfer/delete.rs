@@ -20,7 +20,7 @@ pub struct Deleted {
 /// Deletes the selected rows of a table: in the version that was read, or in any version. Another call after an error deletes the remaining ones.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn delete(
     store: &DynTableStore,
     name: &TableName,

@@ -29,7 +29,7 @@ impl Importing<'_> {
     /// Writes the records after those of the state, and completes the state. Returns the number of written records, including those of earlier calls.
     ///
     /// # Errors
-    /// `Refused` for a rejected record if none are set aside, after all records before it are written; any error of the store or of the file. Another
+    /// `Refused` for a rejected record if none are set aside, after all records before it are written; any error from the store or of the file. Another
     /// call with the state continues the import.
     pub async fn run(
         &self,

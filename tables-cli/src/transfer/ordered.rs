@@ -13,7 +13,7 @@ pub trait OrderedEntities: Send {
     /// Returns the next entity; `None` at the end.
     ///
     /// # Errors
-    /// Any error of the source.
+    /// Any error from the source.
     fn next(&mut self) -> impl Future<Output = Result<Option<TableEntity>>> + Send;
 }
 

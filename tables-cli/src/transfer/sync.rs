@@ -43,7 +43,7 @@ impl Differences {
 /// Makes a table of the target equal to that of the source. Another call after an error completes it.
 ///
 /// # Errors
-/// `Refused` for a row that the target refuses; any error of either store.
+/// `Refused` for a row that the target refuses; any error from either store.
 pub async fn sync(
     source: &DynTableStore,
     target: &DynTableStore,

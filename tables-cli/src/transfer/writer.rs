@@ -82,7 +82,7 @@ impl Writer {
     /// Adds a change. It may not be written before a later change is added or [`flush`](Self::flush) is called.
     ///
     /// # Errors
-    /// Any error of the store while this change or an earlier one was written.
+    /// Any error from the store while this change or an earlier one was written.
     pub async fn push(&mut self, line: u64, change: Change) -> Result<()> {
         let key = change.key().clone();
         self.apply_earlier(&key).await?;
@@ -131,7 +131,7 @@ impl Writer {
     /// Counts a record that is not an entity. If rejected records are not set aside, all earlier changes are written first.
     ///
     /// # Errors
-    /// Any error of the store while an earlier change was written.
+    /// Any error from the store while an earlier change was written.
     pub async fn skip(&mut self, rejected: Rejected) -> Result<()> {
         if !self.settlement.is_tolerant {
             self.flush().await?;
@@ -179,7 +179,7 @@ impl Writer {
     /// Writes everything that was added, and waits until it is acknowledged.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn flush(&mut self) -> Result<()> {
         while let Some(group) = self.buffer.take_oldest() {
             self.submit(group).await?;

@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 4] = [
 /// Returns the folder with Azurite's script `serve.cjs`. Installs Azurite below cargo's target folder if it is missing.
 ///
 /// # Errors
-/// Any error of [`npm::install`].
+/// Any error from [`npm::install`].
 pub fn install() -> Result<PathBuf, NotInstalled> {
     npm::install("azurite", &FILES)
 }

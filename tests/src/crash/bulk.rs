@@ -54,7 +54,7 @@ async fn put(store: &impl TableStore, number: u64, rows: impl Iterator<Item = (u
 /// Writes every row once.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn fill(store: &impl TableStore, rows: u64) -> Result<()> {
     for number in 0..rows.div_ceil(PARTITION) {
         for batch in 0..PARTITION / BATCH {
@@ -67,7 +67,7 @@ pub async fn fill(store: &impl TableStore, rows: u64) -> Result<()> {
 /// Updates rows in one partition.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn update(store: &impl TableStore, rows: u64, random: &mut StdRng) -> Result<()> {
     let number = random.random_range(0..rows.div_ceil(PARTITION));
     let (first, version) = (random.random_range(0..PARTITION / UPDATED), u64::from(random.random::<u32>()));
@@ -78,7 +78,7 @@ pub async fn update(store: &impl TableStore, rows: u64, random: &mut StdRng) -> 
 /// Reads several partitions and checks that each contains all its rows intact. Returns a description of each defect.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn check(store: &impl TableStore, rows: u64, random: &mut StdRng) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for _ in 0..CHECKED {

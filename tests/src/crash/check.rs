@@ -31,7 +31,7 @@ impl Evidence {
 /// Compares a store with the evidence. Returns a description of each defect, or nothing if the store is correct.
 ///
 /// # Errors
-/// Any error of the store. A store that cannot be read after a crash has also failed.
+/// Any error from the store. A store that cannot be read after a crash has also failed.
 pub async fn check(store: &impl TableStore, evidence: &Evidence) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (writer, last) in &evidence.last {

@@ -11,7 +11,7 @@ use simulation::power::SimulatedDisk;
 /// Opens an engine on this disk, with frequent checkpoints and rotations.
 ///
 /// # Errors
-/// Any error of opening.
+/// Any error from opening.
 pub fn open(disk: &SimulatedDisk) -> table_core::Result<Engine> {
     EngineOptions::new()
         .disk(Arc::new(disk.clone()))

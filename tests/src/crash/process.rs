@@ -57,7 +57,7 @@ const UPDATERS: u64 = 8;
 /// chosen by a seed, or many rows.
 ///
 /// # Errors
-/// Any error of [`EngineOptions::open`].
+/// Any error from [`EngineOptions::open`].
 pub fn open(folder: &Path, rows: u64, seed: Option<u64>) -> table_core::Result<Engine> {
     let options = EngineOptions::new();
     match (seed, rows) {
@@ -109,7 +109,7 @@ impl Longest {
 /// until it is killed.
 ///
 /// # Errors
-/// Any error of the store. None is expected before the kill.
+/// Any error from the store. None is expected before the kill.
 pub fn run_child(folder: &Path, writers: usize, rows: u64, seed: Option<u64>) -> table_core::Result<()> {
     let engine = open(folder, rows, seed)?;
     Writer::create_table(&engine).block_on()?;

@@ -95,7 +95,7 @@ impl Writer {
     /// Creates a writer that continues after the highest number in the store.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn resume(store: &impl TableStore, number: usize) -> Result<Self> {
         let table = TableName::new(TABLE)?;
         let key = EntityKey::new(partition(number), "counter")?;
@@ -111,7 +111,7 @@ impl Writer {
     /// Creates the shared table if it does not exist.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn create_table(store: &impl TableStore) -> Result<()> {
         match store.create_table(&TableName::new(TABLE)?).await {
             Err(error) if error.code() == ErrorCode::TableAlreadyExists => Ok(()),
@@ -122,7 +122,7 @@ impl Writer {
     /// Writes the next transaction and returns its acknowledgement.
     ///
     /// # Errors
-    /// Any error of the store.
+    /// Any error from the store.
     pub async fn step(&mut self, store: &impl TableStore) -> Result<Acknowledged> {
         let table = TableName::new(TABLE)?;
         let number = self.next;

@@ -7,7 +7,7 @@ use table_azure::{AzureTables, Options, RetryPolicy};
 /// Creates the client of a connection string.
 ///
 /// # Errors
-/// Any error of [`AzureTables::from_connection_string_with`].
+/// Any error from [`AzureTables::from_connection_string_with`].
 pub fn client(connection: &str) -> table_core::Result<AzureTables> {
     // Longer than even a slow machine needs for one attempt.
     let retry = RetryPolicy { attempt_timeout: Duration::from_secs(60 * 60), ..RetryPolicy::NONE };

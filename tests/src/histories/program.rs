@@ -268,7 +268,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
 /// Inserts the second counter.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub async fn prepare<S: TableStore + Clone>(tables: &S) -> Result<ETag> {
     tables
         .table::<Tally>()

@@ -137,7 +137,7 @@ fn instances_by_the_beginning_of_their_ids() {
     });
 }
 
-/// A log by day, spread over buckets of its users.
+/// A daily log, spread over buckets by user.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits")]
 #[partition_key(bucket(user, 4), "_", pattern("yyyyMMdd", day))]

@@ -60,13 +60,13 @@ pub trait BulkTarget: Sync {
     /// Encodes the write of an entity.
     ///
     /// # Errors
-    /// Any error of encoding the entity.
+    /// Any error from encoding the entity.
     fn item(&self, verb: BulkVerb, entity: &Self::Entity) -> Result<Self::Item>;
 
     /// Encodes a delete.
     ///
     /// # Errors
-    /// Any error of the handle.
+    /// Any error from the handle.
     fn deletion(&self, key: EntityKey) -> Result<Self::Item>;
 
     /// Returns the partition of a write.
@@ -90,13 +90,13 @@ pub trait BulkTarget: Sync {
     /// Checks before each window that the handle may write.
     ///
     /// # Errors
-    /// `SchemaMismatch`; any error of the store.
+    /// `SchemaMismatch`; any error from the store.
     fn admit(&self, verb: BulkVerb) -> impl Future<Output = Result<()>> + Send;
 
     /// Commits a batch as one transaction.
     ///
     /// # Errors
-    /// Any error of the store. The [operation](Error::operation) is the position in the batch.
+    /// Any error from the store. The [operation](Error::operation) is the position in the batch.
     fn commit(&self, batch: &Self::Batch) -> impl Future<Output = Result<()>> + Send;
 
     /// Returns `true` if a batch of several writes was refused because of its size.
@@ -107,7 +107,7 @@ pub trait BulkTarget: Sync {
     /// Splits a batch into two halves; the first one has half of the writes, rounded down.
     ///
     /// # Errors
-    /// Any error of [`push`](Self::push).
+    /// Any error from [`push`](Self::push).
     fn split(&self, batch: Self::Batch) -> Result<(Self::Batch, Self::Batch)>;
 
     /// Adds the table to an error.

@@ -48,7 +48,7 @@ impl<S: TableStore> Admission<S> {
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema has opened the table, and this program would not maintain the declarations of that schema;
-    /// any error of the store.
+    /// any error from the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit(&self.store, &self.table, now).await,

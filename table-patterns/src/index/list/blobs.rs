@@ -114,7 +114,7 @@ impl ListBlobs {
     /// Reads the list in a blob.
     ///
     /// # Errors
-    /// `BlobNotFound`, `Corrupted`, or any error of the blob store.
+    /// `BlobNotFound`, `Corrupted`, or any error from the blob store.
     pub(crate) async fn read(&self, blob: &BlobRef) -> Result<Bytes> {
         LargeReader::open(self.blobs.as_ref(), blob).await?.bytes().await
     }

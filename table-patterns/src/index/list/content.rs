@@ -59,7 +59,7 @@ pub(crate) fn decode(bytes: &[u8], table: &TableName, list: &EntityKey) -> Resul
 /// Returns the table and the key of the entity to which the list belongs.
 ///
 /// # Errors
-/// Any error of [`decode`].
+/// Any error from [`decode`].
 #[cfg(feature = "blobs")]
 pub(crate) fn place(bytes: &[u8]) -> Result<(TableName, EntityKey)> {
     head(bytes).map(|(of, _)| of)

@@ -65,7 +65,7 @@ impl Lists<'_> {
     /// Returns the write that changes the stored list; `None` if nothing must be written. A new blob is uploaded before it is named.
     ///
     /// # Errors
-    /// `IndexListFull` (PAT-IX-4); any error of the blob store.
+    /// `IndexListFull` (PAT-IX-4); any error from the blob store.
     pub(crate) async fn write(
         &self,
         form: &ListForm,

@@ -242,7 +242,7 @@ fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// The owner of a stray member gets the value between the repair's read and its write, so it belongs in the list and remains there.
+/// A member looks stray when the repair reads it, but its owner gets the value before the repair writes. It then belongs in the list and remains.
 #[test]
 fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {

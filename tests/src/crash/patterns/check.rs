@@ -40,7 +40,7 @@ pub enum Recovery {
 /// Runs the recovery, and compares the stores with the ledger. Returns a description of each defect. The ledger then continues from the stored data.
 ///
 /// # Errors
-/// Any error of the stores. Data that cannot be read after a crash has also failed.
+/// Any error from the stores. Data that cannot be read after a crash has also failed.
 pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     settle(stores, recovery, &mut wrong).await?;

@@ -208,7 +208,7 @@ impl Stores {
     /// Opens the content of a folder, and creates missing tables.
     ///
     /// # Errors
-    /// Any error of the engine; `Io` for the folder of blobs.
+    /// Any error from the engine; `Io` for the folder of blobs.
     pub async fn open(folder: &Path, queues: Queues) -> Result<Self> {
         let io = |error| Error::new(ErrorCode::Io, "no folder for blobs").with_source(error);
         let blobs_in = |name: &str| -> Result<Arc<dyn ObjectStore>> {

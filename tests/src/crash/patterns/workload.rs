@@ -90,7 +90,7 @@ impl<'a> Hand<'a> {
     /// Makes the next change.
     ///
     /// # Errors
-    /// Any error of the stores that does not occur in a healthy workload.
+    /// Any error from the stores that does not occur in a healthy workload.
     pub async fn step(&mut self) -> Result<()> {
         self.step += 1;
         match HANDS.get(self.number) {

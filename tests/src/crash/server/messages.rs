@@ -39,7 +39,7 @@ pub(super) fn queue(hand: usize) -> Result<QueueName> {
 /// Puts a message, receives one and usually deletes it.
 ///
 /// # Errors
-/// Any error of the store. The tally then contains the calls that had begun.
+/// Any error from the store. The tally then contains the calls that had begun.
 pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally) -> Result<()> {
     let queue = queue(hand)?;
     tally.puts_begun += 1;
@@ -58,7 +58,7 @@ pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally
 /// Compares a queue with its tally.
 ///
 /// # Errors
-/// Any error of the store.
+/// Any error from the store.
 pub(super) async fn check(store: &impl QueueStore, hand: usize, tally: &Tally) -> Result<Option<String>> {
     let queue = queue(hand)?;
     Ok(tally.judge(&queue, store.approximate_count(&queue).await?))
