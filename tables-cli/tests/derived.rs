@@ -55,6 +55,30 @@ fn found_by_the_program(at: &Path) -> u64 {
 }
 
 #[test]
+fn rows_without_index_rows_are_not_copied_into_a_table_with_indexes() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at);
+    shown(at, "put Company Sales empid_000009 Email=n9@contoso.com Age=41 --store DIR/plain");
+    for line in
+        ["copy Company --partition Sales --store DIR/plain --to DB", "copy Company --store DIR/plain --to DB"]
+    {
+        let (_, text) = refused(at, line);
+        assert!(
+            text.contains("declares index ByAge, index ByEmail; plain rows would leave these wrong"),
+            "{text}"
+        );
+        assert!(text.contains("pass `--bypass-derived`"), "{text}");
+    }
+    assert_eq!(found_by_the_program(at), 0);
+    shown(at, "copy Company --store DIR/plain --to DB --bypass-derived --no-verify");
+    assert_eq!(found_by_the_program(at), 2);
+    // A whole table with its index rows, into a store that knows the indexes.
+    shown(at, "copy --store DB --to DIR/other");
+    shown(at, "copy Company --store DB --to DIR/other");
+}
+
+#[test]
 fn indexes_in_the_partition_are_checked_and_repaired_as_the_program_would() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -15,7 +15,7 @@ use crate::transfer::copy::Copying;
 use crate::transfer::ordered::Paged;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::Mode;
-use table_inspect::derived;
+use table_inspect::{derived, keys};
 
 /// Options of `copy`.
 #[derive(clap::Args, Debug)]
@@ -54,7 +54,7 @@ pub(super) struct Copy {
     /// Do not read both tables again to compare them
     #[arg(long)]
     no_verify: bool,
-    /// Copy part of a table even if indexes, copies or feeds are derived from its entities
+    /// Copy rows even if their indexes, copies or feeds then lack them
     #[arg(long)]
     bypass_derived: bool,
 }
@@ -93,6 +93,9 @@ impl Copy {
     ) -> Result<()> {
         let is_whole = self.selection.is_all() && !self.rewrites_keys();
         derived::refuse_plain_writes(&source.tables, name, self.bypass_derived || is_whole).await?;
+        // A whole table with a schema contains its derived rows. Other rows would lack them in the target.
+        let is_complete = is_whole && !keys::schemas(&source.tables, name).await?.is_empty();
+        derived::refuse_plain_writes(&target.tables, new, self.bypass_derived || is_complete).await?;
         let query = self.selection.query(&source.tables, name).await?;
         let transfer = format!(
             "copy {name} of {} to {new} of {}, {:?}, {:?}, {:?}",
