@@ -15,7 +15,32 @@ use crate::part::part_of;
 pub struct Folder {
     path: PathBuf,
     /// Locked while a command writes to the folder.
-    lock: Mutex<Option<File>>,
+    lock: Mutex<Option<Locked>>,
+}
+
+/// A locked file, which is unlocked when the value is dropped.
+#[derive(Debug)]
+struct Locked(File);
+
+impl Locked {
+    /// Locks a file, or returns `None` if another process has locked it.
+    fn new(path: &Path) -> Result<Option<Self>> {
+        let file = File::open(path).map_err(Failure::file(path.display()))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(Failure::file(path.display())(error)),
+        }
+    }
+}
+
+impl Drop for Locked {
+    /// Unlocks the file. Closing it is not enough: a child process that is being started has a copy of the handle until it executes its program, and
+    /// the system keeps the lock for that copy.
+    fn drop(&mut self) {
+        // If unlocking fails, the lock ends when the last copy of the handle is closed.
+        let _ = self.0.unlock();
+    }
 }
 
 impl Folder {
@@ -114,18 +139,11 @@ impl Storage for Folder {
     }
 
     fn lock(&self) -> Result<()> {
-        let path = self.path.join(MARKER);
-        let file = File::open(&path).map_err(Failure::file(path.display()))?;
-        match file.try_lock() {
-            Ok(()) => {
-                *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-                Ok(())
-            }
-            Err(TryLockError::WouldBlock) => {
-                Err(Failure::Refused(format!("another `tables backup` writes to {self}; wait until it ends")))
-            }
-            Err(TryLockError::Error(error)) => Err(Failure::file(path.display())(error)),
-        }
+        let Some(locked) = Locked::new(&self.path.join(MARKER))? else {
+            return Err(Failure::Refused(format!("another `tables backup` writes to {self}; wait until it ends")));
+        };
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(locked);
+        Ok(())
     }
 
     fn confirm(&self, folders: &[&str]) -> Result<()> {
@@ -166,4 +184,21 @@ pub(in crate::backup) fn sync_folder(folder: &Path) -> Result<()> {
     }
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(Failure::file(folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_with_its_command_while_a_child_process_has_a_copy_of_the_handle() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(MARKER);
+        std::fs::write(&path, "").unwrap();
+        let locked = Locked::new(&path).unwrap().unwrap();
+        assert!(Locked::new(&path).unwrap().is_none());
+        let _copy = locked.0.try_clone().unwrap();
+        drop(locked);
+        assert!(Locked::new(&path).unwrap().is_some());
+    }
 }
