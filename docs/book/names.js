@@ -1,4 +1,4 @@
-// Names in tables: a short one is never broken, and a long one after a separator.
+// Line breaks of names in tables: a short name is never broken, and a long name is broken after a separator.
 for (const code of document.querySelectorAll("main td code")) {
   const text = code.textContent;
   const isCrowded = code.closest("tr").cells.length > 4;

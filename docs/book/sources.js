@@ -1,4 +1,4 @@
-// Links to source files are for readers of the repository. The book does not carry these files: the name stays, without the link.
+// Replaces links to source files by their names, because the book does not contain these files.
 for (const link of document.querySelectorAll('main a[href$=".rs"], main a[href$=".toml"]')) {
   const name = document.createElement("span");
   name.title = link.getAttribute("href").replace(/^(\.\.\/)+/, "");

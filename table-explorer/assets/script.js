@@ -4,7 +4,7 @@
 const rows = () => [...document.querySelectorAll(".grid tbody tr:not(.columns)")];
 let chosen = null;
 
-/** Selects the row at a distance from the selected one, brings it into view, and moves the focus to its key. */
+/** Selects the row at a distance from the selected row, scrolls to it, and moves the focus to its key. */
 async function choose(step) {
   let all = rows();
   if (all.length === 0) return;
@@ -25,7 +25,7 @@ function select(row) {
   detail(row);
 }
 
-/** Shows the selected row of a partition at the side: one request, sent once the selection rests. */
+/** Shows the selected row of a partition at the side, with one request after the selection stops moving. */
 let resting;
 function detail(row) {
   clearTimeout(resting);
@@ -43,7 +43,7 @@ function detail(row) {
   }, 150);
 }
 
-/** Adds the requests of a further read to those that the foot reports. */
+/** Adds the requests of another read to the count in the footer. */
 const cost = document.getElementById("cost");
 const sums = { requests: Number(cost?.dataset.requests ?? 0), rows: Number(cost?.dataset.rows ?? 0) };
 function add(further) {
@@ -99,7 +99,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A click beside a link selects the row.
+// A click outside a link selects the row.
 document.addEventListener("click", (event) => {
   const row = event.target.closest(".wrap.selects tbody tr:not(.columns)");
   if (row && !event.target.closest("a, input, button")) select(row);
@@ -108,11 +108,11 @@ document.addEventListener("click", (event) => {
 document.getElementById("help")?.addEventListener("click", KEYS["?"]);
 if (sessionStorage.getItem("raw")) document.body.classList.add("raw-keys");
 
-/** The pages of rows that the document keeps, if those out of sight are far enough away, and the rows of each. */
+/** The minimum number of pages that the document keeps, and the number of rows in a page. */
 const KEPT = 4;
 const ROWS = 200;
 
-/** Pages of a grid that are read while one scrolls. Those that have left the window are dropped, and read again on the way back. */
+/** The pages of a grid, read while the reader scrolls. Pages outside the window are dropped, and read again when the reader scrolls back. */
 class Scroller {
   constructor(wrap) {
     this.wrap = wrap;
@@ -127,7 +127,7 @@ class Scroller {
     else if (scrollTop < clientHeight) this.above();
   }
 
-  /** Keeps the widths that the columns have: further rows neither move them nor measure every cell again. */
+  /** Fixes the current widths of the columns, because more rows would move them and cause a new layout of every cell. */
   freeze() {
     const table = this.wrap.querySelector("table");
     if (table.style.tableLayout) return;
@@ -137,7 +137,7 @@ class Scroller {
     table.style.tableLayout = "fixed";
   }
 
-  /** Runs one step at a time; a further call while one runs is ignored. */
+  /** Runs one step at a time. A call during a step is ignored. */
   async once(step) {
     if (this.running) return this.running;
     this.running = step().catch(() => say("the next rows could not be read; scroll to try again"));
@@ -200,7 +200,7 @@ class Scroller {
   }
 }
 
-/** Returns the address of a page with as many rows as one read of a scroll takes. */
+/** Returns the address of a page with the number of rows that one read requests while scrolling. */
 function sized(address) {
   const url = new URL(address);
   if (!url.pathname.endsWith("/q")) url.searchParams.set("rows", ROWS);
@@ -209,11 +209,11 @@ function sized(address) {
 
 const scrolling = document.querySelector(".wrap.rows");
 const scroller = scrolling && document.querySelector("a.next[data-next]") ? new Scroller(scrolling) : null;
-// The side shows the first row of a partition at the beginning.
+// At first the side shows the first row of the partition.
 chosen = document.querySelector(".wrap.selects tbody tr:not(.columns)");
 chosen?.classList.add("sel");
 
-/** Shows times in the reader's zone; the title keeps the instant in UTC. The form is the one that the page had, so nothing moves. */
+/** Shows times in the reader's time zone; the title keeps the time in UTC. Both have the same length, so nothing moves. */
 function localise(root) {
   const two = (number) => String(number).padStart(2, "0");
   for (const time of root.querySelectorAll("time[datetime]")) {
@@ -225,7 +225,7 @@ function localise(root) {
 }
 localise(document);
 
-/** Shows the plan of the query that is being written. An older answer never replaces a newer one. */
+/** Shows the plan of the query in the form. An older response never replaces a newer one. */
 const query = document.getElementById("query");
 if (query) {
   let number = 0;
@@ -242,7 +242,7 @@ if (query) {
       if (plan) document.getElementById("plan").replaceWith(plan);
     }, 120);
   });
-  // Empty fields stay out of the address, so that it can be shared.
+  // The address omits empty fields, which makes it short enough to share.
   query.addEventListener("submit", () => {
     for (const field of query.querySelectorAll("input")) if (field.value === "" && field.name !== "value") field.disabled = true;
     for (const row of query.querySelectorAll(".condition")) {
@@ -259,7 +259,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-/** Appends the entries of a feed as they are written. */
+/** Appends the entries of a feed while they are written. */
 const feed = document.getElementById("feed");
 if (feed?.dataset.events) {
   const state = document.getElementById("feed-state");
@@ -282,7 +282,7 @@ if (feed?.dataset.events) {
   });
 }
 
-/** Shows the heat of partitions as it changes. The focus and the selected row stay with their partition; a new busiest partition is announced. */
+/** Updates the heat of partitions. The focus and the selected row stay with their partition, and a new busiest partition is announced. */
 const heat = document.getElementById("load");
 if (heat) {
   const source = new EventSource(heat.dataset.events);
@@ -301,7 +301,7 @@ if (heat) {
   });
 }
 
-// A page that the browser kept has its fields again when the reader comes back.
+// A page from the browser's cache keeps the values of its fields when the reader returns.
 window.addEventListener("pageshow", () => {
   for (const field of document.querySelectorAll("#query [disabled]")) field.disabled = false;
 });

@@ -14,7 +14,7 @@ class Levels(unittest.TestCase):
     """The container `Events` of three levels, which the Rust client has filled."""
 
     def setUp(self):
-        # The emulator's account document names hosts of its own.
+        # The account document of the emulator contains the names of other hosts.
         client = CosmosClient(ENDPOINT, KEY, enable_endpoint_discovery=False)
         self.container = client.get_database_client(DATABASE).get_container_client("Events")
 

@@ -1,10 +1,10 @@
-// The explorer in a real browser: browse, query, edit with a conflict, keys alone, a live feed and heat, large tables, hostile texts, accessibility,
-// narrow screens.
+// Tests of the explorer in a real browser: browsing, queries, edits with a conflict, use by keyboard, a live feed and heat, large tables, hostile
+// texts, accessibility, narrow screens.
 //
 // node suite.mjs URL CHROMIUM FOLDER ROWS PARTITIONS SAMPLE WINDOWS PID: opens the one-time URL, and leaves pictures of the pages in the folder. The
 // table `Rows` has one partition of ROWS rows, and `Partitions` has PARTITIONS partitions; both are filled while the first steps run. WINDOWS
-// windows of them are scrolled down and back, or `all`. SAMPLE is the one-time URL of an explorer of the sample tables alone, for times and the
-// pictures of the book. PID is the process of the server, whose memory is measured.
+// windows of them are scrolled down and back, or `all`. SAMPLE is the one-time URL of an explorer with only the sample tables, which is used for
+// response times and the pictures of the book. PID is the process of the server, whose memory is measured.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -15,14 +15,14 @@ const [url, executablePath, folder, ROWS, PARTITIONS, SAMPLE, WINDOWS, PID] = pr
 const [origin, sample] = [url, SAMPLE].map((address) => new URL(address).origin);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-// No name resolves: a page that needs another host shows it as an error.
+// No name resolves, so a page that needs another host reports an error.
 const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking", offline] });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, timezoneId: "Europe/Berlin", locale: "en-GB" });
 context.setDefaultTimeout(15_000);
-// A page that counts every table reads a million rows while others are written.
+// A page that counts every table may read a million rows while other rows are written.
 context.setDefaultNavigationTimeout(60_000);
-/** What no page may do: leave this machine, break its policy, throw, or run a stored text. */
+/** Collects the faults of pages: requests to other machines, violations of the policy, exceptions, and stored texts that run. */
 const faults = [];
 context.on("request", (request) => {
   if (![origin, sample].includes(new URL(request.url()).origin)) faults.push(`a request left: ${request.url()}`);
@@ -57,7 +57,7 @@ async function browse() {
   await page.reload();
   assert.notEqual(await page.locator("tbody tr").first().innerText(), first, "a link to a page survives a reload");
   await page.click("a.first");
-  // The side of the partition has the links of its first row: only the address tells the two pages apart.
+  // The side of the partition page has the links of its first row, so only the address distinguishes the two pages.
   await Promise.all([page.waitForURL("**/t/HelpDesk/e?*"), page.click("tbody a.key")]);
   assert.match(await page.locator("aside").innerText(), /ByStatus/);
   const time = page.locator("main time").first();
@@ -116,7 +116,7 @@ async function edit() {
   assert.match(await page.locator(".report").innerText(), /declares index ByEmail/);
 }
 
-/** A reader without a pointer: finds a table, opens a row, changes the size of raw keys, asks for the keys. */
+/** Uses only the keyboard: finds a table, opens a row, shows raw keys, and shows the list of keys. */
 async function keys() {
   await open("/");
   await page.keyboard.press("/");
@@ -141,7 +141,7 @@ async function keys() {
   assert.notEqual(outline, "none", "the focus is visible");
   await page.keyboard.press("g");
   await page.waitForURL(origin + "/");
-  // From the list to a saved change: no pointer.
+  // From the list of tables to a saved change, by keyboard.
   for (const key of ["j", "Enter"]) await page.keyboard.press(key);
   await page.waitForURL("**/t/Company");
   for (const key of ["j", "Enter"]) await page.keyboard.press(key);
@@ -166,10 +166,10 @@ async function feed() {
   await shot("feed");
 }
 
-/** The heat of partitions moves as a program writes; the focus stays with its row; a selected row of a partition is shown at the side. */
+/** Heat changes while a program writes, and the focus stays on its row. The side shows the selected row of a partition. */
 async function heat() {
   await open("/load");
-  // The requests of the last hour only grow.
+  // The number of requests in the last hour only increases.
   const count = page.locator('#load tr:has(a[href*="pk=contoso"]) td.num').last();
   await page.focus('#load a.key[href*="pk=contoso"]');
   const before = Number(await count.innerText());
@@ -187,7 +187,7 @@ async function heat() {
   await shot("selected");
 }
 
-/** Samples of growth: the store by itself, the tables by a count; both with a chart and the same numbers as a table. */
+/** Samples of growth: the store's by itself, the tables' by a count. Both have a chart, and a table with the same numbers. */
 async function growth() {
   await open("/growth?count=1");
   await page.waitForSelector('td:has-text("160")');
@@ -203,7 +203,7 @@ async function work() {
   await page.waitForSelector("text=The queue has no poison");
 }
 
-/** Rows marked by keys alone, and deleted after a preview; rows pasted after one. */
+/** Marks rows by keyboard and deletes them after a preview, and pastes rows after a preview. */
 async function bulk() {
   await open("/t/Company/p?pk=Finance");
   const before = await page.locator("tbody tr").count();
@@ -226,7 +226,7 @@ async function bulk() {
   assert.match(await heading(), /2 rows written/);
 }
 
-/** A query saved, found in the list, run, and exported in both forms. */
+/** Saves a query, finds it in the list, runs it, and exports the result in both formats. */
 async function saved() {
   await open("/t/Company/q?part.department=Sales&property=Age&is=ge&value=50&run=1");
   await page.fill("#save-name", "Sales staff from 50");
@@ -248,7 +248,7 @@ async function queues() {
   await shot("queues");
 }
 
-/** Scrolls a grid down by a number of windows, or until nothing more is read; or back to its first page. */
+/** Scrolls a grid down by a number of windows or until its end, or back to its first page. */
 const scroll = (isDown, windows = Infinity) => page.evaluate(async ([isDown, windows]) => {
   if (!scroller) return; // Everything is on the page.
   const wrap = document.querySelector(".wrap.rows");
@@ -260,7 +260,7 @@ const scroll = (isDown, windows = Infinity) => page.evaluate(async ([isDown, win
   }
 }, [isDown, windows]);
 
-/** The nodes and bytes that the page holds after a collection. */
+/** Returns the number of nodes and the bytes of the heap after a garbage collection. */
 async function held(session) {
   await session.send("HeapProfiler.collectGarbage");
   const { metrics } = await session.send("Performance.getMetrics");
@@ -268,7 +268,7 @@ async function held(session) {
   return { nodes: of("Nodes"), bytes: of("JSHeapUsedSize") };
 }
 
-/** The resident memory of the server's process in bytes, where the system says it. */
+/** Returns the resident memory of the server's process in bytes, if the system reports it. */
 function resident() {
   try {
     return 1024 * Number(readFileSync(`/proc/${PID}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1]);
@@ -280,7 +280,7 @@ function resident() {
 const firstKey = () => page.locator("tbody tr a.key").first().innerText();
 const lastKey = () => page.locator("tbody tr a.key").last().innerText();
 
-/** Waits until a large table is filled: its last row is written last. */
+/** Waits until a large table is filled. Its last row is written last. */
 async function filled(path) {
   for (let nth = 0; nth < 600; nth += 1) {
     await open(path);
@@ -290,7 +290,7 @@ async function filled(path) {
   assert.fail(`${path} was not filled`);
 }
 
-/** Jumps to a key by keys alone, as a reader would. */
+/** Jumps to a key by keyboard. */
 async function jump(key) {
   await page.keyboard.press("t");
   await page.keyboard.press("Control+a");
@@ -299,7 +299,7 @@ async function jump(key) {
   assert.equal(await firstKey(), key);
 }
 
-/** Large tables: scrolled down by many windows and back, read at places all over, and to their end, with the memory of page and server bounded. */
+/** Scrolls large tables down by many windows and back, jumps to places in the whole table and to the end, and checks the memory of page and server. */
 async function large() {
   const session = await context.newCDPSession(page);
   await session.send("Performance.enable");
@@ -325,7 +325,7 @@ async function large() {
     const end = await held(session);
     const [, requests, rows] = (await page.locator("#cost").innerText()).replaceAll(",", "").match(/sent (\d+) requests.*read (\d+) rows/);
     const shown = Number((await lastKey()).replace("p", "")) + 1;
-    // The two rows that were selected are read again, once or, if the selection did not rest, only the second, for the side.
+    // The side reads the two selected rows again, or only the second if the selection did not stop on the first.
     const again = Number(rows) - shown;
     if (path.includes("/p?")) assert.ok(again >= 0 && again <= 2, `each row is read once: ${rows} for ${shown}`);
     await scroll(false);
@@ -337,7 +337,7 @@ async function large() {
       assert.ok(later.bytes < full.bytes + 4_000_000, `${later.bytes} bytes, after ${full.bytes}`);
     }
     assert.ok((await page.locator("tbody tr").count()) < 2_000);
-    // Places all over the table, each with the windows behind it.
+    // Places in the whole table, each with the following windows.
     const jumping = Date.now();
     for (let nth = 1; nth <= 8; nth += 1) {
       const at = Math.floor((count * nth) / 9);
@@ -356,7 +356,7 @@ async function large() {
     assert.ok(grown < 48_000_000, `the server grew by ${grown} bytes`);
   }
   await session.detach();
-  // Pages that are lower than twice the window: a move reads those that fill it, and then waits.
+  // For pages below twice the height of the window, one move reads the pages that fill it and then waits.
   await page.setViewportSize({ width: 1440, height: 500 });
   await open("/t/Rows/q?partition=all&top=12&run=1");
   const requests = () => page.evaluate(() => sums.requests);
@@ -386,7 +386,7 @@ async function hostile() {
   assert.equal(await page.evaluate(() => window.stolen), undefined);
 }
 
-/** Pages on which every reader depends; each is audited in both colour schemes, and measured on a narrow screen. */
+/** The pages that are audited in both colour schemes and measured on a narrow screen. */
 const PAGES = [
   ["tables", "/"],
   ["table", "/t/HelpDesk"],
@@ -410,7 +410,7 @@ const PAGES = [
   ["failure", "/t/Missing/p?pk=a"],
 ];
 
-/** Reports how long pages take from the request to the last byte, and to the first paint. */
+/** Reports the time of pages from the request to the last byte, and to the first paint. */
 async function times() {
   await page.goto(SAMPLE);
   for (const path of ["/", "/t/HelpDesk", "/t/HelpDesk/p?pk=contoso", "/t/Company/q?part.department=Sales&run=1"]) {
@@ -438,7 +438,7 @@ const PICTURES = [
   ["explorer-engine", "/engine"],
 ];
 
-/** Takes the pictures of the book as WebP, which Chromium draws from its own screenshots. */
+/** Writes the pictures of the book as WebP, converted by Chromium from its screenshots. */
 async function pictures() {
   await page.setViewportSize({ width: 1280, height: 760 });
   const blank = await browser.newPage();
@@ -451,7 +451,7 @@ async function pictures() {
       await image.decode();
       const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
       canvas.getContext("2d").drawImage(image, 0, 0);
-      // As good as a picture of less than 60 KB can be.
+      // The best quality with less than 60 KB.
       let webp;
       for (let quality = 0.82; quality > 0.5 && !(webp?.length < 78_000); quality -= 0.04) webp = canvas.toDataURL("image/webp", quality).split(",")[1];
       return webp;
@@ -463,7 +463,7 @@ async function pictures() {
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
-/** Adds the serious violations that axe finds on the open page to the faults. */
+/** Adds the serious violations that axe finds on the current page to the faults. */
 async function axed(name, options) {
   const { violations, passes } = await page.evaluate((options) => axe.run(document, options), options);
   assert.ok(passes.length > 0, "the audit looked at the page");
@@ -472,10 +472,10 @@ async function axed(name, options) {
   await shot(name);
 }
 
-/** Audits each page in both colour schemes, and measures it on a narrow screen and on a wide one. Only colours differ between the schemes. */
+/** Audits each page in both colour schemes, which differ only in colours, and measures it on a narrow and on a wide screen. */
 async function audit() {
   for (const [name, path] of PAGES) {
-    // Without motion, no colour is between two schemes when it is looked at.
+    // With reduced motion, no transition between the colours of two schemes is audited.
     await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
     await open(path);
     await page.evaluate(axe);

@@ -11,7 +11,7 @@ import { ACCOUNT, CONNECTION, HOUR, KEY, NOW, all, endpoint, fresh, refused } fr
 const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
 const service = QueueServiceClient.fromConnectionString(CONNECTION);
 
-/** A queue of its own for a test. */
+/** Creates a queue for one test. */
 async function queue(context, metadata) {
     const client = service.getQueueClient(fresh("js"));
     await client.create({ metadata });
@@ -55,7 +55,7 @@ describe("queues", () => {
         assert.deepEqual((await client.peekMessages()).peekedMessageItems, []);
         const soon = await client.sendMessage("soon", { messageTimeToLive: 100 });
         assert.equal(soon.expiresOn - soon.insertedOn, 100_000);
-        // The receipt of the one that is sent is enough to delete it (QUE-11).
+        // The pop receipt from the send is sufficient to delete the message (QUE-11).
         await client.deleteMessage(never.messageId, never.popReceipt);
         assert.equal((await client.getProperties()).approximateMessagesCount, 1);
     });

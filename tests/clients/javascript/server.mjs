@@ -1,4 +1,4 @@
-// The server under test, and what both suites need: node suite.mjs CONNECTION_STRING ACCOUNT KEY.
+// The server under test, and functions for both suites. Usage: node suite.mjs CONNECTION_STRING ACCOUNT KEY.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 
@@ -6,22 +6,22 @@ export const [CONNECTION, ACCOUNT, KEY] = process.argv.slice(2);
 export const NOW = Date.now();
 export const HOUR = 3600 * 1000;
 
-/** The address that the connection string names for a service: `Table` or `Queue`. */
+/** Returns the address of a service, `Table` or `Queue`, in the connection string. */
 export const endpoint = (service) => new RegExp(`${service}Endpoint=([^;]*?)/?(;|$)`).exec(CONNECTION)[1];
 
-/** A name that no other run has. */
+/** Returns a unique name. */
 export const fresh = (stem) => stem + randomUUID().replaceAll("-", "").slice(0, 12);
 
-/** The status and the code with which a call is refused. */
+/** Returns the status and the code of a refused call. */
 export async function refused(call) {
     const error = await call.then(() => assert.fail("it was not refused"), (error) => error);
     if (error.statusCode === undefined) throw error;
-    // Tables tell the code in the body, queues in a header; transactions in the error itself.
+    // Tables send the code in the body, queues in a header, and the client reports the code of a transaction in its error.
     const code = error.details?.odataError?.code ?? error.code ?? error.details?.errorCode;
     return [error.statusCode, code];
 }
 
-/** All that an asynchronous iterator gives. */
+/** Returns all items of an asynchronous iterator. */
 export async function all(iterator) {
     const found = [];
     for await (const one of iterator) found.push(one);

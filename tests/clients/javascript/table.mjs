@@ -1,4 +1,4 @@
-// A table for a test, and what tests of tables share.
+// A table for a test, and functions for tests of tables.
 import { AzureNamedKeyCredential, TableClient } from "@azure/data-tables";
 
 import { ACCOUNT, CONNECTION, KEY, all, fresh } from "./server.mjs";
@@ -7,7 +7,7 @@ export const OPTIONS = { allowInsecureConnection: true };
 export const CREDENTIAL = new AzureNamedKeyCredential(ACCOUNT, KEY);
 export const KEYS = { partitionKey: "p", rowKey: "r" };
 
-/** A table of its own for a test. */
+/** Creates a table for one test. */
 export async function table(context) {
     const client = TableClient.fromConnectionString(CONNECTION, fresh("Js"), OPTIONS);
     await client.createTable();

@@ -37,7 +37,7 @@ describe("tables", () => {
         await client.createEntity({ ...KEYS, ...typed, whole: { type: "Double", value: 5 } });
         const found = await client.getEntity("p", "r");
         assert.deepEqual([found.nan, found.plus, found.minus, found.whole], ["NaN", "Infinity", "-Infinity", 5]);
-        // A whole Double is told from an Int32: a filter on its type finds it, and text shows its point.
+        // A Double without a fraction is distinguished from an Int32: a filter of its type finds it, and its text has a decimal point.
         assert.deepEqual(await rows(client, "whole eq 5.0 and whole lt 5.5"), ["r"]);
     });
 
@@ -125,7 +125,7 @@ describe("tables", () => {
         const answer = await client.submitTransaction(Array.from({ length: 100 }, (_, n) => ["create", entity(n)]));
         assert.equal(answer.status, 202);
         assert.equal(answer.subResponses.length, 100);
-        // An insert in a transaction answers without a body, and with the ETag of what it wrote.
+        // The response to an insert in a transaction has no body, and has the ETag of the entity.
         assert.deepEqual(answer.subResponses.map((one) => one.status), Array(100).fill(204));
         assert.equal(answer.getResponseForEntity("007").etag, (await client.getEntity("p", "007")).etag);
         const bad = [["create", entity(100)], ["delete", entity(0)], ["create", entity(1)]];
@@ -188,7 +188,7 @@ describe("tables", () => {
         assert.deepEqual((await all(service.listTables({ queryOptions }))).map((one) => one.name), [stem + "a", stem + "b", stem + "c"]);
         const pages = await all(service.listTables({ queryOptions }).byPage({ maxPageSize: 2 }));
         assert.deepEqual(pages.map((page) => page.length), [2, 1]);
-        // The client takes a table that exists, and one that is missing, for done.
+        // The client treats a table that exists as created, and a missing table as deleted.
         await service.createTable(stem + "a");
         await service.deleteTable(fresh("No"));
         const missing = TableClient.fromConnectionString(CONNECTION, fresh("No"), OPTIONS);
@@ -219,14 +219,14 @@ describe("tables", () => {
         await service.setProperties({ cors });
         const found = await service.getProperties();
         assert.deepEqual(found.cors, cors);
-        // What the document does not name stays as it was.
+        // Properties that the document omits are unchanged.
         assert.deepEqual(found.hourMetrics, before.hourMetrics);
         await service.setProperties({ cors: [] });
         assert.deepEqual((await service.getProperties()).cors, []);
     });
 });
 
-// The account as the first label of the host, which only a resolver that knows no other address can reach here.
+// The account is the first label of the host name. Only a custom resolver finds this host here.
 describe("tables, host style", () => {
     const { port } = new URL(endpoint("Table"));
     const agent = new Agent({ lookup: (_, options, found) => (options.all ? found(null, [{ address: "127.0.0.1", family: 4 }]) : found(null, "127.0.0.1", 4)) });

@@ -36,7 +36,7 @@ class Tables(unittest.TestCase):
     def code(self, kind, call):
         with self.assertRaises(kind) as raised:
             call()
-        # `create_entity` leaves the code out of its error.
+        # The error of `create_entity` has no code.
         return getattr(raised.exception, "error_code", None) or raised.exception.response.headers["x-ms-error-code"]
 
     def insert(self, row, **properties):

@@ -32,6 +32,9 @@ fn part(path: &str) -> Option<String> {
     if path.starts_with("docs/api/") {
         return None;
     }
+    if !is_markdown(path) {
+        return Some("scripts".to_owned());
+    }
     Some(match path.split('/').collect::<Vec<_>>().as_slice() {
         ["docs", folder, _] => format!("docs/{folder}"),
         ["docs", _] => "docs".to_owned(),
@@ -57,6 +60,20 @@ fn comments(text: &str) -> Vec<Line> {
         is_after_doc |= is_doc;
     }
     lines
+}
+
+/// Returns the comments of a manifest, a script or a style sheet, and the description of a package.
+fn script_comments(text: &str) -> Vec<Line> {
+    const STARTS: [&str; 5] = ["/**", "/*", "//", "# ", "description ="];
+    let comment = |line: &str| {
+        let rest = STARTS.iter().find_map(|start| line.strip_prefix(start))?;
+        Some(rest.trim_end_matches("*/").trim().to_owned()).filter(|text| !text.is_empty())
+    };
+    text.lines().filter_map(|line| comment(line.trim())).map(|text| Line { text, is_head: false }).collect()
+}
+
+fn is_markdown(path: &str) -> bool {
+    std::path::Path::new(path).extension().is_some_and(|extension| extension == "md")
 }
 
 fn paragraphs(text: &str) -> Vec<Line> {
@@ -87,10 +104,13 @@ fn messages(path: &str, text: &str) -> Vec<Line> {
 
 fn corpus() -> BTreeMap<String, Vec<Line>> {
     let mut corpus: BTreeMap<String, Vec<Line>> = BTreeMap::new();
-    for (path, text) in below("", &[".rs", ".md"]) {
+    let scripts = [".toml", ".js", ".mjs", ".cjs", ".css", ".py", ".service", "Containerfile"];
+    for (path, text) in below("", &[&[".rs", ".md"], scripts.as_slice()].concat()) {
         let Some(part) = part(&path) else { continue };
-        if std::path::Path::new(&path).extension().is_some_and(|extension| extension == "md") {
+        if is_markdown(&path) {
             corpus.entry(part).or_default().extend(paragraphs(&text));
+        } else if part == "scripts" {
+            corpus.entry(part).or_default().extend(script_comments(&text));
         } else {
             corpus.entry(format!("{part} messages")).or_default().extend(messages(&path, &text));
             corpus.entry(part).or_default().extend(comments(&text));
