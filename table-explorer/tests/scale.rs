@@ -1,6 +1,15 @@
 //! Large tables: read page by page to their end, with the requests and the memory of the server bounded.
 //!
-//! `EXPLORER_ROWS` sets the number of rows.
+//! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they are a separate program and run one after the
+//! other.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "pages/browser.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
+mod browser;
+#[path = "pages/counting_store.rs"]
+mod counting_store;
 
 use std::time::Instant;
 
@@ -10,8 +19,11 @@ use table_core::{
 };
 use table_explorer::{Explorer, Source};
 
-use crate::browser::Browser;
-use crate::counting::Counting;
+use browser::Browser;
+use counting_store::Counting;
+
+/// Held during each test.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 fn rows() -> usize {
     std::env::var("EXPLORER_ROWS").ok().and_then(|rows| rows.parse().ok()).unwrap_or(40_000)
@@ -93,6 +105,7 @@ async fn scroll(browser: &Browser, first: &str) -> (usize, usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_partition_takes_one_request_per_page_and_bounded_memory() {
+    let _alone = ALONE.lock().await;
     let rows = rows();
     let (store, browser) = with((0..rows).map(|row| ("all".to_owned(), format!("{row:09}")))).await;
     let path = "/t/Big/p?pk=all&rows=500";
@@ -122,6 +135,7 @@ async fn a_large_partition_takes_one_request_per_page_and_bounded_memory() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tree_of_many_partitions_is_read_to_its_end_with_few_requests() {
+    let _alone = ALONE.lock().await;
     let partitions = rows().max(100_000);
     let (store, browser) = with((0..partitions).map(|nth| (format!("p{nth:08}"), "r".to_owned()))).await;
     let begun = Instant::now();

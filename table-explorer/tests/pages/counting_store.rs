@@ -1,0 +1,72 @@
+//! A store that counts requests, for tests of the requests that pages send.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use table_core::error::Result;
+use table_core::query::Select;
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{Continuation, Engine, EntityKey, Page, Query, TableName, TableStore, Transaction};
+
+/// A store that counts requests and the rows that they read.
+#[derive(Clone, Debug)]
+pub(crate) struct Counting {
+    engine: Engine,
+    requests: Arc<AtomicU64>,
+    rows: Arc<AtomicU64>,
+}
+
+impl Counting {
+    pub(crate) fn new(engine: &Engine) -> Self {
+        Self { engine: engine.clone(), requests: Arc::default(), rows: Arc::default() }
+    }
+
+    /// Returns the requests and the rows since the last call.
+    pub(crate) fn take(&self) -> (u64, u64) {
+        (self.requests.swap(0, Ordering::SeqCst), self.rows.swap(0, Ordering::SeqCst))
+    }
+}
+
+impl fmt::Display for Counting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.engine.fmt(f)
+    }
+}
+
+impl TableStore for Counting {
+    fn capabilities(&self) -> &Capabilities {
+        self.engine.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.engine.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.engine.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.engine.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.rows.fetch_add(1, Ordering::SeqCst);
+        self.engine.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let page = self.engine.query(table, query, from).await?;
+        self.rows.fetch_add(page.rows_read.unwrap_or(0), Ordering::SeqCst);
+        Ok(page)
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.engine.submit(table, transaction).await
+    }
+}
