@@ -60,7 +60,7 @@ fn tables_are_copied_to_containers_and_back_and_changed_there() {
     on("patch Company Sales empid_000223 Age=37 --store COSMOS");
     assert!(on("get Company Sales empid_000223 --store COSMOS").contains("37"));
     on("put Company Sales empid_000300 FirstName=Eve Age=29 --store COSMOS");
-    on("delete Company Marketing empid_000017 --store COSMOS");
+    on("delete Company --partition Marketing --yes --store COSMOS");
     assert!(on("count Company --store COSMOS").contains('2'));
 
     on("copy Events --store COSMOS --to DIR/back");

@@ -1,5 +1,7 @@
 //! Databases of Cosmos DB for NoSQL.
 
+use std::fmt;
+
 use table_core::DynTableStore;
 
 use crate::failure::{Failure, Result};
@@ -19,6 +21,20 @@ pub struct CosmosDatabase {
     /// The levels of the partition keys of tables that the program creates.
     #[cfg_attr(not(feature = "cosmos"), expect(dead_code, reason = "only the client uses it"))]
     levels: Vec<(String, usize)>,
+}
+
+/// Shows the database without the key.
+impl fmt::Display for CosmosDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "database {} of {}", self.database, self.endpoint)
+    }
+}
+
+/// Like `Display`, because a log must not contain the key.
+impl fmt::Debug for CosmosDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl CosmosDatabase {

@@ -87,7 +87,7 @@ impl fmt::Display for Location {
             Self::Memory => f.write_str("memory:"),
             Self::Folder(path) => write!(f, "{}", path.display()),
             Self::Signed { endpoint, .. } => f.write_str(endpoint),
-            Self::Cosmos(account) => write!(f, "database {} of {}", account.database, account.endpoint),
+            Self::Cosmos(database) => database.fmt(f),
             Self::ConnectionString(text) => f.write_str(&public_part(text)),
         }
     }
