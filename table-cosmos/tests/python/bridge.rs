@@ -49,14 +49,20 @@ async fn connected(
         let mut body = vec![0; length];
         connection.read_exact(&mut body).await?;
         let is_account = target.is_empty();
-        let mut answer =
-            emulator.exchange(&method, &target, headers, body).await.map_err(io::Error::other)?;
+        let is_last = headers.contains(&("connection".to_owned(), "close".to_owned()));
+        let Ok(mut answer) = emulator.exchange(&method, &target, headers, body).await else {
+            connection.write_all(b"HTTP/1.1 400 -\r\ncontent-length: 0\r\n\r\n").await?;
+            return connection.flush().await;
+        };
         if is_account {
             // The account names the hosts of its regions, to which clients send all further requests.
             let text = String::from_utf8_lossy(&answer.body);
             answer.body = text.replace("https://eastus.emulator.local/", endpoint).into_bytes();
         }
         respond(&mut connection, &answer).await?;
+        if is_last {
+            return Ok(());
+        }
     }
 }
 
