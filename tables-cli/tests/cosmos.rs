@@ -11,6 +11,7 @@
 
 mod common;
 
+use std::fmt::Write;
 use std::path::Path;
 
 use common::{refused, shown};
@@ -30,7 +31,8 @@ fn store() -> Option<String> {
 fn fill(folder: &Path) {
     let mut events = String::from("PartitionKey,RowKey,Kind,Count@type,Count\n");
     for (number, tenant) in ["contoso", "fabrikam", "é 東京 🚀"].iter().cycle().take(240).enumerate() {
-        events += &format!("{tenant}!user{}!s1!,{number:04},click,Edm.Int64,{}\n", number % 7, number << 33);
+        let (user, count) = (number % 7, number << 33);
+        writeln!(events, "{tenant}!user{user}!s1!,{number:04},click,Edm.Int64,{count}").unwrap();
     }
     std::fs::write(folder.join("events.csv"), events).unwrap();
     let company =
