@@ -5,6 +5,7 @@ mod fault;
 mod policy;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use azure_data_cosmos::clients::ContainerClient;
 use azure_data_cosmos::models::{
@@ -45,16 +46,17 @@ pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerPrope
 ///
 /// # Errors
 /// `SchemaMismatch` for other levels, another hash, or items that expire although the options request none (HPK-43).
-fn compare(table: &TableName, options: &Options, found: &ContainerProperties) -> Result<()> {
-    let mapping = options.mapping_in(table.as_str());
-    let (depth, expected) = (mapping.depth(), definition(&mapping));
+fn compare(
+    table: &TableName,
+    options: &Options,
+    mapping: &Mapping,
+    found: &ContainerProperties,
+) -> Result<()> {
+    let (depth, expected) = (mapping.depth(), definition(mapping));
     let key = &found.partition_key;
     let refuse = |fault| Err(Error::of(fault).with_table(table.as_str()));
     let paths = |definition: &PartitionKeyDefinition| definition.paths().join(", ");
-    // A path may be quoted in several ways.
-    let is_same = |found: &str, path: &Path| Path::parse(found).is_some_and(|found| found.is_same(path));
-    let mut pairs = key.paths().iter().zip(&mapping.levels);
-    if key.paths().len() != depth || !pairs.all(|(found, path)| is_same(found, path)) {
+    if !has_levels(key, mapping) {
         return refuse(ContainerFault::Paths { found: paths(key), expected: paths(&expected) });
     }
     // Several levels are hashed separately, and a single level has the kind `Hash`. Both use version 2 (EPK-9).
@@ -68,12 +70,27 @@ fn compare(table: &TableName, options: &Options, found: &ContainerProperties) ->
     Ok(())
 }
 
+/// Returns `true` if a container has the levels of a mapping.
+fn has_levels(key: &PartitionKeyDefinition, mapping: &Mapping) -> bool {
+    // A path may be quoted in several ways.
+    let is_same = |found: &str, path: &Path| Path::parse(found).is_some_and(|found| found.is_same(path));
+    key.paths().len() == mapping.depth()
+        && key.paths().iter().zip(&mapping.levels).all(|(found, path)| is_same(found, path))
+}
+
+/// Returns the mapping of a table with this container.
+fn mapping_of(table: &TableName, options: &Options, found: &ContainerProperties) -> Arc<Mapping> {
+    let levels = found.partition_key.paths().len();
+    let is_standard = has_levels(&found.partition_key, &Mapping::standard(levels));
+    options.mapping_for(table.as_str(), is_standard.then_some(levels))
+}
+
 /// Returns the differences in the description of a container that do not prevent its use.
 fn differences(table: &TableName, options: &Options, found: &ContainerProperties) -> Vec<Difference> {
     let asked = options.time_to_live_in(table.as_str());
     let is = TimeToLive::of(&found.default_ttl);
     let expiry = (asked != is).then_some(Difference::TimeToLive { asked, found: is });
-    let mapping = options.mapping_in(table.as_str());
+    let mapping = mapping_of(table, options, found);
     policy::differences(found, &mapping).into_iter().chain(expiry).collect()
 }
 
@@ -96,8 +113,8 @@ impl CosmosTables {
             return Err(self.missing(ContainerFault::NoTable, table).await);
         };
         let options = self.options();
-        compare(table, options, &properties)?;
-        let mapping = options.mapping_in(table.as_str());
+        let mapping = mapping_of(table, options, &properties);
+        compare(table, options, &mapping, &properties)?;
         let client = self.current(client, &properties.id, mapping.depth()).await?;
         let container = Container { client, mapping };
         // A token cannot read the throughput. The container is used even if it differs from the options.

@@ -121,9 +121,9 @@ impl CosmosTables {
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
     pub async fn explain(&self, table: &TableName, query: &Query) -> Result<Explain> {
         let map = self.partitions(table).await?;
-        let options = self.options();
-        let mapping = options.mapping_in(table.as_str());
-        let plan = Explain::with_fan_out(query, &mapping, &map, options.fan_out)?;
+        let named = table.clone();
+        let mapping = self.run(|store| async move { Ok(store.container(&named).await?.mapping) }).await?;
+        let plan = Explain::with_fan_out(query, &mapping, &map, self.options().fan_out)?;
         let measured = self.measured(table, &plan.text);
         Ok(Explain { measured, ..plan })
     }

@@ -34,6 +34,7 @@ pub struct Options {
     pub(crate) fan_out: u32,
     pub(crate) exact: bool,
     pub(crate) refuses_foreign: bool,
+    adopts_levels: bool,
     pub(crate) retry: Retry,
     pub(crate) splits: usize,
     pub(crate) split_backoff: Backoff,
@@ -48,6 +49,7 @@ impl Default for Options {
             fan_out: FAN_OUT,
             exact: true,
             refuses_foreign: false,
+            adopts_levels: false,
             retry: Retry::default(),
             splits: 120,
             split_backoff: Backoff { initial: Duration::from_millis(20), max: Duration::from_secs(2) },
@@ -66,6 +68,22 @@ impl Options {
     #[must_use]
     pub fn levels(self, table: &str, levels: usize) -> Self {
         self.with_mapping(table, Mapping::standard(levels))
+    }
+
+    /// Sets whether a table without levels or a mapping uses the levels of its existing container, for tools that do not know the entities.
+    ///
+    /// By default such a table has one level, and a container with several levels is refused. The paths of the container must be `/l1`, `/l2` and
+    /// `/l3`. New containers of these tables have one level.
+    ///
+    /// ```
+    /// use table_cosmos::Options;
+    ///
+    /// let options = Options::new().adopt_levels(true).levels("Events", 3); // `Events` must have 3 levels; other tables have those of their containers
+    /// # let _ = options;
+    /// ```
+    #[must_use]
+    pub fn adopt_levels(self, adopt: bool) -> Self {
+        Self { adopts_levels: adopt, ..self }
     }
 
     /// Sets the levels of an entity's table from its schema.
@@ -176,6 +194,18 @@ impl Options {
     pub(crate) fn mapping_in(&self, table: &str) -> Arc<Mapping> {
         let found = self.mappings.get(&table.to_ascii_lowercase()).cloned();
         found.unwrap_or_else(|| Arc::new(Mapping::standard(1)))
+    }
+
+    /// Returns the mapping of a table whose container has a number of levels, if its paths have the standard names.
+    pub(crate) fn mapping_for(&self, table: &str, standard_levels: Option<usize>) -> Arc<Mapping> {
+        match standard_levels {
+            Some(levels)
+                if self.adopts_levels && !self.mappings.contains_key(&table.to_ascii_lowercase()) =>
+            {
+                Arc::new(Mapping::standard(levels))
+            }
+            _ => self.mapping_in(table),
+        }
     }
 
     /// Returns the time to live of a table. A mapped time to live of its items needs a container that allows it.

@@ -51,6 +51,8 @@ pub async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {
     match location {
         Location::Memory => vec![Step::passed("memory", "a store in memory is always empty and usable")],
         Location::Folder(path) => folder::examine(path, table).await,
-        Location::ConnectionString(_) | Location::Signed { .. } => account::examine(location, table).await,
+        Location::ConnectionString(_) | Location::Signed { .. } | Location::Cosmos(_) => {
+            account::examine(location, table).await
+        }
     }
 }

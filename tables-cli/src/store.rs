@@ -1,5 +1,6 @@
 //! Stores: the locations of tables, and how a command opens them.
 
+mod cosmos;
 mod location;
 mod profile;
 
@@ -10,6 +11,7 @@ use table_core::embedded::EngineOptions;
 use table_core::{DynTableStore, Engine};
 
 use crate::failure::{Failure, Result};
+pub use cosmos::CosmosDatabase;
 pub use location::Location;
 pub use profile::Profiles;
 
@@ -40,8 +42,8 @@ impl Store {
     ///
     /// # Errors
     /// `Refused` for a folder that does not exist, unless the purpose is [`Purpose::Create`]; `Store` with the error of the engine
-    /// or of the account.
-    pub fn open(location: &Location, purpose: Purpose) -> Result<Self> {
+    /// or of the account; `Usage` for Cosmos DB, if the program was built without it.
+    pub async fn open(location: &Location, purpose: Purpose) -> Result<Self> {
         let shown = location.to_string();
         let (tables, engine) = match location {
             Location::Memory => of_engine(Engine::in_memory()),
@@ -53,6 +55,7 @@ impl Store {
                 let credential = Credential::shared_access_signature(signature);
                 (DynTableStore::new(AzureTables::new(endpoint, credential)?), None)
             }
+            Location::Cosmos(database) => (database.open().await?, None),
         };
         Ok(Self { tables, engine, shown })
     }
@@ -93,7 +96,7 @@ fn open_folder(path: &Path, purpose: Purpose) -> Result<Engine> {
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct StoreOptions {
     /// The store: a folder, `memory:`, a connection string, an account URL with a shared access signature, `UseDevelopmentStorage=true`,
-    /// or `@NAME` for a profile of the configuration file
+    /// a connection string of Cosmos DB for NoSQL with `Database=NAME`, or `@NAME` for a profile of the configuration file
     #[arg(long, short, global = true, env = "TABLES_STORE", hide_env_values = true, value_name = "STORE")]
     pub store: Option<String>,
     /// The configuration file with profiles [default: tables.toml in the configuration folder of the user]
@@ -106,8 +109,8 @@ impl StoreOptions {
     ///
     /// # Errors
     /// `Usage` if no store is named; any error from [`Store::open`].
-    pub fn open(&self, purpose: Purpose) -> Result<Store> {
-        Store::open(&self.location()?, purpose)
+    pub async fn open(&self, purpose: Purpose) -> Result<Store> {
+        Store::open(&self.location()?, purpose).await
     }
 
     /// Returns the location of the store that the options name.

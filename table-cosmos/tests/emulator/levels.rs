@@ -2,7 +2,7 @@
 
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
-use table_core::{Engine, Entity, EntityKey, ErrorCode, TableName, TableStore, TableStoreExt};
+use table_core::{Engine, Entity, EntityKey, ErrorCode, TableEntity, TableName, TableStore, TableStoreExt};
 use table_cosmos::emulator::Emulator;
 use table_cosmos::{Difference, Options, Throughput};
 use table_hierarchy::RouteClass;
@@ -104,6 +104,27 @@ fn hpk_43_rust_2_and_wire_7_opening_a_container_with_other_levels_is_refused() {
             assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("HPK-43")), "{error}");
             assert!(error.to_string().contains("paths"), "{error}");
         }
+    });
+}
+
+#[test]
+fn hpk_43_a_table_without_levels_adopts_those_of_its_container_if_the_option_is_set() {
+    runtime().block_on(async {
+        let store = store(2, Options::new().adopt_levels(true).levels("Two", 2)).await;
+        let (three, two) = (store.create("Three", 3), store.create("Two", 3));
+        let key = EntityKey::new("t!u!s!", "r").unwrap();
+        let row = TableEntity::new("t!u!s!", "r").unwrap().with("N", 1);
+        let untyped = store.store.untyped("Three").unwrap();
+        untyped.insert(&row).await.unwrap();
+        assert!(untyped.get(&key).await.unwrap().is_some());
+        let error = untyped.insert(&TableEntity::new("t", "r").unwrap()).await.unwrap_err();
+        assert_eq!(error.rule(), Some("HPK-36"), "{error}");
+        let within = KeyRange { partition_key: TextRange::prefix("t!"), row_key: TextRange::ALL };
+        let plan = store.store.explain(&three, &Query::new(within)).await.unwrap();
+        assert_eq!(plan.text, "SELECT * FROM c WHERE c.l1 = @p0");
+        // Configured levels are compared with the container.
+        let error = store.store.get(&two, &key, &table_core::query::Select::All).await.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("HPK-43")), "{error}");
     });
 }
 

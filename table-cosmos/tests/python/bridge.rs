@@ -11,16 +11,21 @@ use tokio::net::{TcpListener, TcpStream};
 pub(crate) async fn serve(emulator: Emulator) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let endpoint = format!("http://{}/", listener.local_addr()?);
+    let own = endpoint.clone();
     tokio::spawn(async move {
         while let Ok((connection, _)) = listener.accept().await {
-            let emulator = emulator.clone();
-            tokio::spawn(async move { connected(&emulator, BufStream::new(connection)).await });
+            let (emulator, own) = (emulator.clone(), own.clone());
+            tokio::spawn(async move { connected(&emulator, &own, BufStream::new(connection)).await });
         }
     });
     Ok(endpoint)
 }
 
-async fn connected(emulator: &Emulator, mut connection: BufStream<TcpStream>) -> io::Result<()> {
+async fn connected(
+    emulator: &Emulator,
+    endpoint: &str,
+    mut connection: BufStream<TcpStream>,
+) -> io::Result<()> {
     loop {
         let mut line = String::new();
         if connection.read_line(&mut line).await? == 0 {
@@ -43,8 +48,21 @@ async fn connected(emulator: &Emulator, mut connection: BufStream<TcpStream>) ->
         }
         let mut body = vec![0; length];
         connection.read_exact(&mut body).await?;
-        let answer = emulator.exchange(&method, &target, headers, body).await.map_err(io::Error::other)?;
+        let is_account = target.is_empty();
+        let is_last = headers.contains(&("connection".to_owned(), "close".to_owned()));
+        let Ok(mut answer) = emulator.exchange(&method, &target, headers, body).await else {
+            connection.write_all(b"HTTP/1.1 400 -\r\ncontent-length: 0\r\n\r\n").await?;
+            return connection.flush().await;
+        };
+        if is_account {
+            // The account names the hosts of its regions, to which clients send all further requests.
+            let text = String::from_utf8_lossy(&answer.body);
+            answer.body = text.replace("https://eastus.emulator.local/", endpoint).into_bytes();
+        }
         respond(&mut connection, &answer).await?;
+        if is_last {
+            return Ok(());
+        }
     }
 }
 

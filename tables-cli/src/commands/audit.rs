@@ -34,7 +34,7 @@ impl AuditTables {
         if self.table.is_none() && !self.selection.is_all() {
             return Err(Failure::Usage("rows are selected in one table; name the table".to_owned()));
         }
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let names = tables(&store.tables, self.table.as_deref()).await?;
         let (mut found, mut rows) = (Vec::new(), 0);
         for name in &names {

@@ -83,7 +83,7 @@ impl Backup {
             return Err(Failure::Usage(help.to_owned()));
         }
         let purpose = if form == Form::Files { Purpose::Write } else { Purpose::Read };
-        let store = Store::open(&location, purpose)?;
+        let store = Store::open(&location, purpose).await?;
         let engine = store.engine("backup --format files");
         let repository = Repository::create_in(storage::locate(to)?, &source_of(&location))?;
         match form {

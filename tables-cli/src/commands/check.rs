@@ -54,7 +54,7 @@ struct Line {
 
 impl Check {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let names = tables(&store.tables, self.table.as_deref()).await?;
         let (mut lines, mut faults) = (Vec::new(), 0);
         for name in &names {
@@ -171,7 +171,7 @@ fn report(context: &Context, lines: &[Line], out: &mut dyn Write) -> Result<()> 
 
 impl Repair {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(if self.dry_run { Purpose::Read } else { Purpose::Write })?;
+        let store = context.store.open(if self.dry_run { Purpose::Read } else { Purpose::Write }).await?;
         let name = table(&self.table)?;
         let (mut lines, mut refused, mut repaired) = (Vec::new(), 0, 0);
         for schema in keys::schemas(&store.tables, &name).await? {

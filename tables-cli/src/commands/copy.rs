@@ -61,14 +61,14 @@ pub(super) struct Copy {
 
 impl Copy {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let source = context.store.open(Purpose::Read)?;
+        let source = context.store.open(Purpose::Read).await?;
         let to = context.store.locate(&self.to)?;
         if to.to_string() == source.shown && self.rename.is_none() {
             return Err(Failure::Usage(
                 "a store cannot be copied onto itself; pass `--rename`, or another `--to`".to_owned(),
             ));
         }
-        let target = Store::open(&to, Purpose::Create)?;
+        let target = Store::open(&to, Purpose::Create).await?;
         let names = match &self.table {
             Some(name) => vec![table(name)?],
             None => all_tables(&source.tables).await?,

@@ -31,7 +31,7 @@ pub(super) struct Count {
 
 impl Count {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
         let mut query = self.selection.query(&store.tables, &name).await?;
         if !self.checksum {

@@ -54,7 +54,7 @@ impl Delete {
             return Err(Failure::Usage(format!("nothing is selected in {name}; {help}")));
         }
         let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };
-        let store = context.store.open(purpose)?;
+        let store = context.store.open(purpose).await?;
         let mut query = self.selection.query(&store.tables, &name).await?;
         query.select = Select::names(["PartitionKey", "RowKey"]);
         let mut count: u64 = 0;

@@ -26,7 +26,7 @@ pub(super) struct Describe {
 
 impl Describe {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
         let schemas = keys::schemas(&store.tables, &name).await?;
         if context.output == Format::Json {

@@ -22,7 +22,7 @@ pub(super) struct Explain {
 
 impl Explain {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
         let mut query = self.selection.query(&store.tables, &name).await?;
         query.select = rows::select(&self.select);

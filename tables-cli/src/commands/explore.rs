@@ -60,7 +60,7 @@ impl Explore {
             return Ok(demo::source().await?);
         }
         let purpose = if self.write { Purpose::Write } else { Purpose::Read };
-        let store = context.store.open(purpose)?;
+        let store = context.store.open(purpose).await?;
         Ok(source_of(context, &store))
     }
 }

@@ -76,7 +76,7 @@ pub(super) struct Export {
 
 impl Export {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let form = FileForm::of(self.format, &self.file)?;
         if self.file == Path::new("-") {
             return Ok(end(self.write(&store, form, out).await?, ""));

@@ -8,8 +8,8 @@ use crate::output;
 use crate::store::Purpose;
 
 /// Verifies every checksum of a folder.
-pub(super) fn verify(context: &Context, out: &mut dyn Write) -> Result<Exit> {
-    let store = context.store.open(Purpose::Read)?;
+pub(super) async fn verify(context: &Context, out: &mut dyn Write) -> Result<Exit> {
+    let store = context.store.open(Purpose::Read).await?;
     let found = store.engine("verify")?.verify()?;
     for error in &found.damage {
         say(out, &error.to_string())?;
@@ -34,7 +34,7 @@ pub(super) fn verify(context: &Context, out: &mut dyn Write) -> Result<Exit> {
 
 /// Merges the files of a folder.
 pub(super) async fn compact(context: &Context, out: &mut dyn Write) -> Result<Exit> {
-    let store = context.store.open(Purpose::Write)?;
+    let store = context.store.open(Purpose::Write).await?;
     let engine = store.engine("compact")?;
     let before = engine.statistics()?.base_bytes;
     engine.compact().await?;
@@ -43,8 +43,8 @@ pub(super) async fn compact(context: &Context, out: &mut dyn Write) -> Result<Ex
 }
 
 /// Shows the size and the counters of an engine.
-pub(super) fn stats(context: &Context, out: &mut dyn Write) -> Result<Exit> {
-    let store = context.store.open(Purpose::Read)?;
+pub(super) async fn stats(context: &Context, out: &mut dyn Write) -> Result<Exit> {
+    let store = context.store.open(Purpose::Read).await?;
     let found = store.engine("stats")?.statistics()?;
     let rows = [
         ("tables", found.tables as u64),

@@ -27,7 +27,7 @@ pub(super) struct Get {
 
 impl Get {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
         let key = EntityKey::new(self.partition_key.as_str(), self.row_key.as_str())?;
         let Some(entity) = keys::read(&store.tables, &name, &key).await? else { return Ok(Exit::Nothing) };

@@ -37,7 +37,7 @@ pub(super) struct ShowHeat {
 
 impl ShowHeat {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
         let query = self.selection.query(&store.tables, &name).await?;
         let mut heat = Heat::new(self.by, self.largest);

@@ -67,7 +67,7 @@ impl Import {
             return self.check(records, out);
         }
         let name = table(&self.table)?;
-        let store = context.store.open(Purpose::Create)?;
+        let store = context.store.open(Purpose::Create).await?;
         derived::refuse_plain_writes(&store.tables, &name, self.bypass_derived).await?;
         let transfer =
             format!("import {} into {name} of {} by {:?}", self.file.display(), store.shown, self.mode);

@@ -25,7 +25,7 @@ pub(super) struct Infer {
 
 impl Infer {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
         let query: Query = self.selection.query(&store.tables, &name).await?;
         let mut pages = Pages::new(&store.tables, &name, query);

@@ -24,7 +24,7 @@ pub(super) struct List {
 
 impl List {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let store = context.store.open(Purpose::Read)?;
+        let store = context.store.open(Purpose::Read).await?;
         let (mut from, mut rows) = (None, Vec::new());
         loop {
             let page = store.tables.list_tables(&self.prefix, from.as_deref(), 1_000).await?;

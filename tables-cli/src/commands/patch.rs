@@ -51,7 +51,7 @@ impl Patch {
             return Err(Failure::Usage(format!("no change is given; {help}")));
         }
         let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };
-        let store = context.store.open(purpose)?.tables;
+        let store = context.store.open(purpose).await?.tables;
         let name = table(&self.table)?;
         let key = EntityKey::new(self.partition_key.as_str(), self.row_key.as_str())?;
         let Some(found) = keys::read(&store, &name, &key).await? else { return Ok(Exit::Nothing) };

@@ -37,7 +37,7 @@ pub(super) struct Poison {
 impl Poison {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let changes = self.requeue || self.discard;
-        let store = context.store.open(if changes { Purpose::Write } else { Purpose::Read })?;
+        let store = context.store.open(if changes { Purpose::Write } else { Purpose::Read }).await?;
         let name = table(&self.table)?;
         let range = self.keys.key_range();
         let mut chosen: Vec<Intent> = Vec::new();

@@ -56,7 +56,7 @@ impl Put {
             say(out, &serde_json::to_string(&entity).map_err(|error| Failure::file("-")(error.into()))?)?;
             return Ok(Exit::Done);
         }
-        let store = context.store.open(Purpose::Create)?.tables;
+        let store = context.store.open(Purpose::Create).await?.tables;
         let name = table(&self.table)?;
         store.create_table_if_missing(&name).await?;
         derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;

@@ -74,7 +74,7 @@ impl Restore {
         } else {
             Opened::folder(&self.from)?
         };
-        let target = Store::open(&to, Purpose::Create)?;
+        let target = Store::open(&to, Purpose::Create).await?;
         let all = backup.tables().await?;
         let names = match &self.table {
             None => all,

@@ -34,14 +34,14 @@ pub(super) struct Sync {
 
 impl Sync {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let source = context.store.open(Purpose::Read)?;
+        let source = context.store.open(Purpose::Read).await?;
         let to = context.store.locate(&self.to)?;
         if to.to_string() == source.shown {
             return Err(Failure::Usage(
                 "a store cannot be synchronised with itself; pass another `--to`".to_owned(),
             ));
         }
-        let target = Store::open(&to, if self.dry_run { Purpose::Read } else { Purpose::Create })?;
+        let target = Store::open(&to, if self.dry_run { Purpose::Read } else { Purpose::Create }).await?;
         for store in [&source, &target] {
             if !store.tables.capabilities().ordered {
                 let help = "use `tables copy`, which needs no order";

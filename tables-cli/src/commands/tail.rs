@@ -41,8 +41,7 @@ pub(super) struct TailTable {
 impl TailTable {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
         let name = table(&self.table)?;
-        let open = || context.store.open(Purpose::Read);
-        let store = open()?;
+        let store = context.store.open(Purpose::Read).await?;
         let query = self.selection.query(&store.tables, &name).await?;
         if query.filter.is_some() || query.keys.partition_key.single().is_none() {
             let help = "pass `--partition KEY`, or all parts of its PartitionKey, and no `--filter`";

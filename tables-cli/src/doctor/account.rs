@@ -67,7 +67,7 @@ pub(super) async fn examine(location: &Location, table: Option<&str>) -> Vec<Ste
     if is_last(&steps) {
         return steps;
     }
-    let store = match Store::open(location, Purpose::Read) {
+    let store = match Store::open(location, Purpose::Read).await {
         Ok(store) => store,
         Err(failure) => {
             steps.push(Step::failed("account", failure.to_string(), "check the connection string"));
@@ -93,6 +93,7 @@ fn endpoint(location: &Location) -> Result<String, Step> {
             found
                 .ok_or_else(|| Step::failed("endpoint", "the connection string names no table service", help))
         }
+        Location::Cosmos(database) => Ok(database.endpoint.clone()),
         Location::Memory | Location::Folder(_) => Ok(String::new()),
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::failure::Failure;
+use crate::store::CosmosDatabase;
 
 /// Names of settings that only a connection string has.
 const SETTINGS: [&str; 5] = [
@@ -40,13 +41,15 @@ pub enum Location {
         /// The query, which contains the signature.
         signature: String,
     },
+    /// A database of Cosmos DB for NoSQL.
+    Cosmos(CosmosDatabase),
 }
 
 impl FromStr for Location {
     type Err = Failure;
 
     /// # Errors
-    /// `Usage` for an empty string, and for a URL without a signature.
+    /// `Usage` for an empty string, a URL without a signature, and a connection string of Cosmos DB with a missing or unknown setting.
     fn from_str(text: &str) -> Result<Self, Failure> {
         if text.is_empty() {
             return Err(Failure::Usage(
@@ -55,6 +58,9 @@ impl FromStr for Location {
         }
         if text == "memory:" {
             return Ok(Self::Memory);
+        }
+        if text.contains(CosmosDatabase::ENDPOINT) {
+            return CosmosDatabase::parse(text).map(Self::Cosmos);
         }
         if SETTINGS.iter().any(|setting| text.contains(setting)) {
             return Ok(Self::ConnectionString(text.to_owned()));
@@ -81,6 +87,7 @@ impl fmt::Display for Location {
             Self::Memory => f.write_str("memory:"),
             Self::Folder(path) => write!(f, "{}", path.display()),
             Self::Signed { endpoint, .. } => f.write_str(endpoint),
+            Self::Cosmos(database) => database.fmt(f),
             Self::ConnectionString(text) => f.write_str(&public_part(text)),
         }
     }
@@ -122,6 +129,10 @@ mod tests {
             (
                 "TableEndpoint=http://127.0.0.1:10002/a;AccountName=a;AccountKey=c2VjcmV0",
                 "http://127.0.0.1:10002/a",
+            ),
+            (
+                "AccountEndpoint=https://contoso.documents.azure.com/;AccountKey=c2VjcmV0;Database=shop",
+                "database shop of https://contoso.documents.azure.com/",
             ),
             (
                 "https://contoso.table.core.windows.net/?sv=1&sig=secret",
