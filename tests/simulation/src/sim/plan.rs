@@ -78,7 +78,8 @@ impl Work {
 
 impl Life {
     pub(super) fn draw(random: &mut StdRng) -> Self {
-        let checkpoint_bytes = [0, 1_500, 6_000, 20_000, 60_000, 400_000, usize::MAX][random.random_range(0..7)];
+        let checkpoint_bytes =
+            [0, 1_500, 6_000, 20_000, 60_000, 400_000, usize::MAX][random.random_range(0..7)];
         let steps = random.random_range(20..160);
         Self {
             work: Work::ALL[random.random_range(0..Work::ALL.len())],
