@@ -91,7 +91,7 @@ fn an_outdated_base_costs_no_file_of_the_current_one() {
     wait(engine.compact()).unwrap();
     drop(engine);
     let current = copy_folder(folder.path());
-    let is_run = |name: &str| name.ends_with(".rows");
+    let is_run = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "rows");
     // Everything except the runs is replaced by its earlier state.
     for name in names(folder.path()).iter().filter(|name| !is_run(name)) {
         std::fs::remove_file(folder.path().join(name)).unwrap();
