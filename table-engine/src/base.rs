@@ -13,6 +13,7 @@ pub(crate) mod fault;
 mod filter;
 #[cfg(feature = "testing")]
 pub(crate) mod fuzz;
+mod lineage;
 mod merge;
 mod meta;
 mod policy;
@@ -49,6 +50,7 @@ pub(crate) use salvage::Unreadable;
 pub use verify::Verification;
 pub(crate) use version::stored::{BASE, BASE_NEW};
 
+use lineage::Lineage;
 use merge::Merges;
 use pool::Pool;
 use run::{Run, RunWriter};
@@ -80,6 +82,10 @@ pub(crate) struct Base {
     stored: Stored,
     version: Arc<Version>,
     merges: Merges,
+    /// The identity of this opening of the folder.
+    opening: Uuid,
+    /// `true` if a file of the version is missing. Files that the version does not need are then kept, because `BASE` may be an outdated copy.
+    is_incomplete: bool,
     /// Runs that the version no longer contains. Their files stay while a view reads them.
     obsolete: Vec<Arc<Run>>,
     /// Set to cancel the running flush or merge.
@@ -94,7 +100,13 @@ fn stopped() -> Error {
 impl Base {
     /// Creates an empty base in a folder, durably.
     pub(crate) fn create(place: &Place, meta: Meta) -> Result<Self> {
-        let stored = Stored { engine: Uuid::new_v4(), meta, next: 1, version: Arc::default() };
+        let stored = Stored {
+            engine: Uuid::new_v4(),
+            lineage: Lineage::default(),
+            meta,
+            next: 1,
+            version: Arc::default(),
+        };
         let base = Self::of(Arc::new(place.new_pool()), place, stored);
         base.stored.write(&*base.pool.disk, &base.pool.folder)?;
         Ok(base)
@@ -107,6 +119,31 @@ impl Base {
         Ok(Self::of(pool, place, stored))
     }
 
+    /// Compares the version with the names of the folder's files. If a run is missing, this opening neither deletes nor overwrites any other file.
+    pub(crate) fn check_files(&mut self, names: &[String]) {
+        let present: HashSet<u64> = names.iter().filter_map(|name| pool::number(name)).collect();
+        self.is_incomplete = self.version.runs().iter().any(|run| !present.contains(&run.number));
+        if self.is_incomplete {
+            let last = present.iter().max().copied().unwrap_or_default();
+            self.stored.next = self.stored.next.max(last.saturating_add(1));
+        }
+    }
+
+    /// Records that the folder is complete, if no version was recorded since it was created. From then on, a missing journal is a loss. A shortage of
+    /// disk space or descriptors leaves this to the next version.
+    ///
+    /// # Errors
+    /// Any error of the disk except a shortage.
+    pub(crate) fn establish(&mut self) -> Result<()> {
+        if !self.stored.lineage.is_empty() {
+            return Ok(());
+        }
+        match self.record(self.stored.clone()) {
+            Err(error) if is_shortage(&error) => Ok(()),
+            recorded => recorded,
+        }
+    }
+
     fn of(pool: Arc<Pool>, place: &Place, stored: Stored) -> Self {
         Self {
             pool,
@@ -115,6 +152,8 @@ impl Base {
             version: Arc::clone(&stored.version),
             stored,
             merges: Merges::default(),
+            opening: Uuid::new_v4(),
+            is_incomplete: false,
             obsolete: Vec::new(),
             stop: Arc::default(),
         }
@@ -142,7 +181,11 @@ impl Base {
     /// Returns a predicate for the names of files that the version does not need.
     pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
         let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
-        move |name| name == BASE_NEW || pool::number(name).is_some_and(|number| !runs.contains(&number))
+        let is_incomplete = self.is_incomplete;
+        move |name| {
+            let is_left = |number| !is_incomplete && !runs.contains(&number);
+            name == BASE_NEW || pool::number(name).is_some_and(is_left)
+        }
     }
 
     /// Adds rows and deletions, given in key order, as the newest ones, and records the new version. `meta.dropped` are the tables dropped since the
@@ -182,7 +225,7 @@ impl Base {
         // IMPORTANT: rows and the start of the journal become durable together. Replay never starts too late, and replaying a frame twice
         // has the same result.
         let bytes = runs.iter().map(|run| run.length).sum();
-        self.record(Stored { engine: self.stored.engine, meta, next, version: Arc::new(version) })?;
+        self.record(Stored { meta, next, version: Arc::new(version), ..self.stored.clone() })?;
         self.pool.counters.flush(bytes);
         tracing::debug!(
             target: "table_core::engine",
@@ -221,6 +264,7 @@ impl Base {
         let version = Arc::make_mut(&mut stored.version);
         version.drop_dead(&stored.meta.catalog);
         version.join_empty();
+        stored.lineage = stored.lineage.with(self.opening, stored.meta.sequence, stored.next);
         if let Err(error) = stored.write(&*self.pool.disk, &self.pool.folder) {
             if is_shortage(&error) {
                 // The new runs become obsolete, so their files are removed later.
@@ -345,6 +389,12 @@ pub(crate) struct BaseView {
 }
 
 impl BaseView {
+    /// Returns `true` if the base belongs to a new folder, whose journal may be missing or incomplete.
+    pub(crate) fn is_new(&self) -> bool {
+        let meta = &self.stored.meta;
+        self.stored.lineage.is_empty() && meta.journal == 1 && meta.sequence == 1
+    }
+
     /// Looks up a row.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {

@@ -9,12 +9,13 @@ use std::thread;
 use async_channel::Sender;
 use futures_channel::oneshot;
 use table_store::clock::Clock;
-use table_store::error::Result;
+use table_store::error::{Error, Result};
 use table_store::store::Capabilities;
 
 use crate::base::{BaseView, Verification};
 use crate::checkpointer::{Checkpointer, Wake};
 use crate::committer::{Checkpoints, Committer, Direct, OnDisk, Thresholds};
+use crate::fault::EngineFault;
 use crate::folder;
 use crate::gaps::FoundGap;
 use crate::options::{EngineOptions, FaultInjection};
@@ -74,6 +75,8 @@ pub(crate) struct Inner {
     /// The committer of an engine in memory, which callers can run themselves.
     pub(crate) direct: Option<Arc<Direct>>,
     committer: Mutex<Option<Thread>>,
+    /// The process that runs the engine's threads. A process that was forked from it has none of them.
+    pub(crate) process: u32,
 }
 
 /// The connection to the committer.
@@ -238,6 +241,7 @@ impl Engine {
                 folder,
                 direct,
                 committer: Mutex::new(thread),
+                process: std::process::id(),
             }),
         }
     }
@@ -337,6 +341,7 @@ impl Engine {
             // The result is available, or was lost in a panic.
             return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
         };
+        self.inner.check_process()?;
         contained(async {
             self.inner.requests.send(request).await.map_err(|_| gone())?;
             outcome.await.map_err(|_| gone())?
@@ -363,9 +368,17 @@ impl EngineOptions {
 }
 
 impl Inner {
+    /// Checks that this process runs the engine's threads. The threads of another process would never answer.
+    fn check_process(&self) -> Result<()> {
+        if self.process == std::process::id() { Ok(()) } else { Err(Error::of(EngineFault::OtherProcess)) }
+    }
+
     /// Waits until the committer has stopped and released the folder. If a waker called by the committer drops the last handle,
     /// the committer does not wait for itself: it stops after the waker returns.
     fn join(&self) {
+        if self.check_process().is_err() {
+            return;
+        }
         self.requests.close();
         let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(committer) = committer.filter(|committer| committer.id() != thread::current().id()) {

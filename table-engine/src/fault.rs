@@ -10,6 +10,11 @@ pub(crate) enum EngineFault {
     #[error("the engine was closed; open it again")]
     #[fault(EngineClosed)]
     Closed,
+    #[error(
+        "the engine belongs to the process that opened it, and this process was forked from it; open the folder here after the other process has closed it"
+    )]
+    #[fault(EngineClosed)]
+    OtherProcess,
     #[error("the engine was opened for reading only; open the folder for writing")]
     #[fault(ReadOnly)]
     ReadOnly,

@@ -22,7 +22,7 @@ const BACKUP_NEW: &str = "BACKUP.new";
 const RESTORING: &str = "RESTORING";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
 /// The version of folders that this library writes.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// The first released version. All versions from this one on are readable.
 const FIRST_RELEASED: u32 = 2;
 const BYTES: usize = 16;
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn golden_bytes_of_the_manifest() {
-        assert_eq!(bytes()[..12], *b"TABLES\r\n\x05\0\0\0");
+        assert_eq!(bytes()[..12], *b"TABLES\r\n\x06\0\0\0");
     }
 
     #[test]

@@ -79,6 +79,25 @@ pub struct EngineOptions {
     pub(crate) threads: Threads,
 }
 
+/// The smallest size at which a checkpoint starts. Each checkpoint writes at least one file and syncs it.
+const SMALLEST: usize = 1 << 10;
+/// The largest size at which a checkpoint starts. Small multiples of it do not overflow.
+const LARGEST: usize = match 1_usize.checked_shl(40) {
+    Some(size) => size,
+    None => usize::MAX / 4,
+};
+
+/// Returns the size within the bounds that is nearest to `bytes`.
+const fn bounded(bytes: usize) -> usize {
+    if bytes < SMALLEST {
+        SMALLEST
+    } else if bytes > LARGEST {
+        LARGEST
+    } else {
+        bytes
+    }
+}
+
 impl Default for EngineOptions {
     fn default() -> Self {
         Self {
@@ -126,14 +145,16 @@ impl EngineOptions {
     }
 
     /// Sets the approximate maximum size in bytes of the memtable: the rows that are not yet in the base. When it is reached, writers wait for a checkpoint.
+    /// The bounds of [`checkpoint_bytes`](Self::checkpoint_bytes) apply.
     pub const fn memtable_bytes(mut self, bytes: usize) -> Self {
-        self.memtable_bytes = bytes;
+        self.memtable_bytes = bounded(bytes);
         self
     }
 
-    /// Sets the approximate size in bytes of recent rows that starts a checkpoint. A journal of twice this size also starts one.
+    /// Sets the approximate size in bytes of recent rows that starts a checkpoint. A journal of twice this size also starts one. A size below 1 KiB counts
+    /// as 1 KiB, and one above 1 TiB as 1 TiB.
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
-        self.checkpoint_bytes = bytes;
+        self.checkpoint_bytes = bounded(bytes);
         self
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use table_store::error::{Error, Result};
 
-use crate::base::{BASE, BaseView, Meta};
+use crate::base::{BASE, BaseView};
 use crate::disk::fault::Task;
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
@@ -112,7 +112,7 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
     let (base, files) = if is_backup {
         (BaseView::open_alone(&place)?, Vec::new())
     } else {
-        BaseView::open_beside_writers(&place, |meta| open_journal(disk, path, meta))?
+        BaseView::open_beside_writers(&place, |base| open_journal(disk, path, base))?
     };
     let meta = base.meta().clone();
     let mut replay = Replay::new(base);
@@ -127,7 +127,8 @@ fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
 }
 
 /// Opens the journal files that are not covered by a version of the base.
-fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
+fn open_journal(disk: &dyn Disk, path: &Path, base: &BaseView) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
+    let meta = base.meta();
     let mut files = Vec::new();
     for number in meta.journal.. {
         let path = file::path(path, number);
@@ -138,7 +139,7 @@ fn open_journal(disk: &dyn Disk, path: &Path, meta: &Meta) -> Result<Vec<(u64, A
         }
     }
     // A new folder has no journal yet. If files with greater numbers exist, the base has been replaced.
-    let may_be_empty = recover::is_fresh(meta)
+    let may_be_empty = base.is_new()
         && (!files.is_empty() || list(disk, path)?.iter().all(|name| file::number(name).is_none()));
     if files.is_empty() && !may_be_empty {
         return Err(Error::of(JournalFault::Missing(file::path(path, meta.journal))));

@@ -69,7 +69,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     // IMPORTANT: from this point on, the engine relies on changes to the folder that an earlier engine may not have made durable.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
-    let base = open_base(&options.place(&held_disk, path), &names)?;
+    let mut base = open_base(&options.place(&held_disk, path), &names)?;
     let meta = base.meta().clone();
     let mut replay = Replay::new(base.view());
     let numbers = names.iter().filter_map(|name| file::number(name)).filter(|number| *number >= meta.journal);
@@ -92,6 +92,8 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
             || file::number(name).is_some_and(|number| number < meta.journal || number > end.tail.number)
     })?;
     let tail = mend(end).map_err(|error| Task::MendJournal.failed(error))?;
+    // IMPORTANT: the journal is durable before the base records that it exists.
+    base.establish()?;
     let folder = PathBuf::from(path);
     let reserve = Reserve::open(disk, path, options.checkpoint_bytes);
     let place = (Arc::clone(&held_disk), folder);
@@ -111,7 +113,9 @@ fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
 
 fn open_base(place: &Place, names: &[String]) -> Result<Base> {
     if names.iter().any(|name| name == base::BASE) {
-        return Base::open(place);
+        let mut base = Base::open(place)?;
+        base.check_files(names);
+        return Ok(base);
     }
     if names.iter().any(|name| file::number(name).is_some()) {
         return Err(Error::of(BaseFault::Missing(place.folder.join(base::BASE))));
@@ -167,11 +171,6 @@ pub(crate) struct End {
     unsynced: u64,
 }
 
-/// Returns `true` if the base belongs to a new folder, whose journal may be missing or incomplete.
-pub(crate) fn is_fresh(meta: &Meta) -> bool {
-    meta.journal == 1 && meta.sequence == 1
-}
-
 /// Replays the journal files that the base does not cover, in order; `None` if the folder is new and has no journal file yet.
 pub(crate) fn replay_all(
     path: &Path,
@@ -179,7 +178,7 @@ pub(crate) fn replay_all(
     meta: &Meta,
     replay: &mut Replay,
 ) -> Result<Option<End>> {
-    let fresh = is_fresh(meta);
+    let fresh = replay.state.base.as_ref().is_none_or(BaseView::is_new);
     let mut sequence = meta.sequence;
     let mut last: Option<End> = None;
     for (at, (expected, (number, file))) in (meta.journal..).zip(files).enumerate() {

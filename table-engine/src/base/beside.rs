@@ -8,7 +8,7 @@ use table_store::error::{Error, Result};
 
 use crate::base::fault::BaseFault;
 use crate::base::version::stored::{self, BASE, Stored};
-use crate::base::{BaseView, Meta, Place};
+use crate::base::{BaseView, Place};
 
 /// The maximum number of attempts to open a base that a writer keeps replacing.
 const ATTEMPTS: usize = 1_000;
@@ -26,7 +26,7 @@ impl BaseView {
     /// the same version.
     pub(crate) fn open_beside_writers<T>(
         place: &Place,
-        also: impl Fn(&Meta) -> Result<T>,
+        also: impl Fn(&Self) -> Result<T>,
     ) -> Result<(Self, T)> {
         let path = place.folder.join(BASE);
         let mut before = None;
@@ -45,14 +45,15 @@ impl BaseView {
         place: &Place,
         path: &Path,
         bytes: &[u8],
-        also: impl Fn(&Meta) -> Result<T>,
+        also: impl Fn(&Self) -> Result<T>,
     ) -> Result<(Self, T)> {
         let pool = Arc::new(place.new_pool().pinning());
         let stored = Stored::parse(bytes, path, &pool)?;
         for run in stored.version.runs() {
             run.file()?;
         }
-        let also = also(&stored.meta)?;
-        Ok((Self { pool, stored: Arc::new(stored) }, also))
+        let view = Self { pool, stored: Arc::new(stored) };
+        let also = also(&view)?;
+        Ok((view, also))
     }
 }

@@ -153,13 +153,13 @@ impl Checkpoints {
         self.requested
             || state.recent.bytes() >= most
             || state.recent.deletions() >= DELETIONS
-            || journal_bytes >= 2 * most as u64
+            || journal_bytes / 2 >= most as u64
     }
 
     /// Returns `true` if writers must wait. Waiting bounds memory use and journal size when the disk is slow.
     fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
         let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
-        held >= self.thresholds.memtable_bytes || journal_bytes >= 4 * self.thresholds.memtable_bytes as u64
+        held >= self.thresholds.memtable_bytes || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
     }
 
     /// Returns the delay before the next commit group. It grows with memory use, which slows writers gradually instead of stopping them.
@@ -167,7 +167,7 @@ impl Checkpoints {
         let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
         let (half, over) =
             (self.thresholds.memtable_bytes / 2, held.saturating_sub(self.thresholds.memtable_bytes / 2));
-        let part = u32::try_from(over * 1_000 / half.max(1)).unwrap_or(1_000).min(1_000);
+        let part = u32::try_from(over.saturating_mul(1_000) / half.max(1)).unwrap_or(1_000).min(1_000);
         LONGEST_PAUSE * part / 1_000
     }
 

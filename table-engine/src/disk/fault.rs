@@ -69,9 +69,9 @@ impl Task {
     }
 }
 
-/// Returns `true` if the disk was full.
+/// Returns `true` if the disk or a quota was full, or the file reached the maximum size that the system or the process's limit allows.
 pub(crate) fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
 /// Returns `true` if the process or the system had no descriptor or memory left, which is a temporary condition.

@@ -20,9 +20,9 @@ use uuid::Uuid;
 const CONTENTS: &str = "CONTENTS.txt";
 
 /// The formats that releases have written, and the current one. A fixture of each is opened.
-const FORMATS: [u32; 4] = [2, 3, 4, CURRENT];
+const FORMATS: [u32; 5] = [2, 3, 4, 5, CURRENT];
 /// The format that is currently written.
-const CURRENT: u32 = 5;
+const CURRENT: u32 = 6;
 
 fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))

@@ -10,6 +10,7 @@ use table_store::error::{Error, Result};
 use uuid::Uuid;
 
 use crate::base::fault::{BaseFault, Unrelated};
+use crate::base::lineage::Lineage;
 use crate::base::meta::Meta;
 use crate::base::policy::Weight;
 use crate::base::pool::Pool;
@@ -24,11 +25,13 @@ pub(crate) const BASE: &str = "BASE";
 pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The first version of the format, in which engine and runs have no identities.
 const WITHOUT_IDENTITIES: u32 = 1;
 /// The last version of the format whose layers have no counts of entries and deletions.
 const WITHOUT_COUNTS: u32 = 2;
+/// The last version of the format without a lineage.
+const WITHOUT_LINEAGE: u32 = 3;
 /// The number of bytes before the content: magic number, version and length.
 const HEADER: usize = 16;
 
@@ -38,6 +41,7 @@ pub(in super::super) struct Stored {
     /// The identity of the engine. Its backups have the same identity. A folder restored from one has a new identity, because the two engines may write
     /// different rows under the same numbers of runs and transactions.
     pub(in super::super) engine: Uuid,
+    pub(in super::super) lineage: Lineage,
     pub(in super::super) meta: Meta,
     /// The number of the next run.
     pub(in super::super) next: u64,
@@ -49,6 +53,7 @@ impl Stored {
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let mut out = Writer::default();
         out.raw(self.engine.as_bytes());
+        self.lineage.write(&mut out);
         self.meta.write(&mut out);
         out.u64(self.next);
         let runs = self.version.runs();
@@ -88,7 +93,7 @@ impl Stored {
 
     /// Returns this version for a folder that continues independently.
     pub(in super::super) fn restored(&self) -> Self {
-        Self { engine: Uuid::new_v4(), ..self.clone() }
+        Self { engine: Uuid::new_v4(), lineage: Lineage::default(), ..self.clone() }
     }
 
     /// Checks that the runs of this version and of an earlier one can be in the same folder.
@@ -102,7 +107,8 @@ impl Stored {
         let runs: HashMap<u64, Uuid> =
             self.version.runs().iter().map(|run| (run.number, run.identity)).collect();
         let differs = |run: &Arc<Run>| runs.get(&run.number).is_some_and(|other| *other != run.identity);
-        if earlier.next > self.next
+        if !earlier.lineage.is_continued_by(&self.lineage)
+            || earlier.next > self.next
             || earlier.meta.sequence > self.meta.sequence
             || earlier.version.runs().iter().any(differs)
         {
@@ -165,6 +171,10 @@ impl Stored {
             _ => Some(Uuid::from_bytes(reader.take(16)?.try_into().ok()?)),
         };
         let engine = identity(&mut reader)?;
+        let lineage = match *version {
+            ..=WITHOUT_LINEAGE => Lineage::default(),
+            _ => Lineage::read(&mut reader)?,
+        };
         let meta = Meta::read(&mut reader)?;
         let next = reader.u64()?;
         let mut runs = Vec::new();
@@ -193,7 +203,7 @@ impl Stored {
             segments.push(Arc::new(Segment { start, layers }));
         }
         let whole = reader.is_empty() && !segments.is_empty();
-        whole.then_some(Self { engine, meta, next, version: Arc::new(Version { segments }) })
+        whole.then_some(Self { engine, lineage, meta, next, version: Arc::new(Version { segments }) })
     }
 }
 
@@ -297,17 +307,25 @@ mod tests {
         let weight = Weight { bytes: 0x44, entries: 3, deletions: 1 };
         let segment = Segment { start: Arc::default(), layers: vec![Layer { run, weight }] };
         let version = Arc::new(Version { segments: vec![Arc::new(segment)] });
-        let stored = Stored { engine, meta: meta(), next: 6, version };
+        let lineage = Lineage::default().with(Uuid::from_bytes([0xC3; 16]), 99, 6);
+        let stored = Stored { engine, lineage: lineage.clone(), meta: meta(), next: 6, version };
         let mut recorded = Writer::default();
         meta().write(&mut recorded);
         let counts = b"\x03\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0";
-        let content = [engine.as_bytes(), recorded.as_bytes(), &runs(identity.as_bytes(), counts)].concat();
-        assert_eq!(stored.bytes(), file(3, &content));
+        let opening = b"\x63\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0";
+        let openings = [b"\x01\0\0\0", &[0xC3; 16][..], opening].concat();
+        let rest = [recorded.as_bytes(), &runs(identity.as_bytes(), counts)].concat();
+        let content = [engine.as_bytes(), &openings[..], &rest].concat();
+        assert_eq!(stored.bytes(), file(4, &content));
 
         let first = file(1, &[recorded.as_bytes(), &runs(&[], &[])].concat());
         let second =
             file(2, &[engine.as_bytes(), recorded.as_bytes(), &runs(identity.as_bytes(), &[])].concat());
+        let third = file(3, &[engine.as_bytes(), &rest[..]].concat());
         let read = |bytes: &[u8]| Stored::parse(bytes, Path::new(BASE), &pool).unwrap();
+        assert_eq!(read(&stored.bytes()).lineage, lineage);
+        assert!([&first, &second, &third].iter().all(|bytes| read(bytes).lineage.is_empty()));
+        assert_eq!(read(&third).engine, engine);
         let again = read(&first);
         assert_ne!((again.engine, again.version.runs()[0].identity), (engine, identity));
         assert_ne!(again.engine, read(&first).engine, "never the same in two folders");
@@ -322,7 +340,7 @@ mod tests {
             assert_eq!((back.engine, back.next, run.number, run.length), (engine, 6, 5, 0x809));
             assert_eq!((&*run.first, &*run.last), (&b"a"[..], &b"bc"[..]));
         }
-        let unknown = file(4, &content);
+        let unknown = file(5, &content);
         assert!(Stored::parse(&unknown, Path::new(BASE), &pool).is_err());
     }
 }

@@ -1,9 +1,10 @@
 //! A disk in memory that tracks which parts of every file and folder have been synced.
 
+mod call;
 mod entries;
+mod faults;
 mod file;
 
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,76 +13,16 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use table_core::embedded::testing::{Disk, DiskFile, DiskLock};
 
+pub use call::Call;
+use call::Watcher;
 pub(super) use entries::Survive;
 use entries::{Entries, Entry, NameChange};
+pub use faults::Fault;
+use faults::{Fate, Faults};
 use file::SimulatedFile;
 pub(super) use file::{Change, FileState};
 
 use crate::power::image;
-
-/// A fault of the disk, and when it occurs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The power fails at the n-th sync from now, counted from 1, before the sync has any effect. Every later call fails.
-    PowerAtSync(u64),
-    /// The power fails at the n-th call from now that changes something or syncs, counted from 1, before the call has any effect.
-    PowerAtCall(u64),
-    /// The n-th sync from now, counted from 1, fails, and the data that it should have made durable is lost. The disk continues to work.
-    SyncFails(u64),
-    /// The n-th call from now that changes something or syncs, counted from 1, fails; a write is partially done. The disk continues to work.
-    CallFails(u64),
-    /// The n-th call from now that changes something or syncs, counted from 1, finds no space; a write is partially done. The disk continues to work.
-    CallFull(u64),
-    /// Files can grow by the given number of bytes before the disk is full.
-    FullAfter(u64),
-    /// After the first number of opens, the second number of opens find no free descriptor.
-    NoDescriptors(u64, u64),
-}
-
-/// A call of the engine to the disk.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Creates a folder.
-    CreateDir,
-    /// Lists a folder.
-    List,
-    /// Creates an empty file.
-    Create(PathBuf),
-    /// Opens an existing file.
-    Open(PathBuf),
-    /// Renames a file.
-    Rename(PathBuf),
-    /// Removes a file.
-    Remove(PathBuf),
-    /// Syncs the entries of a folder.
-    SyncDir,
-    /// Reads a file, given by its number, from an offset.
-    Read(usize, u64),
-    /// Writes a number of bytes to a file at an offset.
-    Write(usize, u64, usize),
-    /// Truncates or extends a file.
-    SetLength(usize, u64),
-    /// Syncs a file.
-    Sync(usize),
-}
-
-impl Call {
-    /// Returns `true` if the call changes something or makes something durable.
-    #[must_use]
-    pub fn changes(&self) -> bool {
-        !matches!(self, Self::List | Self::Open(_) | Self::Read(..))
-    }
-}
-
-/// A callback that is invoked before every call.
-#[derive(Clone)]
-struct Watcher(Arc<dyn Fn(&Call) + Send + Sync>);
-
-impl fmt::Debug for Watcher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watcher")
-    }
-}
 
 /// A disk in memory. Clones share the disk.
 #[derive(Clone, Debug, Default)]
@@ -96,52 +37,9 @@ pub(super) struct State {
     /// All files that were ever created, by number.
     pub(super) files: Vec<FileState>,
     pub(super) entries: Entries,
-    fault: Option<Fault>,
-    failed: bool,
-    lost: bool,
-    syncs: u64,
-    /// The number of calls that changed something or synced.
-    changes: u64,
+    faults: Faults,
     /// Files that are locked.
     locked: Vec<usize>,
-}
-
-/// The outcome of a call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Done,
-    Fails(Why),
-}
-
-/// The reason why a call fails.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Why {
-    Fault,
-    Full,
-    NoDescriptor,
-}
-
-/// The error numbers of Unix.
-const EIO: i32 = 5;
-const EMFILE: i32 = 24;
-
-impl From<Why> for io::Error {
-    fn from(why: Why) -> Self {
-        match why {
-            Why::Fault => Self::other("a fault of the disk"),
-            Why::Full => ErrorKind::StorageFull.into(),
-            Why::NoDescriptor => Self::from_raw_os_error(EMFILE),
-        }
-    }
-}
-
-impl Fate {
-    fn outcome(self) -> io::Result<()> {
-        match self {
-            Self::Done => Ok(()),
-            Self::Fails(why) => Err(why.into()),
-        }
-    }
 }
 
 impl SimulatedDisk {
@@ -182,46 +80,42 @@ impl SimulatedDisk {
     /// Counts a call and returns its fate.
     fn call_quietly(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
         let mut state = self.state();
-        let fate = state.count(call)?;
+        let fate = state.faults.count(call)?;
         Ok((state, fate))
     }
 
     /// Sets a fault, or removes it.
     pub fn set_fault(&self, fault: Option<Fault>) {
-        let mut state = self.state();
-        state.fault = fault;
-        if fault.is_some() {
-            state.failed = false;
-        }
+        self.state().faults.set(fault);
     }
 
     /// Returns `true` if the last fault that was set has occurred.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.state().failed
+        self.state().faults.has_failed()
     }
 
     /// Returns the number of syncs requested.
     #[must_use]
     pub fn syncs(&self) -> u64 {
-        self.state().syncs
+        self.state().faults.syncs
     }
 
     /// Returns the number of calls that changed something or synced.
     #[must_use]
     pub fn changes(&self) -> u64 {
-        self.state().changes
+        self.state().faults.changes
     }
 
     /// Makes the power fail now.
     pub fn cut_power(&self) {
-        self.state().lost = true;
+        self.state().faults.lost = true;
     }
 
     /// Returns `true` if the power has failed.
     #[must_use]
     pub fn has_lost_power(&self) -> bool {
-        self.state().lost
+        self.state().faults.lost
     }
 
     /// Returns a disk as it may be found after the power loss: each unsynced sector contains any of its versions or a torn one, and each entry of a
@@ -292,59 +186,8 @@ impl State {
         Self { files: other.files.clone(), entries: other.entries.clone(), ..Self::default() }
     }
 
-    fn powered(&self) -> io::Result<()> {
-        if self.lost { Err(io::Error::other("the power is off")) } else { Ok(()) }
-    }
-
-    fn count(&mut self, call: &Call) -> io::Result<Fate> {
-        self.powered()?;
-        let is_sync = matches!(call, Call::Sync(_) | Call::SyncDir);
-        self.syncs += u64::from(is_sync);
-        self.changes += u64::from(call.changes());
-        let (left, power, why) = match &mut self.fault {
-            Some(Fault::PowerAtSync(left)) if is_sync => (left, true, Why::Fault),
-            Some(Fault::PowerAtCall(left)) if call.changes() => (left, true, Why::Fault),
-            Some(Fault::SyncFails(left)) if is_sync => (left, false, Why::Fault),
-            Some(Fault::CallFails(left)) if call.changes() => (left, false, Why::Fault),
-            Some(Fault::CallFull(left)) if call.changes() => (left, false, Why::Full),
-            Some(Fault::NoDescriptors(before, during)) if matches!(call, Call::Open(_) | Call::Create(_)) => {
-                if *before > 0 {
-                    *before -= 1;
-                    return Ok(Fate::Done);
-                }
-                let fails = *during > 0;
-                *during = during.saturating_sub(1);
-                self.failed |= fails;
-                return Ok(if fails { Fate::Fails(Why::NoDescriptor) } else { Fate::Done });
-            }
-            _ => return Ok(Fate::Done),
-        };
-        *left = left.saturating_sub(1);
-        if *left > 0 {
-            return Ok(Fate::Done);
-        }
-        (self.fault, self.failed, self.lost) = (None, true, power);
-        self.powered()?;
-        Ok(Fate::Fails(why))
-    }
-
     pub(super) fn file(&mut self, number: usize) -> io::Result<&mut FileState> {
         self.files.get_mut(number).ok_or_else(|| ErrorKind::NotFound.into())
-    }
-
-    /// Returns how many of the given bytes fit on the disk.
-    fn take_room(&mut self, bytes: usize) -> usize {
-        let Some(Fault::FullAfter(left)) = &mut self.fault else { return bytes };
-        let taken = bytes.min(usize::try_from(*left).unwrap_or(usize::MAX));
-        *left -= taken as u64;
-        self.failed |= taken < bytes;
-        taken
-    }
-
-    fn give_room(&mut self, bytes: usize) {
-        if let Some(Fault::FullAfter(left)) = &mut self.fault {
-            *left = left.saturating_add(bytes as u64);
-        }
     }
 
     fn create(&mut self, path: &Path) -> usize {
@@ -386,7 +229,7 @@ impl Disk for SimulatedDisk {
                 let freed = file.current.len();
                 file.set_length(0);
                 file.unreadable = None;
-                state.give_room(freed);
+                state.faults.give_room(freed);
                 number
             }
             (None, true) => state.create(path),
@@ -408,7 +251,7 @@ impl Disk for SimulatedDisk {
         fate.outcome()?;
         let number = state.entries.file(path).ok_or(ErrorKind::NotFound)?;
         let freed = state.file(number)?.current.len();
-        state.give_room(freed);
+        state.faults.give_room(freed);
         state.entries.change(vec![NameChange::remove(path)]);
         Ok(())
     }
@@ -422,7 +265,7 @@ impl Disk for SimulatedDisk {
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
         let mut state = self.state();
-        state.powered()?;
+        state.faults.powered()?;
         // The lock belongs to the file, not to its name. A recreated file is a different file.
         let known = state.entries.file(path);
         let number = known.unwrap_or_else(|| state.create(path));

@@ -2,6 +2,7 @@
 
 mod asks;
 mod backups;
+mod copied;
 mod ends;
 mod log;
 mod queues;
@@ -68,6 +69,8 @@ pub(super) struct History {
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
+    /// The disk when the folder was copied.
+    copied: Option<SimulatedDisk>,
     established: bool,
     /// An engine with relaxed durability was killed, or failed before it was closed, and the folder has not been opened since. Its last writes may
     /// still be lost in a power loss.
@@ -97,6 +100,7 @@ impl History {
             scan: None,
             snapshot: None,
             backups: backups::Backups::default(),
+            copied: None,
             established: false,
             unsynced: false,
             log,
@@ -267,6 +271,7 @@ impl History {
             90 => self.count_messages(engine)?,
             91..=92 => self.ask_backup(engine),
             93 => self.rest(engine)?,
+            94..=95 => self.copy_folder(),
             _ => {}
         }
         if self.life.work == Work::Trickle && self.random.random_ratio(1, 4) {

@@ -78,12 +78,13 @@ impl Work {
 
 impl Life {
     pub(super) fn draw(random: &mut StdRng) -> Self {
-        let checkpoint_bytes = [1_500, 6_000, 20_000, 60_000, 400_000][random.random_range(0..5)];
+        let checkpoint_bytes =
+            [0, 1_500, 6_000, 20_000, 60_000, 400_000, usize::MAX][random.random_range(0..7)];
         let steps = random.random_range(20..160);
         Self {
             work: Work::ALL[random.random_range(0..Work::ALL.len())],
             checkpoint_bytes,
-            memtable_bytes: checkpoint_bytes * [2, 4, 8][random.random_range(0..3)],
+            memtable_bytes: checkpoint_bytes.saturating_mul([2, 4, 8][random.random_range(0..3)]),
             cache_bytes: [0, 1 << 20][random.random_range(0..2)],
             page_entities: [3, 7, 1_000][random.random_range(0..3)],
             relaxed: random.random_ratio(1, 10),

@@ -5,7 +5,8 @@ use std::sync::MutexGuard;
 
 use table_core::embedded::testing::DiskFile;
 
-use super::{Call, EIO, Fate, SimulatedDisk, State};
+use super::faults::{EIO, Fate};
+use super::{Call, SimulatedDisk, State};
 
 /// One file.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +78,7 @@ fn place(number: u64) -> io::Result<usize> {
 impl DiskFile for SimulatedFile {
     fn len(&self) -> io::Result<u64> {
         let mut state = self.disk.state();
-        state.powered()?;
+        state.faults.powered()?;
         Ok(state.file(self.number)?.current.len() as u64)
     }
 
@@ -103,10 +104,10 @@ impl DiskFile for SimulatedFile {
             return Err(why.into());
         }
         let growth = (start + bytes.len()).saturating_sub(state.file(self.number)?.current.len());
-        let missing = growth - state.take_room(growth);
+        let missing = growth - state.faults.take_room(growth);
         let written = bytes.get(..bytes.len().saturating_sub(missing)).unwrap_or_default();
         state.file(self.number)?.write(start, written);
-        if missing == 0 { Ok(()) } else { Err(ErrorKind::StorageFull.into()) }
+        if missing == 0 { Ok(()) } else { Err(state.faults.full().into()) }
     }
 
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
@@ -119,10 +120,10 @@ impl DiskFile for SimulatedFile {
         let length = place(bytes)?;
         let old = state.file(self.number)?.current.len();
         let growth = length.saturating_sub(old);
-        if state.take_room(growth) < growth {
-            return Err(ErrorKind::StorageFull.into());
+        if state.faults.take_room(growth) < growth {
+            return Err(state.faults.full().into());
         }
-        state.give_room(old.saturating_sub(length));
+        state.faults.give_room(old.saturating_sub(length));
         state.file(self.number)?.set_length(length);
         Ok(())
     }

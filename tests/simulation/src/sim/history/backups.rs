@@ -16,7 +16,7 @@ use crate::sim::plan::Trouble;
 use crate::sim::rows::{self, Shape};
 
 /// The folder of all backups of a history.
-const BACKUP: &str = "/backup";
+pub(super) const BACKUP: &str = "/backup";
 /// The folder to which a backup is restored, on a new disk each time.
 const RESTORED: &str = "/restored";
 
@@ -71,7 +71,10 @@ impl History {
         }
         self.backups = Backups { under_way: None, whole: true, states: self.model.end_of_notes() };
         self.seen.backups += 1;
-        if self.random.random() { self.look_at_backup() } else { Ok(()) }
+        if self.random.random() {
+            self.look_at_backup()?;
+        }
+        self.back_up_copy()
     }
 
     /// Records that the result of a request is an error or will not be received. If the request was a backup, the folder may contain the new backup
@@ -115,7 +118,7 @@ impl History {
 }
 
 /// Returns the rows of all tables of an engine, or a description of a defective row.
-fn tables(engine: &Engine, shape: Shape) -> Result<std::result::Result<Tables, String>> {
+pub(super) fn tables(engine: &Engine, shape: Shape) -> Result<std::result::Result<Tables, String>> {
     let mut tables = Tables::new();
     for number in 0..shape.tables {
         let Ok(name) = rows::table(number) else { continue };

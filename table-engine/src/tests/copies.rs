@@ -1,0 +1,115 @@
+//! Tests of folders that were copied, or whose files were replaced, by the means of the system.
+
+use std::path::Path;
+
+use super::*;
+
+/// Returns an engine with small runs, so each checkpoint writes a run and a compaction replaces some of them.
+fn open(folder: &Path) -> Engine {
+    with_table(EngineOptions::new().checkpoint_bytes(6_000).open(folder).unwrap())
+}
+
+fn pad(engine: &Engine, numbers: std::ops::Range<i32>) {
+    for n in numbers {
+        let pad = properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 900]))]);
+        write(engine, &format!("{n:04}"), OperationKind::InsertOrReplace(pad)).unwrap();
+    }
+    wait(engine.checkpoint()).unwrap();
+}
+
+#[test]
+fn a_copied_folder_does_not_overwrite_later_backups_of_the_original() {
+    let (folder, backup) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let engine = open(folder.path());
+    pad(&engine, 0..10);
+    wait(engine.backup(backup.path())).unwrap();
+    drop(engine);
+    let copied = copy_folder(folder.path());
+    // The original is opened again, or the copy was made of an open folder.
+    for reopened in [true, false] {
+        let engine = open(folder.path());
+        let copied = if reopened { copied.path().to_owned() } else { copy_folder(folder.path()).keep() };
+        pad(&engine, 10..12);
+        wait(engine.backup(backup.path())).unwrap();
+        let copy = open(&copied);
+        for _ in 0..4 {
+            pad(&copy, 0..20);
+            wait(copy.compact()).unwrap();
+            let error = wait(copy.backup(backup.path())).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::FolderNotOurs, "{error}");
+        }
+        // The original continues its backup, also after further openings.
+        drop(engine);
+        for _ in 0..3 {
+            let engine = open(folder.path());
+            pad(&engine, 12..14);
+            assert!(wait(engine.backup(backup.path())).is_ok());
+        }
+        if !reopened {
+            std::fs::remove_dir_all(&copied).unwrap();
+        }
+    }
+    let restored = folder.path().join("restored");
+    Engine::restore(backup.path(), &restored).unwrap();
+    assert_eq!(all(&on_disk(&restored)).len(), 14);
+}
+
+#[test]
+fn a_new_folder_that_has_lost_its_journal_is_refused() {
+    for cut in [None, Some(0), Some(39), Some(40)] {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = on_disk(folder.path());
+        write(&engine, "1", insert(1)).unwrap();
+        drop(engine);
+        let journal = folder.path().join("0000000001.journal");
+        let bytes = std::fs::read(&journal).unwrap();
+        match cut {
+            None => std::fs::remove_file(&journal).unwrap(),
+            Some(length) => std::fs::write(&journal, &bytes[..length]).unwrap(),
+        }
+        let opened = [Engine::open(folder.path()), Engine::open_read_only(folder.path())];
+        if cut == Some(40) {
+            // An intact header without frames is the journal of a folder without writes.
+            assert!(opened.iter().all(Result::is_ok));
+            continue;
+        }
+        for engine in opened {
+            assert_eq!(engine.unwrap_err().code(), ErrorCode::Corrupted, "cut to {cut:?}");
+        }
+        std::fs::write(&journal, &bytes).unwrap();
+        assert_eq!(number(&on_disk(folder.path()), "1"), Some(1), "after the journal was put back");
+    }
+}
+
+#[test]
+fn an_outdated_base_costs_no_file_of_the_current_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    pad(&engine, 0..20);
+    pad(&engine, 5..10);
+    let outdated = copy_folder(folder.path());
+    wait(engine.compact()).unwrap();
+    drop(engine);
+    let current = copy_folder(folder.path());
+    let is_run = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "rows");
+    // Everything except the runs is replaced by its earlier state.
+    for name in names(folder.path()).iter().filter(|name| !is_run(name)) {
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    for name in names(outdated.path()).iter().filter(|name| !is_run(name)) {
+        std::fs::copy(outdated.path().join(name), folder.path().join(name)).unwrap();
+    }
+    let engine = open(folder.path());
+    assert!(!engine.verify().unwrap().is_whole(), "the merged runs are missing");
+    pad(&engine, 100..140);
+    drop(engine);
+    for name in names(current.path()).iter().filter(|name| is_run(name)) {
+        let [found, wanted] = [&folder, &current].map(|folder| std::fs::read(folder.path().join(name)).ok());
+        assert!(found == wanted, "{name} was overwritten or deleted");
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}

@@ -1,0 +1,50 @@
+//! Tests of extreme options and of processes with unusual limits.
+
+use super::*;
+use crate::disk::fault::is_full;
+
+#[test]
+fn checkpoints_of_any_size_lose_nothing() {
+    let sizes = [0, 1, 1 << 20, usize::MAX / 4, usize::MAX];
+    for checkpoint in sizes {
+        for recent in sizes {
+            let folder = tempfile::tempdir().unwrap();
+            let options = || EngineOptions::new().checkpoint_bytes(checkpoint).memtable_bytes(recent);
+            let engine = with_table(options().table_delete_delay(Duration::MAX).open(folder.path()).unwrap());
+            for n in 0..20 {
+                write(&engine, &n.to_string(), upsert(n)).unwrap();
+            }
+            wait(engine.compact()).unwrap();
+            write(&engine, "0", delete()).unwrap();
+            wait(engine.close()).unwrap();
+            // The other options apply to the next opening.
+            let other = EngineOptions::new().checkpoint_bytes(recent).memtable_bytes(checkpoint);
+            let engine = other.open(folder.path()).unwrap();
+            write(&engine, "1", delete()).unwrap();
+            assert_eq!(all(&engine).len(), 18, "checkpoints at {checkpoint}, at most {recent}");
+        }
+    }
+}
+
+#[test]
+fn a_forked_process_gets_an_error_instead_of_waiting_for_threads_that_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = on_disk(folder.path());
+    write(&engine, "1", insert(1)).unwrap();
+    let mine = engine.inner.process;
+    Arc::get_mut(&mut engine.inner).unwrap().process = mine.wrapping_add(1);
+    let error = write(&engine, "2", insert(2)).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::EngineClosed);
+    assert!(error.to_string().contains("forked"), "{error}");
+    assert_eq!(wait(engine.checkpoint()).unwrap_err().code(), ErrorCode::EngineClosed);
+    assert_eq!(number(&engine, "1"), Some(1), "reads need no thread");
+    Arc::get_mut(&mut engine.inner).unwrap().process = mine;
+    write(&engine, "2", insert(2)).unwrap();
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_a_full_disk() {
+    for kind in [std::io::ErrorKind::FileTooLarge, std::io::ErrorKind::QuotaExceeded] {
+        assert!(is_full(&kind.into()), "{kind}");
+    }
+}

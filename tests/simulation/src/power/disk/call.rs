@@ -1,0 +1,50 @@
+//! The calls to a disk, and who watches them.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A call of the engine to the disk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// Creates a folder.
+    CreateDir,
+    /// Lists a folder.
+    List,
+    /// Creates an empty file.
+    Create(PathBuf),
+    /// Opens an existing file.
+    Open(PathBuf),
+    /// Renames a file.
+    Rename(PathBuf),
+    /// Removes a file.
+    Remove(PathBuf),
+    /// Syncs the entries of a folder.
+    SyncDir,
+    /// Reads a file, given by its number, from an offset.
+    Read(usize, u64),
+    /// Writes a number of bytes to a file at an offset.
+    Write(usize, u64, usize),
+    /// Truncates or extends a file.
+    SetLength(usize, u64),
+    /// Syncs a file.
+    Sync(usize),
+}
+
+impl Call {
+    /// Returns `true` if the call changes something or makes something durable.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        !matches!(self, Self::List | Self::Open(_) | Self::Read(..))
+    }
+}
+
+/// A callback that is invoked before every call.
+#[derive(Clone)]
+pub(super) struct Watcher(pub(super) Arc<dyn Fn(&Call) + Send + Sync>);
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watcher")
+    }
+}

@@ -1,0 +1,154 @@
+//! The faults of a disk: when one occurs, and which error it causes.
+
+use std::io::{self, ErrorKind};
+
+use super::Call;
+
+/// A fault of the disk, and when it occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The power fails at the n-th sync from now, counted from 1, before the sync has any effect. Every later call fails.
+    PowerAtSync(u64),
+    /// The power fails at the n-th call from now that changes something or syncs, counted from 1, before the call has any effect.
+    PowerAtCall(u64),
+    /// The n-th sync from now, counted from 1, fails, and the data that it should have made durable is lost. The disk continues to work.
+    SyncFails(u64),
+    /// The n-th call from now that changes something or syncs, counted from 1, fails; a write is partially done. The disk continues to work.
+    CallFails(u64),
+    /// The n-th call from now that changes something or syncs, counted from 1, finds no space; a write is partially done. The disk continues to work.
+    CallFull(u64),
+    /// Files can grow by the given number of bytes before the disk is full.
+    FullAfter(u64),
+    /// After the first number of opens, the second number of opens find no free descriptor.
+    NoDescriptors(u64, u64),
+}
+
+/// The error numbers of Unix.
+pub(super) const EIO: i32 = 5;
+const EMFILE: i32 = 24;
+
+/// The kinds of errors by which systems report that nothing more can be written.
+const FULL: [ErrorKind; 3] = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
+
+/// The outcome of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Done,
+    Fails(Why),
+}
+
+/// The reason why a call fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    Fault,
+    Full(ErrorKind),
+    NoDescriptor,
+}
+
+impl From<Why> for io::Error {
+    fn from(why: Why) -> Self {
+        match why {
+            Why::Fault => Self::other("a fault of the disk"),
+            Why::Full(kind) => kind.into(),
+            Why::NoDescriptor => Self::from_raw_os_error(EMFILE),
+        }
+    }
+}
+
+impl Fate {
+    pub(super) fn outcome(self) -> io::Result<()> {
+        match self {
+            Self::Done => Ok(()),
+            Self::Fails(why) => Err(why.into()),
+        }
+    }
+}
+
+/// The fault of a disk, and the calls that decide when it occurs.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    fault: Option<Fault>,
+    failed: bool,
+    /// `true` if the power has failed.
+    pub(super) lost: bool,
+    pub(super) syncs: u64,
+    /// The number of calls that changed something or synced.
+    pub(super) changes: u64,
+}
+
+impl Faults {
+    pub(super) fn set(&mut self, fault: Option<Fault>) {
+        self.fault = fault;
+        if fault.is_some() {
+            self.failed = false;
+        }
+    }
+
+    /// Returns `true` if the last fault that was set has occurred.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    pub(super) fn powered(&self) -> io::Result<()> {
+        if self.lost { Err(io::Error::other("the power is off")) } else { Ok(()) }
+    }
+
+    /// Returns the kind of error of a full disk, which differs from call to call.
+    pub(super) fn full(&self) -> ErrorKind {
+        let [full, quota, size] = FULL;
+        match self.changes % 3 {
+            0 => full,
+            1 => quota,
+            _ => size,
+        }
+    }
+
+    /// Counts a call and returns its fate.
+    pub(super) fn count(&mut self, call: &Call) -> io::Result<Fate> {
+        self.powered()?;
+        let is_sync = matches!(call, Call::Sync(_) | Call::SyncDir);
+        self.syncs += u64::from(is_sync);
+        self.changes += u64::from(call.changes());
+        let full = Why::Full(self.full());
+        let (left, power, why) = match &mut self.fault {
+            Some(Fault::PowerAtSync(left)) if is_sync => (left, true, Why::Fault),
+            Some(Fault::PowerAtCall(left)) if call.changes() => (left, true, Why::Fault),
+            Some(Fault::SyncFails(left)) if is_sync => (left, false, Why::Fault),
+            Some(Fault::CallFails(left)) if call.changes() => (left, false, Why::Fault),
+            Some(Fault::CallFull(left)) if call.changes() => (left, false, full),
+            Some(Fault::NoDescriptors(before, during)) if matches!(call, Call::Open(_) | Call::Create(_)) => {
+                if *before > 0 {
+                    *before -= 1;
+                    return Ok(Fate::Done);
+                }
+                let fails = *during > 0;
+                *during = during.saturating_sub(1);
+                self.failed |= fails;
+                return Ok(if fails { Fate::Fails(Why::NoDescriptor) } else { Fate::Done });
+            }
+            _ => return Ok(Fate::Done),
+        };
+        *left = left.saturating_sub(1);
+        if *left > 0 {
+            return Ok(Fate::Done);
+        }
+        (self.fault, self.failed, self.lost) = (None, true, power);
+        self.powered()?;
+        Ok(Fate::Fails(why))
+    }
+
+    /// Returns how many of the given bytes fit on the disk.
+    pub(super) fn take_room(&mut self, bytes: usize) -> usize {
+        let Some(Fault::FullAfter(left)) = &mut self.fault else { return bytes };
+        let taken = bytes.min(usize::try_from(*left).unwrap_or(usize::MAX));
+        *left -= taken as u64;
+        self.failed |= taken < bytes;
+        taken
+    }
+
+    pub(super) fn give_room(&mut self, bytes: usize) {
+        if let Some(Fault::FullAfter(left)) = &mut self.fault {
+            *left = left.saturating_add(bytes as u64);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A copy of the engine's folder, made with the means of the system, whose backups must not replace later ones of the original.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pollster::block_on;
+use table_core::embedded::testing::Disk;
+use table_core::embedded::{Engine, EngineOptions};
+use table_core::limits::Limits;
+use table_core::row::{Row, RowWriter};
+use table_core::{
+    ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore, Transaction,
+    ValueRef,
+};
+
+use super::backups::{BACKUP, tables};
+use super::{FOLDER, History};
+use crate::power::SimulatedDisk;
+use crate::sim::model::Wrong;
+
+/// The folder of the copy.
+const COPY: &str = "/copy";
+
+impl History {
+    /// Copies the folder as it is at this moment, without waiting for the engine.
+    pub(super) fn copy_folder(&mut self) {
+        if self.copied.is_none() && self.established && !self.excuses.damaged && !self.disk.has_lost_power() {
+            self.log.add("the folder is copied".to_owned());
+            self.copied = Some(self.disk.after_kill());
+        }
+    }
+
+    /// Opens the copy, writes to it, and backs it up to the folder of the original's backups. If that succeeds, the backup must still contain all rows
+    /// that it contained before.
+    pub(super) fn back_up_copy(&mut self) -> Result<(), Wrong> {
+        if self.disk.has_lost_power() || self.excuses.damaged {
+            return Ok(());
+        }
+        let Some(copied) = self.copied.take() else { return Ok(()) };
+        let disk = Arc::new(self.disk.after_kill());
+        let shape = self.shape;
+        let held = |to: &str| {
+            let options = || EngineOptions::new().disk(disk.clone());
+            options().restore(BACKUP, to)?;
+            tables(&options().open_read_only(to)?, shape)
+        };
+        // A backup that cannot be restored is reported elsewhere.
+        let Ok(Ok(before)) = held("/before") else { return Ok(()) };
+        let copy = put(&copied, &disk)
+            .ok()
+            .and_then(|()| EngineOptions::new().disk(disk.clone()).checkpoint_bytes(1_500).open(COPY).ok());
+        let Some(copy) = copy else { return Ok(()) };
+        // The files of the copy get larger numbers than those of the original.
+        let _ = wear(&copy);
+        let outcome = block_on(copy.backup(BACKUP)).map_err(|error| error.code());
+        drop(copy);
+        match outcome {
+            Err(ErrorCode::FolderNotOurs) => Ok(()),
+            Err(other) => Err(Wrong(format!("the backup of a copied folder ends with {other:?}"))),
+            Ok(_) => match held("/after") {
+                Ok(Ok(after)) if after == before => Ok(()),
+                _ => Err(Wrong("the backup of a copied folder replaced later rows".to_owned())),
+            },
+        }
+    }
+}
+
+/// Writes the files of a copied folder to a disk.
+fn put(copied: &SimulatedDisk, disk: &SimulatedDisk) -> std::io::Result<()> {
+    disk.create_dir(Path::new(COPY))?;
+    for (path, length) in copied.files() {
+        let Some(name) = path.file_name().filter(|_| path.parent() == Some(Path::new(FOLDER))) else {
+            continue;
+        };
+        let mut bytes = vec![0; length];
+        copied.open_to_read(&path)?.read_at(0, &mut bytes)?;
+        disk.open(&Path::new(COPY).join(name), true)?.write_at(0, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Writes rows to a table that the original does not have, and merges them several times.
+fn wear(engine: &Engine) -> Result<()> {
+    let table = TableName::new("Copied")?;
+    block_on(engine.create_table(&table))?;
+    for round in 0..20 {
+        let mut transaction = Transaction::new(PartitionKey::new("copy")?, Limits::UNLIMITED)?;
+        for number in 0..10 {
+            let row_key = RowKey::new(number.to_string())?;
+            transaction.push(Operation { row_key, kind: OperationKind::InsertOrReplace(row(round)) })?;
+        }
+        block_on(engine.submit(&table, transaction))?;
+        block_on(engine.compact())?;
+    }
+    Ok(())
+}
+
+fn row(round: i32) -> Row {
+    let mut writer = RowWriter::new();
+    writer.property("N", ValueRef::Int32(round));
+    writer.finish()
+}
