@@ -14,7 +14,7 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::table::{Bulk, BulkTarget, BulkVerb};
 
 use crate::entities::batch::Batch;
-use crate::entities::commit::{Rounds, is_moved, is_too_large};
+use crate::entities::rounds::{Rounds, is_moved, is_too_large};
 use crate::entities::contributor::PendingWrite;
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;

@@ -13,7 +13,8 @@ use table_core::store::TableStore;
 use table_core::table::PatchChange;
 
 use crate::entities::batch::Batch;
-use crate::entities::commit::{Rounds, Site, is_too_large};
+use crate::entities::commit::Site;
+use crate::entities::rounds::{Rounds, is_too_large};
 use crate::entities::contributor::{Contribution, Contributor, EntityChange, PendingWrite, WriteContext};
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
