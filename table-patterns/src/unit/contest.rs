@@ -86,7 +86,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds the delete of the own reservation. If the transaction has no room for it, or commits may be repeated, the reservation is deleted
     /// after the commit.
     pub(super) fn delete_reservation(&mut self) -> Result<Option<Reservation>> {
-        let own = self.rivals.as_ref().and_then(|rivals| rivals.own.clone()).filter(|_| self.completion.is_none());
+        let own =
+            self.rivals.as_ref().and_then(|rivals| rivals.own.clone()).filter(|_| self.completion.is_none());
         let Some(own) = own else { return Ok(None) };
         let has_room = self.add_rows("the reservation", [own.delete()]).is_ok();
         Ok(Some(own).filter(|_| has_room))
