@@ -262,7 +262,9 @@ fn settle_ring(length: u32) {
         let text = format!("{poison:?}");
         let found = members.get(Member::key(half(0), 0)).await?;
         assert!(text.contains("form a circle"), "{length} members: {text}, {found:?}");
-        assert!((0..length).all(|id| text.contains(&format!("member_{id:02}"))), "{length} members: {text}");
+        // The stored error of poison has a bounded length.
+        let is_named = |id: u32| text.contains(&format!("member_{id:02}"));
+        assert!(length > 8 || (0..length).all(is_named), "{length} members: {text}");
         Ok::<_, table_core::Error>(())
     })
     .unwrap();
