@@ -43,7 +43,7 @@ impl Contest {
     }
 
     /// Records the commit, and the reservation that it deleted.
-    pub(super) fn won(&mut self, rivals: Option<&Rivals>, deleted: Option<Reservation>) {
+    pub(super) fn won(&mut self, rivals: Option<&Rivals>, deleted: Option<&Reservation>) {
         if deleted.is_some() {
             self.own = None;
         }
@@ -85,12 +85,12 @@ impl Contest {
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds the delete of the own reservation. If the transaction has no room for it, or commits may be repeated, the reservation is deleted
     /// after the commit.
-    pub(super) fn delete_reservation(&mut self) -> Result<Option<Reservation>> {
+    pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
         let own =
             self.rivals.as_ref().and_then(|rivals| rivals.own.clone()).filter(|_| self.completion.is_none());
-        let Some(own) = own else { return Ok(None) };
+        let own = own?;
         let has_room = self.add_rows("the reservation", [own.delete()]).is_ok();
-        Ok(Some(own).filter(|_| has_room))
+        Some(own).filter(|_| has_room)
     }
 
     /// Records a lost attempt. Reserves the partition after several, and again if another process has written in spite of the reservation.

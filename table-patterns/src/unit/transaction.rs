@@ -213,7 +213,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         {
             return Err(error.clone());
         }
-        let deleted = self.delete_reservation()?;
+        let deleted = self.delete_reservation();
         let group = turn.group();
         let is_contended = group.is_some() || turn.has_waiters();
         if is_contended
@@ -232,7 +232,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         }
         match self.commit_alone().await {
             Ok(etags) => {
-                attempts.contest.won(self.rivals.as_ref(), deleted);
+                attempts.contest.won(self.rivals.as_ref(), deleted.as_ref());
                 let keys = self.batch.entities().iter().map(|operation| operation.row_key.clone());
                 Ok(Finished::Committed(self.written(keys.zip(etags))))
             }
