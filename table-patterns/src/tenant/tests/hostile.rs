@@ -113,7 +113,9 @@ fn endings(prefix: &str) -> Vec<String> {
 fn bodies() -> Vec<Row> {
     let all = |value: ValueRef<'_>| {
         let mut row = RowWriter::new();
-        NAMES.iter().for_each(|name| row.property(name, value));
+        for name in NAMES {
+            row.property(name, value);
+        }
         row.finish()
     };
     let mut rows = vec![

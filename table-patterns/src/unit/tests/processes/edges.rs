@@ -235,11 +235,14 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
     }
 }
 
+/// Returns the end of a key by its number.
+type KeyForm = fn(u64) -> String;
+
 /// Rows of any form among the reservations do not hide those behind them: a distant process keeps its turn.
 #[test]
 fn rows_of_another_form_hide_no_reservation() {
     let early = |number: u64| format!("{:010}_{number:016x}", 0);
-    let forms: [(ValueRef<'_>, fn(u64) -> String); 5] = [
+    let forms: [(ValueRef<'_>, KeyForm); 5] = [
         (ValueRef::Int64(i64::MAX), |number| format!("!{number:06}")),
         (ValueRef::Int64(i64::MIN), early),
         (ValueRef::String("long"), early),
