@@ -17,8 +17,12 @@ pub fn declared(schema: &StoredSchema) -> Vec<String> {
 ///
 /// # Errors
 /// `Derived` with the declarations of the schema; any error from the store.
-pub async fn refuse_plain_writes(store: &DynTableStore, table: &TableName, raw_rows: bool) -> Result<()> {
-    if raw_rows {
+pub async fn refuse_plain_writes(
+    store: &DynTableStore,
+    table: &TableName,
+    bypass_derived: bool,
+) -> Result<()> {
+    if bypass_derived {
         return Ok(());
     }
     for schema in keys::schemas(store, table).await? {

@@ -7,7 +7,7 @@
 //! | `contributor.rs` | `Contributor`, the one trait by which a pattern adds rows to a write |
 //! | `plan.rs` | the write of one entity, planned without I/O |
 //! | `batch.rs` | the plans of one transaction |
-//! | `commit.rs` | one attempt to commit a batch, and the rounds of attempts |
+//! | `commit.rs`, `rounds.rs` | one attempt to commit a batch, and the rounds of attempts |
 //! | `read.rs` | the stored version that a write starts from |
 //! | `turns.rs`, `group.rs` | fair turns of a partition's units, and their group commit |
 //! | `seen.rs` | the versions of rows that a process knows, by which it notices other processes |
@@ -27,6 +27,7 @@ mod plan;
 mod read;
 mod refused;
 mod repository;
+mod rounds;
 mod seen;
 mod siblings;
 #[cfg(test)]
@@ -37,7 +38,7 @@ mod verbs;
 mod write;
 
 pub(crate) use batch::Batch;
-pub(crate) use commit::{Outcome, Rounds, Site, is_moved, is_too_large};
+pub(crate) use commit::{Outcome, Site};
 pub(crate) use contributor::{
     Completed, Contribution, Contributor, EntityChange, PendingWrite, WriteContext,
 };
@@ -49,6 +50,7 @@ pub(crate) use plan::{
     UndoWrite, sent, touch,
 };
 pub(crate) use read::{Current, RACE, read_as};
+pub(crate) use rounds::{Rounds, is_moved, is_too_large};
 pub(crate) use seen::SeenRows;
 pub(crate) use siblings::Siblings;
 pub(crate) use turns::Turn;

@@ -24,8 +24,9 @@
 //! - Stop the writers of the source first, because the copy misses rows that are written before its position, and the checksums then differ. Another
 //!   copy from the beginning transfers additions and changes, but rows that were deleted in the source since remain in the target.
 //! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
-//! - Listings of tables omit the registries of feeds and outboxes. Copy [`FEEDS`](crate::feed::FEEDS) and [`REGISTRY`](crate::outbox::REGISTRY) as
-//!   well; otherwise, followers and sweeps of the target do not find the changes that were pending.
+//! - Partitions with a feed or with pending intents are registered in the target, whose followers and sweeps find them. The keys of the outbox are not
+//!   copied: workers of the target set steps aside that a program recorded for other partitions. Copy [`REGISTRY`](crate::outbox::REGISTRY), which
+//!   listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
 //! - Schemas are stored in a separate table, `TablesLayouts`, which `create_if_missing` of the entity writes in the target.
 //! - A position belongs to one table of one source. The position of a service contains the service's continuation token (PAGE-8).
 //!
@@ -64,12 +65,16 @@
 mod checksum;
 mod fault;
 mod position;
+pub(crate) mod register;
 mod row;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use table_core::TableStoreExt;
 use table_core::error::{Error, Result};
+use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::query::{KeyRange, Query};
 use table_core::store::TableStore;
@@ -80,6 +85,7 @@ use crate::migrate::fault::PositionFault;
 pub use checksum::Checksum;
 pub use position::MigrationPosition;
 use position::Place;
+use register::Kind;
 pub(crate) use row::Copied;
 
 /// The number of partitions written concurrently.
@@ -155,6 +161,10 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         };
         let query = Query { top: self.page, ..Query::new(KeyRange::ALL) };
         let page = self.source.query(&self.position.table, &query, from).await?;
+        let kinds = page.rows.iter().filter_map(|row| Some((Kind::of(row.row_key)?, row.partition_key)));
+        for (kind, partition_key) in kinds.collect::<BTreeSet<_>>() {
+            kind.register(&self.target, &self.into, &PartitionKey::new(partition_key)?).await?;
+        }
         let rows = page.rows.iter().map(Copied::of).collect::<Result<Vec<_>>>()?;
         let target = Table::<Copied, _>::new(self.target.clone(), self.into.clone());
         let write = target.bulk().concurrency(self.concurrency).insert_or_replace_all(&rows);

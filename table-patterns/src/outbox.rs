@@ -48,7 +48,7 @@ pub(crate) mod record;
 pub(crate) mod registry;
 pub(crate) mod rows;
 pub(crate) mod seal;
-mod sealed;
+pub(crate) mod sealed;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;

@@ -25,6 +25,14 @@ pub(crate) fn encode_caseless(text: &str) -> String {
     hashed
 }
 
+/// Returns `true` if the name of a blob contains the segments of an entity's keys.
+pub(crate) fn names_row(name: &str, keys: [&str; 2]) -> bool {
+    [encode, encode_caseless].iter().any(|encode| {
+        let [partition_key, row_key] = keys.map(encode);
+        name.contains(&format!("/{partition_key}/{row_key}/"))
+    })
+}
+
 /// Returns a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are unchanged, every other byte is written like `=2E`, and the empty
 /// string is `=`. Different strings have different segments, even in stores that do not distinguish `a` and `A`.
 pub(crate) fn encode(text: &str) -> String {

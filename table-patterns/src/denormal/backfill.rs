@@ -206,7 +206,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let found = Self::found(side, &page)?;
         let settled = found.into_iter().map(|key| async move {
             let settled = match side {
-                Side::Sources => self.spread(&key, None).await,
+                Side::Sources => self.spread(&key, &[], None).await,
                 Side::Holders => self.hold_all(&key).await,
             };
             (key, settled)

@@ -31,10 +31,10 @@ pub(super) enum CopyFault {
     )]
     #[fault(Unsupported, "PAT-DEN-2")]
     UnknownRelation(String),
+    #[error("copies form a circle in which each change causes another one: {0}; remove a reference")]
+    #[fault(InvalidInput, "PAT-DEN-2")]
+    Circle(String),
     #[error("the RowKey of a source has at most {0} UTF-16 code units; shorten it or remove the relation")]
     #[fault(PropertyValueTooLarge, "KEY-8")]
     LongSource(usize),
-    #[error("the row is not a reference to a holder of copies")]
-    #[fault(Corrupted)]
-    Reference,
 }

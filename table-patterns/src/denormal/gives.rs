@@ -16,7 +16,7 @@ use crate::denormal::group::{self, Group};
 use crate::denormal::plan::CopyPlan;
 use crate::denormal::reference::{self, StoredReference};
 use crate::denormal::relation::Relation;
-use crate::denormal::relations::Copying;
+use crate::denormal::relations::{Copying, holder_context};
 use crate::denormal::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
 
@@ -101,7 +101,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
                 let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
                 let source = source.as_ref().map(|row| EntityRef::new(partition_key, row_key, row.view()));
                 let how = (&self.given()[..], self.handle.feed_recorder(), true);
-                let step = HolderStep::of(how, self.holder_context(), (key, source), holder)?;
+                let context = holder_context(self.handle, std::slice::from_ref(key));
+                let step = HolderStep::of(how, context, (key, source), holder)?;
                 kept.others.extend(step.write);
                 let dropped = step.drop.into_iter().filter_map(group::dropped);
                 kept.rows.extend(dropped.map(|(row_key, kind)| Operation { row_key, kind }));
@@ -109,7 +110,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         } else {
             follow |= !here.is_empty();
         }
-        kept.remote.extend(follow.then(|| chain::of_source(key)));
+        kept.remote.extend(follow.then(|| chain::of_source(key, &[])));
         Ok(())
     }
 

@@ -50,8 +50,11 @@ pub(super) async fn read<S: TableStore>(
     groups: Vec<Group>,
 ) -> Result<Vec<(Group, Option<StoredRow>)>> {
     let reads = groups.into_iter().map(|group| async {
-        let found = store.get(&group.table, &group.holder, &Select::All).await?;
-        Ok::<_, Error>((group, found))
+        match store.get(&group.table, &group.holder, &Select::All).await {
+            // A table that was deleted has no holders.
+            Err(error) if error.is_table_not_found() => Ok((group, None)),
+            found => Ok::<_, Error>((group, found?)),
+        }
     });
     requests::in_order(reads, CONCURRENCY).await
 }

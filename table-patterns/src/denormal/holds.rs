@@ -19,7 +19,7 @@ use crate::denormal::reference::Reference;
 use crate::denormal::relations::Copying;
 use crate::denormal::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
-use crate::index::{Derived, EntryFingerprint, RemoteChange};
+use crate::index::{Derived, RemoteChange};
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
     /// Adds the writes that a change of a holder requires (references, and conditions on sources), and sets its copied properties.
@@ -103,13 +103,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                 }
             }
             let of = Derived::CopiesIn(relation.relation.name.to_owned());
-            let change = || RemoteChange {
-                of,
-                owner: key.clone(),
-                keys: left,
-                fingerprint: EntryFingerprint::Unknown,
-            };
-            kept.remote.extend(follow.then(change));
+            kept.remote.extend(follow.then(|| RemoteChange::new(of, key.clone(), left)));
         }
         if let (Some(after), Some(given), Some(row)) = (after, given, &mut kept.new) {
             if after.key_of()? != *key {

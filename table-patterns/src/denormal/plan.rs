@@ -69,6 +69,8 @@ pub(super) struct HolderContext<'a> {
     pub(super) blobs: Option<&'a ListBlobs>,
     pub(super) pace: &'a Runtime,
     pub(super) context: &'a WriteContext,
+    /// The entities by which the change was passed on to the holder, the source last.
+    pub(super) path: &'a [EntityKey],
 }
 
 /// Plans the write of a holder that changes from one row to another, with its indexes and participants, and with a step for its own holders if they
@@ -88,7 +90,7 @@ pub(super) fn plan_holder<H: Entity>(
     }
     let indexes = Indexes { blobs: holder.blobs.cloned(), ..Indexes::of::<H>() };
     Contributor::<H, ()>::contribute(&indexes, &change, &mut out)?;
-    let passed_on = chain::passed_on(key, &old, &new);
+    let passed_on = chain::passed_on(key, (&old, &new), holder.path);
     out.derived_steps.extend(passed_on.map(|change| relay::step_of(H::SCHEMA, &change)));
     Ok(out.into_plan(key.clone(), kind))
 }

@@ -8,6 +8,7 @@ use table_core::query::Select;
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
+use crate::denormal::chain;
 use crate::denormal::chunk::HolderStep;
 use crate::denormal::group::{self, Group};
 use crate::denormal::relation::Relation;
@@ -25,6 +26,8 @@ pub(super) struct Holders<'a, E, S, O> {
     pub(super) source: &'a EntityKey,
     /// `true` if holders that are already correct are written as well. A concurrent writer that has read an older source then fails.
     pub(super) touches: bool,
+    /// The entities by which the change was passed on, the source last.
+    pub(super) path: Vec<EntityKey>,
     /// The delivery that triggered the update, if any.
     pub(super) call: Option<Delivery<'a>>,
 }
@@ -51,9 +54,14 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
             let partition_key = group.holder.partition_key.clone();
             let place = Place { table: group.table.clone(), partition_key };
             let how = (&self.relations[..], self.handle.feed_recorder(), self.touches);
-            let what = HolderStep::of(how, holder_context(self.handle), source, (group, stored))?;
-            let own = what.write.as_ref().map_or(0, EntityPlan::operations);
-            wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });
+            match HolderStep::of(how, holder_context(self.handle, &self.path), source, (group, stored)) {
+                Ok(what) => {
+                    let own = what.write.as_ref().map_or(0, EntityPlan::operations);
+                    wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });
+                }
+                // A holder that cannot be written does not block the others.
+                Err(error) => wanted.failed.push((item, error)),
+            }
         }
         Ok(wanted)
     }
@@ -93,16 +101,23 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
     /// Brings all holders of a source in line with it, or clears them if the source has been deleted. Returns the number of holders written. Each
     /// transaction leaves a consistent state (PAT-EC-6).
-    pub(super) async fn spread(&self, source: &EntityKey, call: Option<Delivery<'_>>) -> Result<usize> {
+    ///
+    /// # Errors
+    /// `InvalidInput` (PAT-DEN-2) if the change has been passed on in a circle; any error from the store.
+    pub(super) async fn spread(
+        &self,
+        source: &EntityKey,
+        path: &[EntityKey],
+        call: Option<Delivery<'_>>,
+    ) -> Result<usize> {
+        let path = chain::path_through(path, source)?;
         let (handle, table) = (self.handle, self.handle.table().name()?);
         let (query, relations) = (reference::query(source), self.given());
-        let holders = Holders { handle, relations, table, source, touches: true, call };
+        let holders = Holders { handle, relations, table, source, touches: true, path, call };
         let (mut written, mut from) = (0, None);
         loop {
             let page = handle.table().store().query(table, &query, from.as_ref()).await?;
-            let found =
-                reference::of_page(source, &page).map_err(|error| error.with_table(table.as_str()))?;
-            let groups = group::group(self.known(found).await?);
+            let groups = group::group(self.known(reference::of_page(source, &page)).await?);
             self.admit(&groups).await?;
             written += holders.settle(groups).await?;
             from = page.continuation;

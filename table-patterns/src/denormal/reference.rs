@@ -76,18 +76,19 @@ impl Reference {
         writer.finish()
     }
 
-    fn read(entity: EntityRef<'_>) -> Result<Self> {
-        let text = |name| match entity.row.find(name, &mut 0)? {
-            Some(ValueRef::String(text)) => Ok(text),
-            _ => Err(Error::of(CopyFault::Reference)
-                .with_property(name)
-                .with_key(entity.partition_key, entity.row_key)),
+    /// Reads a reference of a source; `None` for a row that is none, because a property is missing, or the key is not that of the holder.
+    fn read(source: &EntityKey, entity: EntityRef<'_>) -> Option<Self> {
+        let text = |name| match entity.row.find(name, &mut 0) {
+            Ok(Some(ValueRef::String(text))) => Some(text),
+            _ => None,
         };
-        Ok(Self {
+        let reference = Self {
             relation: text("Relation")?.to_owned(),
-            holder_table: TableName::new(text("HolderTable")?)?,
-            holder: EntityKey::new(text("HolderPartition")?, text("HolderRow")?)?,
-        })
+            holder_table: TableName::new(text("HolderTable")?).ok()?,
+            holder: EntityKey::new(text("HolderPartition")?, text("HolderRow")?).ok()?,
+        };
+        let key = reference.key(source).ok()?;
+        (key.row_key.as_str() == entity.row_key).then_some(reference)
     }
 }
 
@@ -103,19 +104,14 @@ pub(super) fn query(source: &EntityKey) -> Query {
     Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
 }
 
-/// Returns the references of a source in one page.
-pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Result<Vec<StoredReference>> {
-    let front = front(source);
-    let mut found = Vec::new();
-    for entity in page.rows.iter() {
-        // If the RowKey of another source continues this one with U+FFFC, its references are in the same range, but their `RowKey`s are longer.
-        if entity.row_key.len() != front.len() + DIGITS {
-            continue;
-        }
-        let (reference, row_key) = (Reference::read(entity)?, RowKey::new(entity.row_key)?);
-        found.push(StoredReference { reference, row_key, etag: Some(entity.etag()) });
-    }
-    Ok(found)
+/// Returns the references of a source in one page. Rows of foreign writers are skipped: they would block every write of the source.
+pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec<StoredReference> {
+    let read = |entity: EntityRef<'_>| {
+        let (reference, row_key) = (Reference::read(source, entity)?, RowKey::new(entity.row_key).ok()?);
+        Some(StoredReference { reference, row_key, etag: Some(entity.etag()) })
+    };
+    // The references of another source are in the same range if its RowKey continues this one with U+FFFC. Their keys differ.
+    page.rows.iter().filter_map(read).collect()
 }
 
 /// Returns references of a source. Stops after the page on which their number exceeds `most`.
@@ -129,7 +125,7 @@ pub(super) async fn find<S: TableStore>(
     let (mut found, mut from) = (Vec::new(), None);
     loop {
         let page = store.query(table, &query, from.as_ref()).await?;
-        found.extend(of_page(source, &page).map_err(|error| error.with_table(table.as_str()))?);
+        found.extend(of_page(source, &page));
         from = page.continuation;
         if from.is_none() || found.len() > most {
             return Ok(found);

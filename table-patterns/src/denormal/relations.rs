@@ -183,7 +183,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let new = kept.new.as_ref().map(read).transpose()?;
         // Holders in the same unit have copied the values as given, before the copies of this entity were set.
         if let (Some(given), Some(new)) = (given, &new) {
-            kept.remote.extend(chain::passed_on(&key, &read(&given)?, new));
+            kept.remote.extend(chain::passed_on(&key, (&read(&given)?, new), &[]));
         }
         let mut own =
             handle.plan_in(&context, key.clone(), kept.operation(kind), old.as_ref(), new.as_ref())?;
@@ -193,20 +193,19 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         own.derived_steps.extend(kept.remote.iter().map(|change| relay::step_of(E::SCHEMA, change)));
         Ok(Completed { own, others: kept.others, row: kept.new })
     }
-
-    /// Returns the context for writes of holders.
-    pub(super) fn holder_context(&self) -> HolderContext<'_> {
-        holder_context(self.handle)
-    }
 }
 
-/// Returns the context for writes of holders through a handle.
-pub(super) fn holder_context<E: Entity, S: TableStore, O>(handle: &Entities<E, S, O>) -> HolderContext<'_> {
+/// Returns the context for writes of holders through a handle. The path ends with their source.
+pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
+    handle: &'a Entities<E, S, O>,
+    path: &'a [EntityKey],
+) -> HolderContext<'a> {
     HolderContext {
         attached: handle.table.store().attached(),
         blobs: handle.list_blobs(),
         pace: handle.retry.runtime(),
         context: &handle.context,
+        path,
     }
 }
 

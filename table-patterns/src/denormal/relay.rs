@@ -28,7 +28,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
         let held = copying.hold_all(&key).await?;
-        let given = if copying.relations.gives.is_empty() { 0 } else { copying.spread(&key, None).await? };
+        let given =
+            if copying.relations.gives.is_empty() { 0 } else { copying.spread(&key, &[], None).await? };
         Ok(held.min(1) + given)
     }
 }
@@ -38,7 +39,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Delivery<'_>>) -> Result<usize> {
         let RemoteChange { of, owner, keys, .. } = change;
         let name = match of {
-            Derived::CopiesOf => return self.spread(owner, call).await,
+            Derived::CopiesOf => return self.spread(owner, keys, call).await,
             of => of.name(),
         };
         let known = self.relations.holds.iter().find(|held| held.relation.name == name);

@@ -56,7 +56,9 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                 let (reference, row_key) = (reference.clone(), reference.key(&source)?.row_key);
                 let group = Group::of(StoredReference { reference, row_key, etag });
                 let (relations, table) = (vec![relation], &source_table);
-                let holders = Holders { handle, relations, table, source: &source, touches: false, call };
+                let path = vec![source.clone()];
+                let holders =
+                    Holders { handle, relations, table, source: &source, touches: false, path, call };
                 written += holders.settle(vec![group]).await?;
             }
             if is_referred {

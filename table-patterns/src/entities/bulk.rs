@@ -14,13 +14,13 @@ use table_core::store::{StoredRow, TableStore};
 use table_core::table::{Bulk, BulkTarget, BulkVerb};
 
 use crate::entities::batch::Batch;
-use crate::entities::commit::{Rounds, is_moved, is_too_large};
 use crate::entities::contributor::PendingWrite;
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::EntityPlan;
 use crate::entities::read::{RACE, read_as};
+use crate::entities::rounds::{Rounds, is_moved, is_too_large};
 use crate::entities::write::undecided;
 use crate::many;
 

@@ -59,6 +59,20 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         async { Ok(operations) }
     }
 
+    /// Returns `true` if a program with the key sealed the operation that records an intent. A recorder without seals regards every record as
+    /// its own.
+    ///
+    /// # Errors
+    /// Any error from reading the key.
+    fn is_sealed(
+        &self,
+        _: &TableName,
+        _: &PartitionKey,
+        _: &Operation,
+    ) -> impl Future<Output = Result<bool>> + Send {
+        async { Ok(true) }
+    }
+
     /// Notifies workers of recorded steps. A lost notification delays the steps until the next sweep.
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }

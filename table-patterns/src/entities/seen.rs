@@ -30,8 +30,8 @@ struct State {
     /// The last version of each row; `None` if it did not exist.
     versions: Recent<RowKey, Option<ETag>>,
     is_shared: bool,
-    /// The identifiers of reservations whose hold has ended.
-    passed: HashSet<u64>,
+    /// The keys of reservations whose hold has ended.
+    passed: HashSet<RowKey>,
     /// The number of reservations for which the process waited in vain since it found none.
     expired: usize,
     /// The error of a store whose credential does not cover reservations.
@@ -133,13 +133,13 @@ impl SeenRows {
     }
 
     /// Returns `true` if the hold of a reservation has ended.
-    pub(crate) fn is_passed(&self, id: u64) -> bool {
-        self.lock().passed.contains(&id)
+    pub(crate) fn is_passed(&self, reservation: &RowKey) -> bool {
+        self.lock().passed.contains(reservation)
     }
 
     /// Records that the hold of a reservation has ended.
-    pub(crate) fn pass(&self, id: u64) {
-        self.lock().passed.insert(id);
+    pub(crate) fn pass(&self, reservation: &RowKey) {
+        self.lock().passed.insert(reservation.clone());
     }
 
     /// Records that the process waited in vain for a number of reservations.
@@ -153,10 +153,10 @@ impl SeenRows {
     }
 
     /// Records the reservations that exist. The others are forgotten.
-    pub(crate) fn found(&self, ids: &HashSet<u64>) {
+    pub(crate) fn found(&self, reservations: &HashSet<RowKey>) {
         let mut state = self.lock();
-        state.passed.retain(|id| ids.contains(id));
-        if ids.is_empty() {
+        state.passed.retain(|reservation| reservations.contains(reservation));
+        if reservations.is_empty() {
             state.expired = 0;
         }
     }

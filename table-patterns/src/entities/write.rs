@@ -13,13 +13,14 @@ use table_core::store::TableStore;
 use table_core::table::PatchChange;
 
 use crate::entities::batch::Batch;
-use crate::entities::commit::{Rounds, Site, is_too_large};
+use crate::entities::commit::Site;
 use crate::entities::contributor::{Contribution, Contributor, EntityChange, PendingWrite, WriteContext};
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::EntityPlan;
 use crate::entities::read::{Current, RACE, read_as};
+use crate::entities::rounds::{Rounds, is_too_large};
 
 /// The plan of a write; `None` if it depends on stored properties that were not read.
 pub(crate) type Planned = Result<Option<EntityPlan>>;

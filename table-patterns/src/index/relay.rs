@@ -59,6 +59,15 @@ impl<S: TableStore + 'static, Q: QueueStore + 'static> StepRecorder for Outbox<S
         self.sealed(table, partition_key, operations).await
     }
 
+    async fn is_sealed(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        record: &Operation,
+    ) -> Result<bool> {
+        self.is_sealed_record(table, partition_key, record).await
+    }
+
     async fn recorded(&self, table: &TableName, partition_key: &PartitionKey) {
         // If the message is lost, a sweep finds the intent.
         let _ = self.notify(table, partition_key).await;

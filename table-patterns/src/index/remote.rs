@@ -107,13 +107,18 @@ impl EntryFingerprint {
 }
 
 impl RemoteChange {
+    /// Creates a change with an unknown result.
+    pub(crate) const fn new(of: Derived, owner: EntityKey, keys: Vec<EntityKey>) -> Self {
+        Self { of, owner, keys, fingerprint: EntryFingerprint::Unknown }
+    }
+
     /// Creates a change of an index entry with an unknown result.
     pub(crate) const fn of_index(
         index: &'static IndexSchema,
         owner: EntityKey,
         keys: Vec<EntityKey>,
     ) -> Self {
-        Self { of: Derived::Index(index), owner, keys, fingerprint: EntryFingerprint::Unknown }
+        Self::new(Derived::Index(index), owner, keys)
     }
 
     /// Returns the change as one line of text, for its carrier.

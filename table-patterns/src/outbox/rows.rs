@@ -9,7 +9,7 @@ use table_core::limits;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, KeyRange, TextRange};
-use table_core::row::{Row, RowView, RowWriter};
+use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
@@ -254,14 +254,10 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
         return Ok(None);
     }
-    let mut writer = RowWriter::with_capacity(2);
-    for property in entity.row.properties() {
-        let property = property?;
-        writer.property(property.name, property.value);
-    }
+    let mut patch = RowWriter::with_capacity(1);
     let version = i64::try_from(entity.row.timestamp()).unwrap_or(i64::MAX);
-    writer.property(VERSION, ValueRef::Int64(version));
-    Ok(Some(writer.finish()))
+    patch.property(VERSION, ValueRef::Int64(version));
+    row::merge(entity.row, patch.finish().view()).map(Some)
 }
 
 /// Returns `true` if a property of a row only defines the order of changes. Such a property may be missing if the Timestamp defines the order.
@@ -283,6 +279,14 @@ pub(crate) fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
         text.extend_from_slice(part);
     }
     Ok(text)
+}
+
+/// Returns the seal in the row of an intent. An empty text is none.
+pub(crate) fn seal_in(row: RowView<'_>) -> Result<Option<&str>> {
+    Ok(match row.find(SEAL, &mut 0)? {
+        Some(ValueRef::String(seal)) if !seal.is_empty() => Some(seal),
+        _ => None,
+    })
 }
 
 fn parse(text: &[u8]) -> Result<Intent> {

@@ -4,7 +4,7 @@ use table_core::error::Result;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::row::{Row, RowWriter};
+use table_core::row::{self, Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
@@ -74,16 +74,24 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         }
         Ok(operations)
     }
+
+    /// Returns `true` if an operation records an intent with a valid seal.
+    pub(crate) async fn is_sealed_record(
+        &self,
+        table: &TableName,
+        partition_key: &PartitionKey,
+        record: &Operation,
+    ) -> Result<bool> {
+        let Some(row) = record.kind.row() else { return Ok(false) };
+        let place = Place { table, partition_key, row_key: record.row_key.as_str() };
+        let (text, seal) = (rows::text_in(row.view())?, rows::seal_in(row.view())?);
+        self.seals().is_genuine(self.store(), place, (&text, seal)).await
+    }
 }
 
-fn with_seal(row: &Row, seal: &str) -> Result<Row> {
-    let mut writer = RowWriter::with_capacity(2);
-    for property in row.view().properties() {
-        let property = property?;
-        if property.name != rows::SEAL {
-            writer.property(property.name, property.value);
-        }
-    }
-    writer.property(rows::SEAL, ValueRef::String(seal));
-    Ok(writer.finish())
+/// Returns the row of an intent with a seal; with an empty one, nothing seals it.
+pub(crate) fn with_seal(row: &Row, seal: &str) -> Result<Row> {
+    let mut patch = RowWriter::with_capacity(1);
+    patch.property(rows::SEAL, ValueRef::String(seal));
+    row::merge(row.view(), patch.finish().view())
 }

@@ -184,7 +184,7 @@ async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) ->
     let mut removed = 0;
     for step in intent.steps() {
         for member in &place.members {
-            removed += member.erase_recorded(step).await?;
+            removed += member.erase_recorded(step, row.partition_key).await?;
         }
     }
     Ok(removed)

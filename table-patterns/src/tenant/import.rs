@@ -8,7 +8,6 @@ use base64::Engine as _;
 #[cfg(feature = "blobs")]
 use base64::engine::general_purpose::STANDARD;
 use futures_util::FutureExt;
-use table_core::clock::Clock;
 use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
@@ -16,10 +15,8 @@ use table_core::odata::{Sender, read_entity};
 use table_core::query::Select;
 use table_core::table::Table;
 
-use crate::feed::{FEED_PREFIX, Feed};
 use crate::migrate::Copied;
-use crate::outbox::OUTBOX_PREFIX;
-use crate::outbox::registry::{self, Registered};
+use crate::migrate::register::Kind;
 use crate::requests::{self, CONCURRENCY};
 use crate::tenant::Tenant;
 #[cfg(feature = "blobs")]
@@ -59,7 +56,7 @@ pub struct Import<'a> {
     /// The tables that are open, by place.
     opened: BTreeSet<(usize, String)>,
     /// The partitions that are registered for readers of feeds and for sweeps.
-    registered: BTreeSet<(&'static str, String, String)>,
+    registered: BTreeSet<(Kind, String, PartitionKey)>,
     #[cfg(feature = "blobs")]
     open: Option<OpenBlob>,
 }
@@ -224,13 +221,10 @@ impl Import<'_> {
         }
         let mut copied = Vec::with_capacity(rows.len());
         for Incoming { to, row, .. } in rows {
-            // IMPORTANT: a partition is registered before its first entry or intent is stored. A crash in between leaves an entry that is
-            // harmless; the other order would leave rows that no reader finds.
-            for (prefix, is_feed) in [(FEED_PREFIX, true), (OUTBOX_PREFIX, false)] {
-                let id = (prefix, table.folded().to_owned(), to.partition_key.as_str().to_owned());
-                if to.row_key.as_str().starts_with(prefix) && self.registered.insert(id) {
-                    register(place, table, &to.partition_key, is_feed).await?;
-                }
+            if let Some(kind) = Kind::of(to.row_key.as_str())
+                && self.registered.insert((kind, table.folded().to_owned(), to.partition_key.clone()))
+            {
+                kind.register(&place.store, table, &to.partition_key).await?;
             }
             let row = transfer::sealed(place, table, &to, row).await?;
             copied.push(Copied::new(to, row));
@@ -258,19 +252,6 @@ impl Import<'_> {
         }
         Ok(self.imported)
     }
-}
-
-async fn register(
-    place: &Place,
-    table: &TableName,
-    partition_key: &PartitionKey,
-    is_feed: bool,
-) -> Result<()> {
-    if is_feed {
-        return Feed::new(place.store.clone()).register(table, partition_key).await;
-    }
-    let known = Registered::default();
-    registry::register(&place.store, &known, table, partition_key, Clock::default().now()).await
 }
 
 /// Writes the remote rows that follow from the entities of a place.

@@ -18,7 +18,7 @@ use table_core::store::TableStore;
 use crate::converge;
 use crate::denormal::{Copies, SettleCopies};
 use crate::entities::{Entities, StepRecorder, read_as};
-use crate::index::{Derived, EntryFingerprint, RemoteChange, relay, remote_indexes};
+use crate::index::{Derived, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;
 use crate::tenant::fault::TenantFault;
 
@@ -60,8 +60,9 @@ pub(super) trait Member: Send + Sync {
         nothing()
     }
 
-    /// Removes the remote rows that a recorded step of the type may have left. Returns their number.
-    fn erase_recorded<'a>(&'a self, _: &'a Step) -> BoxFuture<'a, Result<u64>> {
+    /// Removes the remote rows that a recorded step of the type may have left, for an entity in the partition of the record: a record of a foreign
+    /// writer may name any other. Returns their number.
+    fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
@@ -82,6 +83,16 @@ pub(super) trait Member: Send + Sync {
         _: &'a PartitionKey,
         _: Vec<Operation>,
     ) -> Option<BoxFuture<'a, Result<Vec<Operation>>>> {
+        None
+    }
+
+    /// Returns `true` if the program sealed a record; `None` without an outbox.
+    fn is_sealed<'a>(
+        &'a self,
+        _: &'a TableName,
+        _: &'a PartitionKey,
+        _: &'a Operation,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
         None
     }
 }
@@ -192,13 +203,7 @@ where
             if let Some(copies) = self.copies() {
                 for (relation, _) in copies.sources(&entity)? {
                     let of = Derived::CopiesIn(relation.to_owned());
-                    let change = RemoteChange {
-                        of,
-                        owner: key.clone(),
-                        keys: Vec::new(),
-                        fingerprint: EntryFingerprint::Unknown,
-                    };
-                    written += self.0.settle(&change).await?;
+                    written += self.0.settle(&RemoteChange::new(of, key.clone(), Vec::new())).await?;
                 }
             }
             Ok(u64::try_from(written).unwrap_or(u64::MAX))
@@ -219,9 +224,11 @@ where
         .boxed()
     }
 
-    fn erase_recorded<'a>(&'a self, step: &'a Step) -> BoxFuture<'a, Result<u64>> {
+    fn erase_recorded<'a>(&'a self, step: &'a Step, partition_key: &'a str) -> BoxFuture<'a, Result<u64>> {
         async move {
-            let Some(change) = relay::change_of::<E>(step) else { return Ok(0) };
+            let change = relay::change_of::<E>(step);
+            let is_own = |change: &RemoteChange| change.owner.partition_key.as_str() == partition_key;
+            let Some(change) = change.filter(is_own) else { return Ok(0) };
             let mut removed = 0;
             for key in &change.keys {
                 removed += match &change.of {
@@ -240,13 +247,7 @@ where
             if self.copies().is_none() {
                 return Ok(0);
             }
-            let owner = source.clone();
-            let change = RemoteChange {
-                of: Derived::CopiesOf,
-                owner,
-                keys: Vec::new(),
-                fingerprint: EntryFingerprint::Unknown,
-            };
+            let change = RemoteChange::new(Derived::CopiesOf, source.clone(), Vec::new());
             Ok(u64::try_from(self.0.settle(&change).await?).unwrap_or(u64::MAX))
         }
         .boxed()
@@ -263,5 +264,14 @@ where
         operations: Vec<Operation>,
     ) -> Option<BoxFuture<'a, Result<Vec<Operation>>>> {
         O::RECORDS.then(|| self.0.outbox.seal(table, partition_key, operations).boxed())
+    }
+
+    fn is_sealed<'a>(
+        &'a self,
+        table: &'a TableName,
+        partition_key: &'a PartitionKey,
+        record: &'a Operation,
+    ) -> Option<BoxFuture<'a, Result<bool>>> {
+        O::RECORDS.then(|| self.0.outbox.is_sealed(table, partition_key, record).boxed())
     }
 }

@@ -1,5 +1,7 @@
 //! Tenants: exports are imported as they were, erasures leave nothing, both from any interruption.
 
+mod foreign;
+mod hostile;
 mod kit;
 mod refused;
 

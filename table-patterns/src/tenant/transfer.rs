@@ -7,6 +7,8 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::row::Row;
 
 use crate::feed::FEED_PREFIX;
+use crate::outbox::rows::seal_in;
+use crate::outbox::sealed::with_seal;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
 use crate::sequence::SEQUENCE_PREFIX;
 use crate::tenant::fault::TenantFault;
@@ -44,18 +46,38 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     with_moved_blobs(place, incoming)
 }
 
-/// Returns a recorded intent with the seal of this program; any other row unchanged.
-pub(super) async fn sealed(place: &Place, table: &TableName, key: &EntityKey, row: Row) -> Result<Row> {
-    let text = key.row_key.as_str();
-    // A poison intent has the seal of its original row.
-    let row_key = match text.strip_prefix(POISON_PREFIX) {
+/// Returns the operation that records the intent in a row, under the key for which it was sealed; `None` for any other row. A poison intent has the
+/// seal of its original row.
+fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
+    let row_key = match row_key.strip_prefix(POISON_PREFIX) {
         Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,
-        None if text.starts_with(OUTBOX_PREFIX) => key.row_key.clone(),
-        None => return Ok(row),
+        None if row_key.starts_with(OUTBOX_PREFIX) => RowKey::new(row_key)?,
+        None => return Ok(None),
     };
-    let insert = Operation { row_key, kind: OperationKind::Insert(row.clone()) };
+    Ok(Some(Operation { row_key, kind: OperationKind::Insert(row.clone()) }))
+}
+
+/// Returns a row for an export: a recorded intent has a seal only if it is valid, because an import seals it again.
+///
+/// # Errors
+/// Any error from reading the key.
+pub(super) async fn exported(place: &Place, table: &TableName, key: &EntityKey, row: Row) -> Result<Row> {
+    let Some(record) = record(key.row_key.as_str(), &row)? else { return Ok(row) };
+    let checked =
+        place.members.iter().find_map(|member| member.is_sealed(table, &key.partition_key, &record));
+    let is_sealed = match checked {
+        Some(checked) => checked.await?,
+        None => false,
+    };
+    if is_sealed || seal_in(row.view())?.is_none() { Ok(row) } else { with_seal(&row, "") }
+}
+
+/// Returns a recorded intent that has a seal with that of this program; any other row unchanged.
+pub(super) async fn sealed(place: &Place, table: &TableName, key: &EntityKey, row: Row) -> Result<Row> {
+    let record = if seal_in(row.view())?.is_some() { record(key.row_key.as_str(), &row)? } else { None };
+    let Some(record) = record else { return Ok(row) };
     let sealing =
-        place.members.iter().find_map(|member| member.seal(table, &key.partition_key, vec![insert.clone()]));
+        place.members.iter().find_map(|member| member.seal(table, &key.partition_key, vec![record.clone()]));
     let Some(sealing) = sealing else { return Ok(row) };
     let sealed = sealing.await?.into_iter().next().and_then(|operation| operation.kind.row().cloned());
     Ok(sealed.unwrap_or(row))

@@ -12,7 +12,7 @@ use table_core::store::TableStore;
 use crate::entities::{SeenRows, StepRecorder, Turn};
 use crate::unit::Unit;
 use crate::unit::queue::Queue;
-use crate::unit::reservation::{self, LOSSES, Reservation, elapsed};
+use crate::unit::reservation::{self, LOSSES, Reservation, elapsed, is_refusal};
 use crate::unit::rivals::Rivals;
 
 /// The lost attempts of a transaction, and its reservation.
@@ -33,7 +33,7 @@ impl Contest {
 
     /// Returns the view of an attempt that holds a turn.
     pub(super) fn rivals(&self, turn: &Turn, runtime: &Runtime) -> Rivals {
-        Rivals::new(&self.seen, self.own, turn, runtime)
+        Rivals::new(&self.seen, self.own.clone(), turn, runtime)
     }
 
     /// Records a lost attempt.
@@ -43,12 +43,20 @@ impl Contest {
     }
 
     /// Records the commit, and the reservation that it deleted.
-    pub(super) fn won(&mut self, rivals: Option<&Rivals>, deleted: Option<Reservation>) {
+    pub(super) fn won(&mut self, rivals: Option<&Rivals>, deleted: Option<&Reservation>) {
         if deleted.is_some() {
             self.own = None;
         }
         if let Some(rivals) = rivals {
             rivals.won();
+        }
+    }
+
+    /// Gives up the reservation, whose deletion failed with an error. The others delete it after its hold.
+    pub(super) fn give_up(&mut self, error: Error) {
+        self.own = None;
+        if is_refusal(error.code()) {
+            self.seen.refuse(error);
         }
     }
 
@@ -67,7 +75,7 @@ impl Contest {
         table: &TableName,
         partition_key: &PartitionKey,
     ) {
-        if let Some(own) = self.own {
+        if let Some(own) = &self.own {
             let queue = Queue { store, table, partition_key, seen: &self.seen };
             Box::pin(queue.release(own)).await;
         }
@@ -77,11 +85,12 @@ impl Contest {
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     /// Adds the delete of the own reservation. If the transaction has no room for it, or commits may be repeated, the reservation is deleted
     /// after the commit.
-    pub(super) fn delete_reservation(&mut self) -> Result<Option<Reservation>> {
-        let own = self.rivals.as_ref().and_then(|rivals| rivals.own).filter(|_| self.completion.is_none());
-        let Some(own) = own else { return Ok(None) };
-        let has_room = self.add_rows("the reservation", [own.delete()?]).is_ok();
-        Ok(Some(own).filter(|_| has_room))
+    pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
+        let own =
+            self.rivals.as_ref().and_then(|rivals| rivals.own.clone()).filter(|_| self.completion.is_none());
+        let own = own?;
+        let has_room = self.add_rows("the reservation", [own.delete()]).is_ok();
+        Some(own).filter(|_| has_room)
     }
 
     /// Records a lost attempt. Reserves the partition after several, and again if another process has written in spite of the reservation.
@@ -97,7 +106,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     ) -> Result<()> {
         contest.lost();
         let Some(rivals) = &self.rivals else { return Ok(()) };
-        contest.own = rivals.own;
+        contest.own.clone_from(&rivals.own);
         // The versions differ after a touch. If the next attempt reads the same ones, the error is that of the transaction itself.
         let is_disturbed = is_race && !std::mem::take(&mut contest.has_touched);
         if contest.losses < LOSSES || (contest.own.is_some() && !is_disturbed) {
@@ -109,7 +118,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         let (table, partition_key) = (&self.table, self.batch.partition_key());
         let queue = Queue { store: &self.store, table, partition_key, seen: &contest.seen };
         let rows = self.contended(error);
-        contest.own = queue.reserve(contest.own, contest.hold, rows, || runtime.random()).await?;
+        contest.own = queue.reserve(contest.own.take(), contest.hold, rows, || runtime.random()).await?;
         contest.has_touched = true;
         Ok(())
     }

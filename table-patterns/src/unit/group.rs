@@ -41,7 +41,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     ) -> Result<Finished> {
         match group.outcome().await {
             Ok(versions) => {
-                attempts.contest.won(self.rivals.as_ref(), deleted);
+                attempts.contest.won(self.rivals.as_ref(), deleted.as_ref());
                 if recorded > 0 {
                     self.outbox.recorded(&self.table, self.batch.partition_key()).await;
                 }

@@ -7,7 +7,7 @@ use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
-use table_core::query::{KeyRange, Query, TextRange};
+use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
@@ -38,7 +38,7 @@ impl<S: TableStore> Queue<'_, S> {
             return Ok(queue);
         }
         let keys = KeyRange::rows(self.partition_key.as_str(), TextRange::prefix(PREFIX));
-        let query = Query { top: Some(MOST_READ), ..Query::new(keys) };
+        let query = Query { top: Some(MOST_READ), select: Select::names([HOLD]), ..Query::new(keys) };
         let (mut rows, mut from) = (0, None);
         loop {
             let page = match self.store.query(self.table, &query, from.as_ref()).await {
@@ -49,27 +49,25 @@ impl<S: TableStore> Queue<'_, S> {
                 page => page?,
             };
             rows += page.rows.len();
-            for entity in page.rows.iter() {
-                queue.first.extend(Stored::read(entity)?);
-            }
+            queue.first.extend(page.rows.iter().filter_map(Stored::read));
             from = page.continuation;
             queue.is_whole = from.is_none();
             if queue.is_whole || rows >= MOST_READ {
                 break;
             }
         }
-        queue.first.sort_unstable_by_key(|stored| stored.reservation);
-        self.seen.found(&queue.first.iter().map(|stored| stored.reservation.id).collect());
+        queue.first.sort_unstable_by(|left, right| left.reservation.cmp(&right.reservation));
+        self.seen.found(&queue.first.iter().map(|stored| stored.reservation.row_key().clone()).collect());
         Ok(queue)
     }
 
     /// Returns the reservation that a transaction waits for, if any.
-    pub(super) fn ahead<'q>(&self, queue: &'q Reservations, own: Option<Reservation>) -> Option<&'q Stored> {
+    pub(super) fn ahead<'q>(&self, queue: &'q Reservations, own: Option<&Reservation>) -> Option<&'q Stored> {
         if self.is_tired() {
             return None;
         }
-        let first = queue.first.iter().find(|stored| !self.seen.is_passed(stored.reservation.id));
-        first.filter(|first| own != Some(first.reservation))
+        let first = queue.first.iter().find(|stored| !self.seen.is_passed(stored.reservation.row_key()));
+        first.filter(|first| own != Some(&first.reservation))
     }
 
     /// Returns `true` if the process no longer waits, because it waited in vain for several reservations in a row.
@@ -93,15 +91,17 @@ impl<S: TableStore> Queue<'_, S> {
         if self.seen.refusal().is_some() {
             return Ok(None);
         }
-        let own = own.filter(|own| queue.may_contain(*own));
-        if self.ahead(&queue, own).is_some() {
+        let own = own.filter(|own| queue.may_contain(own));
+        if self.ahead(&queue, own.as_ref()).is_some() {
             rows.clear();
         }
         rows.truncate(self.store.capabilities().limits.operations.saturating_sub(1));
-        let last = queue.first.last().map_or(0, |stored| stored.reservation.place);
-        let next = own.unwrap_or(Reservation { place: last.saturating_add(1), id: random() });
+        let next = match own {
+            Some(own) => own,
+            None => Reservation::behind(queue.first.last().map(|stored| &stored.reservation), random())?,
+        };
         loop {
-            match self.write(next, hold, &rows).await {
+            match self.write(&next, hold, &rows).await {
                 Ok(None) => return Ok(Some(next)),
                 Ok(Some(at)) => drop(rows.remove(at)),
                 Err(error) if error.is_ambiguous() => return Ok(Some(next)),
@@ -117,14 +117,14 @@ impl<S: TableStore> Queue<'_, S> {
     /// Writes a reservation and touches rows. If one of these does not exist, nothing is written, and its position is returned.
     async fn write(
         &self,
-        reservation: Reservation,
+        reservation: &Reservation,
         hold: Duration,
         rows: &[RowKey],
     ) -> Result<Option<usize>> {
         let mut row = RowWriter::with_capacity(1);
         row.property(HOLD, ValueRef::Int64(i64::try_from(hold.as_millis()).unwrap_or(i64::MAX)));
         let kind = OperationKind::InsertOrReplace(row.finish());
-        let mut operations = vec![Operation { row_key: reservation.row_key()?, kind }];
+        let mut operations = vec![Operation { row_key: reservation.row_key().clone(), kind }];
         let touched =
             rows.iter().map(|row_key| Operation { row_key: row_key.clone(), kind: touch(IfMatch::Any) });
         operations.extend(touched);
@@ -135,12 +135,16 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes a reservation whose hold has ended, unless it has been renewed.
+    /// Deletes a reservation whose hold has ended, unless it has been renewed. With one that is never held, all such rows that were read are
+    /// deleted, as many as one transaction may contain.
     ///
     /// # Errors
     /// Any error from a transaction, except that the reservation was deleted or renewed.
-    pub(super) async fn pass(&self, stored: &Stored) -> Result<()> {
-        self.seen.pass(stored.reservation.id);
+    pub(super) async fn pass(&self, queue: &Reservations, stored: &Stored) -> Result<()> {
+        self.seen.pass(stored.reservation.row_key());
+        if stored.hold.is_zero() {
+            return self.delete(queue.first.iter().filter(|other| other.hold.is_zero())).await;
+        }
         self.seen.expire(1);
         self.delete([stored]).await
     }
@@ -149,18 +153,17 @@ impl<S: TableStore> Queue<'_, S> {
     ///
     /// # Errors
     /// Any error from a transaction, except that one of the reservations was deleted or renewed.
-    pub(super) async fn discard(&self, queue: &Reservations, own: Option<Reservation>) -> Result<()> {
-        let most = self.store.capabilities().limits.operations;
-        let others = queue.first.iter().filter(|stored| own != Some(stored.reservation));
-        self.delete(others.take(most)).await
+    pub(super) async fn discard(&self, queue: &Reservations, own: Option<&Reservation>) -> Result<()> {
+        self.delete(queue.first.iter().filter(|stored| own != Some(&stored.reservation))).await
     }
 
     async fn delete(&self, stored: impl IntoIterator<Item = &Stored>) -> Result<()> {
         let delete = |stored: &Stored| {
             let kind = OperationKind::Delete(IfMatch::ETag(stored.etag.clone()));
-            Ok(Operation { row_key: stored.reservation.row_key()?, kind })
+            Operation { row_key: stored.reservation.row_key().clone(), kind }
         };
-        let operations = stored.into_iter().map(delete).collect::<Result<Vec<_>>>()?;
+        let most = self.store.capabilities().limits.operations;
+        let operations: Vec<_> = stored.into_iter().take(most).map(delete).collect();
         if operations.is_empty() {
             return Ok(());
         }
@@ -174,10 +177,8 @@ impl<S: TableStore> Queue<'_, S> {
 
     /// Deletes the reservation of a transaction that has ended. Errors are ignored: the outcome of the transaction is known, and the others
     /// delete the reservation after its hold.
-    pub(super) async fn release(&self, own: Reservation) {
-        if let Ok(delete) = own.delete() {
-            let _expires_otherwise = self.submit(vec![delete]).await;
-        }
+    pub(super) async fn release(&self, own: &Reservation) {
+        let _expires_otherwise = self.submit(vec![own.delete()]).await;
     }
 
     async fn submit(&self, operations: Vec<Operation>) -> Result<()> {

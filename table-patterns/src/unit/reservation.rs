@@ -17,6 +17,9 @@
 //! A process that waited in vain for [`MOST_EXPIRED`] reservations in a row no longer waits for any, and deletes them, until it finds none. Rows that
 //! another program leaves in the partition therefore delay its transactions for at most twenty seconds, whatever their number.
 //!
+//! Every row below the prefix is a reservation, whoever wrote it, and the order of the keys is the order of the queue. A row of another form has a
+//! hold of zero: it is deleted as soon as it is found. No row can therefore hide the reservations behind it.
+//!
 //! A reservation is advice: correctness depends only on the versions of the rows. `docs/models/fairness.rs` is the model of this protocol.
 
 use std::time::Duration;
@@ -44,14 +47,12 @@ pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Durat
 pub(super) const MOST_EXPIRED: usize = 4;
 /// The longest wait of one attempt, after which the process no longer waits either.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
-/// A reservation of a transaction. The order is that of the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Reservation {
-    /// The place in the queue.
-    pub(super) place: u64,
-    /// A random number, which distinguishes it from other reservations with this place, now or earlier.
-    pub(super) id: u64,
-}
+/// The last place in the queue. Reservations that share it are in the order of their random numbers.
+const LAST_PLACE: u64 = 9_999_999_999;
+
+/// A reservation, by the key of its row. The order is that of the queue.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Reservation(RowKey);
 
 /// A stored reservation.
 #[derive(Debug)]
@@ -62,21 +63,42 @@ pub(super) struct Stored {
 }
 
 impl Reservation {
+    /// Creates a reservation behind the last one of a queue. The random number distinguishes it from others with its place, now or earlier.
+    pub(super) fn behind(last: Option<&Self>, random: u64) -> Result<Self> {
+        let place = last.map_or(0, Self::place).saturating_add(1).min(LAST_PLACE);
+        RowKey::new(format!("{PREFIX}{place:010}_{random:016x}")).map(Self)
+    }
+
+    /// Returns the place in the queue. Keys of another form are behind all places.
+    fn place(&self) -> u64 {
+        let digits = self.0.as_str().get(PREFIX.len()..).and_then(|parts| parts.get(..10));
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or(LAST_PLACE)
+    }
+
+    /// Returns `true` if this release writes such keys.
+    fn has_form(&self) -> bool {
+        let parts = self.0.as_str().get(PREFIX.len()..).unwrap_or_default().bytes();
+        parts.len() == 27
+            && parts.enumerate().all(|(at, byte)| match at {
+                0..10 => byte.is_ascii_digit(),
+                10 => byte == b'_',
+                _ => byte.is_ascii_hexdigit(),
+            })
+    }
+
     /// Returns the key of its row.
-    pub(super) fn row_key(self) -> Result<RowKey> {
-        RowKey::new(format!("{PREFIX}{:010}_{:016x}", self.place, self.id))
+    pub(super) const fn row_key(&self) -> &RowKey {
+        &self.0
     }
 
     /// Returns `true` if an error says that the reservation does not exist.
-    pub(super) fn is_at(self, error: &Error) -> bool {
-        let row_key = self.row_key().ok();
-        error.is_not_found()
-            && error.key().map(|(_, row_key)| row_key) == row_key.as_ref().map(RowKey::as_str)
+    pub(super) fn is_at(&self, error: &Error) -> bool {
+        error.is_not_found() && error.key().is_some_and(|(_, row_key)| row_key == self.0.as_str())
     }
 
     /// Returns the operation that deletes the reservation, for the commit of its transaction.
-    pub(super) fn delete(self) -> Result<Operation> {
-        Ok(Operation { row_key: self.row_key()?, kind: OperationKind::Delete(IfMatch::Any) })
+    pub(super) fn delete(&self) -> Operation {
+        Operation { row_key: self.0.clone(), kind: OperationKind::Delete(IfMatch::Any) }
     }
 }
 
@@ -90,24 +112,22 @@ pub(super) struct Reservations {
 
 impl Reservations {
     /// Returns `false` if the queue does not contain a reservation.
-    pub(super) fn may_contain(&self, own: Reservation) -> bool {
-        !self.is_whole || self.first.iter().any(|stored| stored.reservation == own)
+    pub(super) fn may_contain(&self, own: &Reservation) -> bool {
+        !self.is_whole || self.first.iter().any(|stored| stored.reservation == *own)
     }
 }
 
 impl Stored {
-    /// Reads a row of the queue; `None` for a row that this release has not written.
-    pub(super) fn read(entity: EntityRef<'_>) -> Result<Option<Self>> {
-        let parts = entity.row_key.strip_prefix(PREFIX).and_then(|parts| parts.split_once('_'));
-        let parts =
-            parts.and_then(|(place, id)| Some((place.parse().ok()?, u64::from_str_radix(id, 16).ok()?)));
-        let (Some((place, id)), Some(ValueRef::Int64(hold))) = (parts, entity.row.find(HOLD, &mut 0)?) else {
-            return Ok(None);
+    /// Reads a row of the queue; `None` if its key cannot be written, so that no reservation can have it.
+    pub(super) fn read(entity: EntityRef<'_>) -> Option<Self> {
+        let reservation = Reservation(RowKey::new(entity.row_key).ok()?);
+        let hold = match entity.row.find(HOLD, &mut 0) {
+            Ok(Some(ValueRef::Int64(hold))) if reservation.has_form() => {
+                Duration::from_millis(u64::try_from(hold).unwrap_or_default())
+            }
+            _ => Duration::ZERO,
         };
-        let hold = Duration::from_millis(u64::try_from(hold).unwrap_or_default()).min(HOLDS.1);
-        let reservation = Reservation { place, id };
-        let is_own_form = reservation.row_key()?.as_str() == entity.row_key;
-        Ok(is_own_form.then(|| Self { reservation, hold, etag: entity.etag() }))
+        Some(Self { reservation, hold: hold.min(HOLDS.1), etag: entity.etag() })
     }
 }
 

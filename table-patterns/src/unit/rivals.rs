@@ -113,27 +113,27 @@ impl Rivals {
         let (mut first, mut waited, mut read) = (None::<(Reservation, Duration)>, Duration::ZERO, PAUSES.0);
         let (mut has_waited, before) = (false, self.waited);
         loop {
-            self.own = self.own.filter(|own| found.may_contain(*own));
+            self.own = self.own.take().filter(|own| found.may_contain(own));
             if self.waited.saturating_sub(before) >= LONGEST_WAIT {
                 self.seen.expire(MOST_EXPIRED);
             }
             if queue.is_tired() {
-                queue.discard(&found, self.own).await?;
+                queue.discard(&found, self.own.as_ref()).await?;
                 // The next transaction looks again, until none is left.
                 self.is_shared = true;
             }
-            let Some(ahead) = queue.ahead(&found, self.own) else { return Ok(has_waited) };
+            let Some(ahead) = queue.ahead(&found, self.own.as_ref()) else { return Ok(has_waited) };
             has_waited = true;
-            if first.is_none_or(|(first, _)| first != ahead.reservation) {
+            if first.as_ref().is_none_or(|(first, _)| *first != ahead.reservation) {
                 // Another process has deleted the one before, whose owner would have been faster.
                 if first.is_some_and(|(_, hold)| waited >= hold / 2) {
                     self.seen.expire(1);
                 }
-                (first, waited) = (Some((ahead.reservation, ahead.hold)), Duration::ZERO);
+                (first, waited) = (Some((ahead.reservation.clone(), ahead.hold)), Duration::ZERO);
             }
             let (began, mut pause) = (self.runtime.now(), Duration::ZERO);
             if waited >= ahead.hold {
-                queue.pass(ahead).await?;
+                queue.pass(&found, ahead).await?;
                 first = None;
             } else {
                 // Pauses grow with the wait, to which they add a small part.

@@ -14,6 +14,7 @@ use table_core::store::TableStore;
 use crate::entities::{Entities, StepRecorder, Turn};
 use crate::unit::committed::{Committed, Versions};
 use crate::unit::contest::Contest;
+use crate::unit::reservation::is_refusal;
 use crate::unit::{Unit, partition_key};
 
 /// A function that reads, decides and writes in a unit. Unlike an async closure, it may borrow its captures and be `Send`.
@@ -212,7 +213,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         {
             return Err(error.clone());
         }
-        let deleted = self.delete_reservation()?;
+        let deleted = self.delete_reservation();
         let group = turn.group();
         let is_contended = group.is_some() || turn.has_waiters();
         if is_contended
@@ -231,15 +232,15 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         }
         match self.commit_alone().await {
             Ok(etags) => {
-                attempts.contest.won(self.rivals.as_ref(), deleted);
+                attempts.contest.won(self.rivals.as_ref(), deleted.as_ref());
                 let keys = self.batch.entities().iter().map(|operation| operation.row_key.clone());
                 Ok(Finished::Committed(self.written(keys.zip(etags))))
             }
             Err(error) if error.is_ambiguous() => Err(error),
             Err(error) if error.rule() == Some("CON-3") => Err(error),
-            // Another process has deleted the reservation, whose hold was too short.
-            Err(error) if deleted.is_some_and(|own| own.is_at(&error)) => {
-                attempts.contest.own = None;
+            // Another process has deleted the reservation, whose hold was too short, or the credential does not allow to delete it.
+            Err(error) if deleted.is_some_and(|own| own.is_at(&error) || is_refusal(error.code())) => {
+                attempts.contest.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
             // The decision may be based on rows that have changed since. If the next run reads the same rows, the error is the unit's own.

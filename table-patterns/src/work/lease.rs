@@ -73,7 +73,8 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
 
     /// Hides the message for a time, rounded up to whole seconds, and replaces its text if a new one is given.
     pub(crate) async fn hide(&self, hidden: Duration, text: Option<String>) -> Result<()> {
-        let hidden = Duration::from_secs(hidden.as_secs() + u64::from(hidden.subsec_nanos() > 0));
+        let hidden =
+            Duration::from_secs(hidden.as_secs().saturating_add(u64::from(hidden.subsec_nanos() > 0)));
         let asked = self.pace.now();
         let lease = self.queues.update(self.queue, &self.answer().lease, hidden, text).await?;
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Answer::new(lease, hidden, asked);
@@ -83,7 +84,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
     /// Extends the lease if half of it has passed, or if the clock of the process was set back. Returns `true` if it was extended.
     pub(crate) async fn extend(&self) -> Result<bool> {
         // An expired lease can still be renewed unless another worker has received the message (QUE-11).
-        let is_half_over = self.until().saturating_sub(self.now()) * 2 <= ticks_of(self.hidden);
+        let is_half_over = self.until().saturating_sub(self.now()).saturating_mul(2) <= ticks_of(self.hidden);
         let is_due = is_half_over || self.pace.now() < self.answer().asked;
         if is_due {
             self.hide(self.hidden, None).await?;

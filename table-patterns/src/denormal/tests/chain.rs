@@ -1,21 +1,25 @@
 //! Chains of copies: nodes of trees, each with the value of its root, in two partitions. Workers run late, twice and in any order.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::Entity;
-use table_core::embedded::Engine;
+use table_core::clock::Clock;
+use table_core::embedded::{Engine, EngineOptions};
 use table_core::error::Result;
 use table_core::etag::IfMatch;
 use table_core::queue::QueueName;
+use table_core::runtime::{Runtime, ticks_of};
 use table_core::selection::{Point, Selection};
 
 use crate::denormal::{Denormal, OnDelete};
 use crate::entities::Entities;
 use crate::outbox::Outbox;
-use crate::work::{Sweep, Worker};
+use crate::work::{Sweep, Worker, WorkerOptions};
 
 /// A node. A root has a value of its own; any other node has that of its root, passed on by its parent.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -180,5 +184,95 @@ proptest! {
             forest.check().await?;
             Ok::<_, TestCaseError>(())
         })?;
+    }
+}
+
+/// A member of a ring. Its count is one more than that of the member before it.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Rings", copied_by(Before), copies_from(Before))]
+#[partition_key(half)]
+#[row_key("member_", id)]
+struct Member {
+    half: String,
+    #[digits(2)]
+    id: u32,
+    before: Option<u32>,
+    count: i64,
+}
+
+struct Before;
+
+impl Denormal for Before {
+    type Source = Member;
+    type Holder = Member;
+    type Copied = i64;
+    const NAME: &'static str = "before";
+
+    fn reference(member: &Member) -> Option<Selection<Member, Point>> {
+        member.before.map(|id| Member::key(half(id), id))
+    }
+
+    fn copied(before: &Member) -> i64 {
+        before.count + 1
+    }
+
+    fn set(member: &mut Member, count: i64) {
+        member.count = count;
+    }
+
+    fn clear(member: &mut Member) {
+        member.before = None;
+    }
+}
+
+/// Links members in a ring, whose counts never agree, and lets workers process the changes. Waits take no time.
+fn settle_ring(length: u32) {
+    let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));
+    let (read, slept) = (Arc::clone(&now), Arc::clone(&now));
+    let clock = Clock::new(move || read.load(Ordering::Relaxed));
+    let runtime = Runtime::new().clock(clock.clone()).sleep_by(move |wait| {
+        slept.fetch_add(ticks_of(wait), Ordering::Relaxed);
+        Box::pin(async {})
+    });
+    block_on(async {
+        let engine = EngineOptions::new().clock(clock).in_memory();
+        let queue = QueueName::new("copies")?;
+        let outbox = Outbox::with_runtime(engine.clone(), engine.clone(), queue, runtime);
+        outbox.create_queues().await?;
+        let members = Entities::<Member, _, _>::from(outbox.clone()).create_if_missing().await?;
+        for id in 0..length {
+            let before = id.checked_sub(1);
+            members.insert(&Member { half: half(id), id, before, count: 0 }).await?;
+        }
+        members.update(Member::key(half(0), 0), |first| first.before = Some(length - 1)).await?;
+        let options = WorkerOptions { poison_after: 1, ..WorkerOptions::default() };
+        let mut poison = Vec::new();
+        for _ in 0..100 {
+            Worker::with_options(outbox.clone(), options)
+                .with_index_handler(&members)
+                .run_until_idle()
+                .await?;
+            poison = outbox.poison(10).await?;
+            if !poison.is_empty() {
+                break;
+            }
+            now.fetch_add(ticks_of(Duration::from_secs(700)), Ordering::Relaxed);
+            Sweep::new(outbox.clone()).min_age(Duration::ZERO).sweep_registered().await?;
+        }
+        let text = format!("{poison:?}");
+        let found = members.get(Member::key(half(0), 0)).await?;
+        assert!(text.contains("form a circle"), "{length} members: {text}, {found:?}");
+        // The stored error of poison has a bounded length.
+        let is_named = |id: u32| text.contains(&format!("member_{id:02}"));
+        assert!(length > 8 || (0..length).all(is_named), "{length} members: {text}");
+        Ok::<_, table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_den_2_a_circle_of_copies_ends_as_poison_that_names_its_members() {
+    for length in [3, 8, 30] {
+        settle_ring(length);
     }
 }

@@ -207,7 +207,7 @@ impl World {
         world
     }
 
-    async fn act(&self, tenant: &str, step: &Step) -> Result<()> {
+    pub(super) async fn act(&self, tenant: &str, step: &Step) -> Result<()> {
         let text = |title: u8| format!("Title {title} of {tenant}");
         let missing = |outcome: Result<()>| match outcome {
             Err(error) if error.is_not_found() => Ok(()),

@@ -234,3 +234,114 @@ fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> 
     });
     is_refused
 }
+
+/// One of several runs of the backfill, stepped.
+struct Run(Control, Process<()>);
+
+/// An older program's entity, a newer program whose index is announced, and an hour without a sighting: a backfill may begin.
+struct Announced {
+    time: Time,
+    store: Engine,
+    new: Entities<indexed::Employee, Engine>,
+}
+
+impl Announced {
+    fn new() -> Self {
+        let time = Time::default();
+        let store = time.engine();
+        let old = block_on(table_at::<before::Employee>(&time, &store).create_if_missing()).unwrap();
+        block_on(old.insert(&before::employee(1, "ada"))).unwrap();
+        let new = block_on(open(&time, &store));
+        block_on(backfill(&new)).unwrap();
+        time.pass(HOUR);
+        Self { time, store, new }
+    }
+
+    /// Returns a run that stops before each call.
+    fn run(&self) -> Run {
+        let control = Control::default();
+        let new = block_on(open(&self.time, &control.over(self.store.clone())));
+        Run(control.stepped(), Box::pin(async move { drop(backfill(&new).await) }))
+    }
+
+    /// Returns an older program that is opened and inserts an entity, and stops before each call.
+    fn older(&self, id: u32) -> (Control, Written) {
+        let control = Control::default().stepped();
+        let table = control.over(self.store.clone()).table::<before::Employee>();
+        let old = table.with_retry(Retry::default().with_runtime(self.time.runtime()));
+        let insert = async move {
+            let old = old.create_if_missing().await?;
+            old.insert(&before::employee(id, &format!("mail{id}"))).await.map(drop)
+        };
+        (control, Box::pin(insert))
+    }
+
+    /// Returns `true` if a run has refused older programs and the pass has not begun.
+    fn is_closing(&self) -> bool {
+        let record = block_on(self.new.table().schema_record()).unwrap().unwrap();
+        record.progress.values().any(|position| position.starts_with("closing"))
+    }
+
+    /// Returns `true` if an older program was seen in the last hour.
+    fn is_seen(&self) -> bool {
+        let seen = block_on(self.new.table().sightings()).unwrap();
+        let hour = u64::try_from(HOUR.as_nanos() / 100).unwrap();
+        seen.older.is_some_and(|older| older + hour > seen.now)
+    }
+
+    fn is_stored(&self, id: u32) -> bool {
+        block_on(self.new.get(indexed::Employee::key("Sales", id))).unwrap().is_some()
+    }
+}
+
+/// Steps a process until a state is reached. Returns the number of its calls.
+fn until<T>(control: &Control, process: &mut Process<T>, is_reached: impl Fn() -> bool) -> usize {
+    let steps = (1..1_000).find(|_| control.step(process).is_some() || is_reached());
+    assert!(is_reached(), "the process ended before");
+    steps.unwrap()
+}
+
+fn make<T>(control: &Control, process: &mut Process<T>, calls: usize) {
+    assert!((0..calls).all(|_| control.step(process).is_none()));
+}
+
+/// Three runs read the same time of the store. The first one refuses older programs, finds a sighting and admits them again; the second one refuses
+/// them again, after a write was admitted. The third one looked for sightings in the first refusal: it must not confirm the second one.
+#[test]
+fn a_run_confirms_no_refusal_of_another_run_at_the_same_time() {
+    // The number of calls before each step, in worlds of the same kind.
+    let rehearsal = Announced::new();
+    let Run(control, mut run) = rehearsal.run();
+    let before_closing = until(&control, &mut run, || rehearsal.is_closing()) - 1;
+    let Run(control, mut third) = rehearsal.run();
+    let before_passing = until(&control, &mut third, || !rehearsal.is_closing()) - 1;
+    let rehearsal = Announced::new();
+    let (control, mut older) = rehearsal.older(9);
+    let before_sighting = until(&control, &mut older, || rehearsal.is_seen()) - 1;
+    let before_write = before_sighting + until(&control, &mut older, || rehearsal.is_stored(9));
+
+    let world = Announced::new();
+    let (Run(first_control, mut first), Run(second_control, mut second)) = (world.run(), world.run());
+    make(&second_control, &mut second, before_closing);
+    let (seen_control, mut seen) = world.older(2);
+    make(&seen_control, &mut seen, before_sighting);
+    until(&first_control, &mut first, || world.is_closing());
+    let Run(third_control, mut third) = world.run();
+    make(&third_control, &mut third, before_passing);
+    let outcome = (0..1_000).find_map(|_| seen_control.step(&mut seen)).unwrap();
+    assert!(refused(outcome) && world.is_seen(), "it has left a sighting");
+    while first_control.step(&mut first).is_none() {}
+    assert!(!world.is_closing(), "the first run has found the sighting");
+    let (control, mut older) = world.older(9);
+    make(&control, &mut older, before_write);
+    until(&second_control, &mut second, || world.is_closing());
+    while third_control.step(&mut third).is_none() {}
+    while control.step(&mut older).is_none() {}
+    while second_control.step(&mut second).is_none() {}
+    block_on(async {
+        assert!(world.is_stored(9));
+        assert_ne!(world.new.states().await.unwrap()[0].1, IndexState::Ready, "the write was under way");
+        build(&world.time, &world.new).await;
+        assert_eq!(ids(&world.new, "mail9").await, Some(9));
+    });
+}

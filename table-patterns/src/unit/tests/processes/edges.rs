@@ -1,5 +1,6 @@
 //! Reservations at their edges: dead owners, older releases, credentials, full transactions, malformed rows, and no cost without contention.
 
+use std::fmt::{self, Display, Formatter};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -8,16 +9,17 @@ use pollster::block_on;
 use table_core::EntityKey;
 use table_core::TableName;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
+use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::PartitionKey;
 use table_core::operation::{Operation, OperationKind};
+use table_core::query::{Continuation, Page, Query, Select};
 use table_core::retry::Retry;
 use table_core::row::RowWriter;
-use table_core::store::TableStore;
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
-use super::{BOUND, Counter, Run, entry, post};
+use super::{BOUND, Counter, Run, contest, entry, post};
 use crate::EntityStore;
 use crate::entities::SeenRows;
 use crate::faults::{Call, Fault, FaultyStore};
@@ -159,7 +161,7 @@ fn a_full_transaction_deletes_its_reservation_after_the_commit() {
             for number in 1..most {
                 unit.insert(&entry(900_000 + u32::try_from(number).unwrap()))?;
             }
-            Ok::<_, table_core::Error>(())
+            Ok::<_, Error>(())
         });
         filled.await.unwrap();
         is_over.store(true, Ordering::Relaxed);
@@ -214,22 +216,47 @@ fn rows_that_are_no_reservations_delay_nobody() {
     run.timeline.run(vec![posts, others]);
     assert!(most.load(Ordering::Relaxed) <= BOUND, "{most:?}");
     assert!(run.timeline.now().saturating_sub(before) < Duration::from_secs(5), "{:?}", run.timeline.now());
-    assert_eq!(run.reservations(), rows.len() - 2, "the two with a hold that has ended are deleted");
+    assert_eq!(run.reservations(), 0, "they are deleted");
 }
 
-/// Writes rows among the reservations, as a program with a right to the partition may.
-fn write(run: &Run, rows: impl Iterator<Item = (String, i64)>) {
+/// Writes rows among the reservations, as a program with a right to the partition may. `hold` is the property of each.
+fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>) {
     let (table, limits) = (TableName::new("Counters").unwrap(), run.engine.capabilities().limits);
     let mut rows = rows.peekable();
     while rows.peek().is_some() {
         let mut transaction = Transaction::new(PartitionKey::new("t").unwrap(), limits).unwrap();
-        for (parts, hold) in rows.by_ref().take(limits.operations) {
+        for parts in rows.by_ref().take(limits.operations) {
             let mut row = RowWriter::with_capacity(1);
-            row.property("HoldMillis", ValueRef::Int64(hold));
+            row.property("HoldMillis", hold);
             let row_key = EntityKey::new("t", format!("{PREFIX}{parts}")).unwrap().row_key;
             transaction.push(Operation { row_key, kind: OperationKind::Insert(row.finish()) }).unwrap();
         }
         block_on(run.engine.submit(&table, transaction)).unwrap();
+    }
+}
+
+/// Returns the end of a key by its number.
+type KeyForm = fn(u64) -> String;
+
+/// Rows of any form among the reservations do not hide those behind them: a distant process keeps its turn.
+#[test]
+fn rows_of_another_form_hide_no_reservation() {
+    let early = |number: u64| format!("{:010}_{number:016x}", 0);
+    let forms: [(ValueRef<'_>, KeyForm); 5] = [
+        (ValueRef::Int64(i64::MAX), |number| format!("!{number:06}")),
+        (ValueRef::Int64(i64::MIN), early),
+        (ValueRef::String("long"), early),
+        (ValueRef::Int64(5_000), |number| format!("{:010}_{number:016x}x", 0)),
+        (ValueRef::Int64(5_000), |number| format!("{:011}_{number:016x}", 0)),
+    ];
+    for (seed, (hold, form)) in (10..).zip(forms) {
+        let run = Run::new(seed);
+        write_rows(&run, hold, (0..1_000).map(form));
+        let slow = run.process(0, Duration::from_millis(60));
+        let near: Vec<_> = (1..=3).map(|number| run.process(number, Duration::from_millis(1))).collect();
+        let (most, most_of_near) = contest(&run, &slow, 3, &near);
+        assert!(most <= BOUND, "{}: {most} attempts of the distant process", form(1));
+        assert!(most_of_near <= BOUND, "{}: {most_of_near} attempts of a near process", form(1));
     }
 }
 
@@ -240,8 +267,9 @@ fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
         let run = Run::new(7);
         let (slow, near) =
             (run.process(0, Duration::from_millis(40)), run.process(1, Duration::from_millis(1)));
-        write(&run, (0..garbage).map(|number| (format!("!{number:06}"), i64::MAX)));
-        write(&run, (0..dead).map(|number| (format!("{:010}_{number:016x}", number / 7), i64::MAX)));
+        let held = ValueRef::Int64(i64::MAX);
+        write_rows(&run, held, (0..garbage).map(|number| format!("!{number:06}")));
+        write_rows(&run, held, (0..dead).map(|number| format!("{:010}_{number:016x}", number / 7)));
         let before = run.timeline.now();
         let tasks = [&slow, &near].map(|process| -> LocalBoxFuture<'_, ()> {
             Box::pin(async move {
@@ -254,8 +282,68 @@ fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
         run.check(80);
         let delay = run.timeline.now().saturating_sub(before);
         assert!(delay < Duration::from_secs(4 * 5 + 15), "{dead} and {garbage}: {delay:?}");
-        if garbage == 0 {
-            assert_eq!(run.reservations(), 0, "{dead}");
-        }
+        assert_eq!(run.reservations(), 0, "{dead} and {garbage}");
     }
+}
+
+/// A store whose credential may write rows and not delete them.
+#[derive(Clone, Debug)]
+struct NoDeletes(Engine);
+
+impl Display for NoDeletes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("a store without deletes")
+    }
+}
+
+impl TableStore for NoDeletes {
+    fn capabilities(&self) -> &Capabilities {
+        self.0.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.0.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.0.delete_table(table).await
+    }
+
+    async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
+        self.0.list_tables(prefix, from, top).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
+        self.0.get(table, key, select).await
+    }
+
+    async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
+        self.0.query(table, query, from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
+        let is_delete = |operation: &Operation| matches!(operation.kind, OperationKind::Delete(_));
+        if transaction.operations().iter().any(is_delete) {
+            return Err(Error::new(ErrorCode::AuthorizationPermissionMismatch, "no right to delete"));
+        }
+        self.0.submit(table, transaction).await
+    }
+}
+
+#[test]
+fn a_credential_without_the_right_to_delete_commits_in_spite_of_lost_attempts() {
+    let run = Run::new(8);
+    let other = run.engine.entities::<Counter>();
+    let writer = NoDeletes(run.engine.clone()).entities::<Counter>();
+    let (lost, before) = (AtomicUsize::new(0), run.reservations());
+    let posted = writer.transaction(Counter::partition("t"), async |unit| {
+        let counter = unit.get(Counter::key("t")).await?.expect("inserted");
+        if lost.fetch_add(1, Ordering::Relaxed) <= LOSSES {
+            other.update(Counter::key("t"), |counter| counter.value += 1).await?;
+        }
+        unit.update(&counter, |counter| counter.value += 1).map(drop)
+    });
+    block_on(posted).unwrap();
+    assert!(lost.into_inner() > LOSSES);
+    assert_eq!((before, run.reservations()), (0, 1), "the others delete it after its hold");
 }
