@@ -19,3 +19,18 @@ macro_rules! refused_methods {
     )*)*};
 }
 pub(crate) use refused_methods;
+
+/// Declares methods of other libraries in a trait of stores. They take `&mut self`, so a method of the same name in a trait of the program, which takes
+/// `&self` or `self`, is found first.
+macro_rules! refused_of_stores {
+    ($bound:path: $($name:ident($($value:tt),*))*) => {$(
+        #[doc(hidden)]
+        fn $name<R>(&mut self $(, $value: impl Sized)*) -> R
+        where
+            Self: Sized + $bound,
+        {
+            $crate::refused::Refused::refuse(self)
+        }
+    )*};
+}
+pub(crate) use refused_of_stores;

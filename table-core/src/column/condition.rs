@@ -135,7 +135,8 @@ impl<E> std::fmt::Debug for Condition<E> {
 #[diagnostic::on_unimplemented(
     message = "[T096] `{Self}` is not a condition on `{E}`",
     label = "expected a condition on columns of `{E}`",
-    note = "compare its columns, which are constants of `{E}`, and combine comparisons: `column.ge(18).and(…)`, `.or(…)`, `!`; the operators are `&` and `|`, not `&&` and `||`",
+    note = "compare its columns, which are constants of `{E}` in capitals: for a field `age`, write `{E}::AGE.eq(18)`, `.ne`, `.gt`, `.ge`, `.lt` or `.le`, and not `==` or `>`",
+    note = "combine comparisons by `.and(…)`, `.or(…)` and `!`, or by the operators `&` and `|`, and not by `&&` and `||`",
     note = "for a closure, read the entities and filter them; for a text in OData, `Condition::from_filter` takes a parsed `Filter`"
 )]
 pub trait IntoCondition<E> {
