@@ -113,6 +113,8 @@ impl<T> Deref for Versioned<T> {
 }
 
 impl<T: ToEntity> ToEntity for Versioned<T> {
+    type Table = T::Table;
+
     fn entity_key(&self) -> Result<EntityKey> {
         self.value.entity_key()
     }

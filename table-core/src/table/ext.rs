@@ -12,7 +12,7 @@ use crate::refused::refused_of_stores;
 use crate::set::EntitySet;
 use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
-pub use refused::{HasEntities, OpensTables};
+use refused::{HasEntities, OpensTables};
 
 /// Extension functions for every [`TableStore`].
 ///
@@ -116,9 +116,9 @@ pub trait TableStoreExt: TableStore + Clone {
 
     // Methods of entities in other libraries, with names that no trait of `std` has. A call on an entity is reported by the message of `OpensTables`.
     refused_of_stores! {
-        HasEntities: save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
-            exec(_) fetch_one(_) fetch_all(_) save_changes() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_)
-            insert_into(_) update_many(_) get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_)
+        HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
+            save_changes() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)
+            get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_, _)
     }
 }
 
