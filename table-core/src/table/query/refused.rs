@@ -86,7 +86,7 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
         Aggregates<E>: sum(_) min(_) max(_);
         FiltersBy<E>: filter_by(_) or_filter(_);
         Writes<E>: update(_) delete();
-        ReadsBy<E>: all(_) any() map(_);
+        ReadsBy<E>: all(_) any() map(_) len() next() try_next();
     }
 }
 
@@ -141,7 +141,7 @@ where
 {
     refused_by_name! {
         to_list to_list_async to_array to_array_async to_vec execute exec go fetch fetch_all fetch_one fetch_optional fetch_many load load_all one
-        single single_async first_async first_or_default first_or_default_async get as_no_tracking len exists any_async count_async get_result
-        get_results into_vec by_page next try_next
+        single single_async first_async first_or_default first_or_default_async get as_no_tracking exists any_async count_async get_result
+        get_results into_vec by_page
     }
 }

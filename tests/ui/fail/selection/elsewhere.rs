@@ -1,6 +1,6 @@
 //! Methods and arguments that people from other libraries would write, with calls on their results. Each mistake is reported once.
 
-use table_core::{Engine, Entity, Table, TableStoreExt};
+use table_core::{Engine, Entity, IfMatch, Table, TableStoreExt};
 
 #[derive(Entity, Clone)]
 #[partition_key(department)]
@@ -76,6 +76,10 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 36).go().await?; //~ T210
     table.update_entity(ada, "Merge").await?; //~ T209
     table.transaction(Employee::partition("Sales"))?.rollback().await?; //~ T211
+    table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 36).exec(table).await?; //~ T210
+    table.get_entity_if_exists("Sales", "0000000007").await?; //~ T191
+    let _ = table.where_(|employee| employee.age > 30).await?; //~ T201
+    table.begin(7).await?.commit().await?; //~ T202
     ada.insert(table).await?; //~ T214
     ada.clone().save(table).await?; //~ T214
     let mut found = ada.clone();
@@ -85,7 +89,7 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     Engine::in_memory().upsert_entity("Employee", ada).await?; //~ T215
     let office = Office { department: "Sales".to_owned() };
     table.transaction(Employee::partition("Sales"))?.insert(&office)?; //~ T216
-    table.transaction(Employee::partition("Sales"))?.delete(Office::key("Sales"), "*")?; //~ T207, T216
+    table.transaction(Employee::partition("Sales"))?.delete(Office::key("Sales"), IfMatch::Any)?; //~ T216
     let _ = Engine::in_memory().table_named::<String>("Employee"); //~ T105
     let _ = Engine::from_connection_string("UseDevelopmentStorage=true"); //~ T212
     Ok(())
