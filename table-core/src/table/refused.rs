@@ -70,43 +70,23 @@ pub trait ReadsAll<E>: Refused {}
 )]
 pub trait Begins<E>: Refused {}
 
-/// Declares methods of other libraries for a handle of entities `E`. Most have the bound on their `impl`, whose message is shown for calls with any
-/// arguments; names of `Iterator` and of `TableStoreExt` have it on the method, because rustc would see several missing bounds.
+/// Declares methods of other libraries, in an `impl` of a handle.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {
-    ([$($parameter:ident),*] $handle:ty) => {
-        impl<$($parameter),*> $handle {
-            $crate::__refused_verbs! {
-                Saves: upsert(_) save(_) put(_) insert_into(_) upsert_entity(_) save_changes();
-                Finds: find(_) get_entity(_, _);
-                WritesMany: insert_many(_);
-                Creates: create();
-                ReadsAll: all() find_all() count() filter(_);
-            }
-        }
-        $crate::__refused_verbs! { [$($parameter),*] $handle, Saves: add add_async add_entity create_entity insert_entity insert_async insert_or_update }
-        $crate::__refused_verbs! { [$($parameter),*] $handle, Changes: update_entity update_item update_async modify attach }
+    () => {
         $crate::__refused_verbs! {
-            [$($parameter),*] $handle, Finds: find_one fetch load get_item get_entity_if_exists get_entity_async find_async batch_get
+            Saves: upsert(_) save(_) put(_) add(_) insert_into(_) add_entity(_) create_entity(_) insert_entity(_)
+                upsert_entity(_) save_changes();
+            Changes: update_entity(_, _) update_item(_) modify(_) attach(_);
+            Finds: find(_) find_one(_) fetch(_) load(_) get_item(_) get_entity(_, _) get_entity_if_exists(_, _) find_async(_) batch_get(_);
+            WritesMany: batch_put(_) batch_write(_) insert_all(_) insert_many(_) add_all(_) save_all(_);
+            Removes: remove(_) delete_entity(_, _);
+            Creates: create() create_table() create_if_not_exists();
+            ReadsAll: all() list() find_all() fetch_all() get_all() to_list() match_(_) query_as(_) query_raw(_) first() first_or_default() count() filter(_) where_(_)
+                query_async(_) query_entities(_) list_entities();
+            Begins: begin() begin_transaction() submit_transaction(_);
         }
-        $crate::__refused_verbs! { [$($parameter),*] $handle, WritesMany: batch_put batch_write insert_all add_all add_range save_all }
-        $crate::__refused_verbs! { [$($parameter),*] $handle, Removes: remove delete_entity delete_async }
-        $crate::__refused_verbs! { [$($parameter),*] $handle, Creates: create_table create_if_not_exists create_if_not_exists_async }
-        $crate::__refused_verbs! {
-            [$($parameter),*] $handle, ReadsAll: list fetch_all get_all to_list to_list_async match_ query_as query_raw first first_or_default where_
-                query_async query_entities list_entities
-        }
-        $crate::__refused_verbs! { [$($parameter),*] $handle, Begins: begin begin_transaction submit_transaction }
-    };
-    ([$($parameter:ident),*] $handle:ty, $bound:ident: $($name:ident)*) => {
-        impl<$($parameter),*> $handle
-        where
-            Self: $crate::__private::$bound<E>,
-        {$(
-            #[doc(hidden)]
-            pub fn $name(&self) {}
-        )*}
     };
     ($($bound:ident: $($name:ident($($value:tt),*))*;)*) => {$($(
         #[doc(hidden)]
@@ -119,4 +99,6 @@ macro_rules! __refused_verbs {
     )*)*};
 }
 
-__refused_verbs!([E, S] crate::Table<E, S>);
+impl<E, S> crate::Table<E, S> {
+    __refused_verbs! {}
+}

@@ -2,4 +2,6 @@
 
 use crate::entities::Entities;
 
-table_core::__refused_verbs!([E, S, O] Entities<E, S, O>);
+impl<E, S, O> Entities<E, S, O> {
+    table_core::__refused_verbs! {}
+}

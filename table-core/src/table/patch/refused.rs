@@ -1,6 +1,6 @@
 //! Methods that updates of other libraries have but patches do not. Each reports the method to use instead at compile time.
 
-use crate::refused::{Refused, refused_by_name, refused_methods};
+use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};
 
 /// A patch that computes or removes values. No patch implements it: the methods that require it exist for their message.
@@ -22,21 +22,7 @@ pub trait SendsBy<E>: Refused {}
 
 impl<T: PatchTarget> Patch<'_, T> {
     refused_methods! {
-        Computes<T::Entity>: delete(_);
-        SendsBy<T::Entity>: save() save_changes();
+        Computes<T::Entity>: add(_, _) increment(_, _) append(_, _) subtract(_, _) remove(_) unset(_) delete(_);
+        SendsBy<T::Entity>: go() exec(_) execute() save() commit() save_changes();
     }
-}
-
-impl<T: PatchTarget> Patch<'_, T>
-where
-    Self: Computes<T::Entity>,
-{
-    refused_by_name! { add increment append subtract remove unset }
-}
-
-impl<T: PatchTarget> Patch<'_, T>
-where
-    Self: SendsBy<T::Entity>,
-{
-    refused_by_name! { go exec execute commit }
 }

@@ -76,10 +76,8 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 36).go().await?; //~ T210
     table.update_entity(ada, "Merge").await?; //~ T209
     table.transaction(Employee::partition("Sales"))?.rollback().await?; //~ T211
-    table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 36).exec(table).await?; //~ T210
-    table.get_entity_if_exists("Sales", "0000000007").await?; //~ T191
-    let _ = table.where_(|employee| employee.age > 30).await?; //~ T201
-    table.begin(7).await?.commit().await?; //~ T202
+    table.transaction(Employee::partition("Sales"))?.execute(table).await?; //~ T211
+    let _ = Employee::partition("Sales").exec(table).await?; //~ T204
     ada.insert(table).await?; //~ T214
     ada.clone().save(table).await?; //~ T214
     let mut found = ada.clone();
