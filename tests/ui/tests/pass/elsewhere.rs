@@ -66,6 +66,7 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     let mut berlin = table.transaction(Employee::partition("Berlin"))?;
     berlin.insert(&Office { department: "Berlin".into(), rooms: 3 })?; // T216
     berlin.commit().await?;
+    table.store().table::<Office>().delete(Office::key("Berlin"), IfMatch::Any).await?; // T216
     table.delete(Employee::key("Sales", 8), IfMatch::Any).await // T203
 }
 
