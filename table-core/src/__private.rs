@@ -53,7 +53,8 @@ pub use table_derive::{access_at, access_ceiling, access_list};
 pub use crate::bag::TableEntity;
 pub use crate::column::{Column, Indexed, KeyColumn, Operand, Plain, Projected};
 pub use crate::entity::{
-    AnyRelations, Declared, Entity, FromEntity, NotRead, PlainEntity, ProjectionOf, ToEntity, Versioned,
+    AnyRelations, AnyTable, Declared, Entity, FromEntity, NamedTable, NotRead, PlainEntity, ProjectionOf,
+    ToEntity, Versioned, table_number,
 };
 pub use crate::error::Result;
 pub use crate::etag::ETag;

@@ -4,7 +4,7 @@ mod json;
 
 use chrono::{DateTime, Utc};
 
-use crate::entity::{Declared, Entity, FromEntity, ProjectionOf, ToEntity};
+use crate::entity::{AnyTable, Declared, Entity, FromEntity, ProjectionOf, ToEntity};
 use crate::error::Result;
 use crate::etag::ETag;
 use crate::key::EntityKey;
@@ -166,6 +166,8 @@ impl Declared for TableEntity {
 }
 
 impl ToEntity for TableEntity {
+    type Table = AnyTable;
+
     fn entity_key(&self) -> Result<EntityKey> {
         self.key.clone().of_entity()
     }

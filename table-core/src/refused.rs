@@ -19,3 +19,29 @@ macro_rules! refused_methods {
     )*)*};
 }
 pub(crate) use refused_methods;
+
+/// Declares methods of other libraries in an `impl` with a bound that no type satisfies. The message of the bound is shown for calls with any arguments,
+/// because rustc looks at the bound of an `impl` before it looks at the arguments. This is impossible for names of a method of `Iterator` or of
+/// [`refused_of_stores`]: rustc would see several missing bounds, and show no message.
+macro_rules! refused_by_name {
+    ($($name:ident)*) => {$(
+        #[doc(hidden)]
+        pub fn $name(self) {}
+    )*};
+}
+pub(crate) use refused_by_name;
+
+/// Declares methods of other libraries in a trait of stores. They take `&mut self`, so a method of the same name in a trait of the program, which takes
+/// `&self` or `self`, is found first.
+macro_rules! refused_of_stores {
+    ($bound:path: $($name:ident($($value:tt),*))*) => {$(
+        #[doc(hidden)]
+        fn $name<R>(&mut self $(, $value: impl Sized)*) -> R
+        where
+            Self: Sized + $bound,
+        {
+            $crate::refused::Refused::refuse(self)
+        }
+    )*};
+}
+pub(crate) use refused_of_stores;

@@ -235,10 +235,11 @@ fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
 /// Marks entities for which a plain write is complete, because they declare no derived rows.
 fn plain(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
+    let table = &entity.table.0;
     quote! {
         #[automatically_derived]
         impl #of_impl __table::PlainEntity for #ty #of_where {
-            fn only_derived() {}
+            type Table = __table::NamedTable<{ __table::table_number(#table) }>;
         }
     }
 }

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
-use table_patterns::{Continuation, ETag, Engine, Entity, Error, Table, TableStoreExt};
+use table_patterns::{Continuation, ETag, Engine, Entity, Error, Table, TableStoreExt, Versioned};
 
 #[derive(Entity, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[entity(table = "Orders")]
@@ -32,7 +32,7 @@ struct Cursor {
 
 #[derive(Serialize)]
 struct Listing {
-    orders: Vec<Order>,
+    orders: Vec<Versioned<Order>>,
     /// The cursor of the next page, absent on the last one.
     next: Option<String>,
 }
@@ -85,8 +85,7 @@ async fn list(
         Some(after) => query.page_from(&after.parse::<Continuation>()?).await?,
     };
     let next = page.continuation.map(|next| next.to_string());
-    let orders = page.items.into_iter().map(table_patterns::Versioned::into_value).collect();
-    Ok(Json(Listing { orders, next }))
+    Ok(Json(Listing { orders: page.items, next }))
 }
 
 /// `GET /customers/ada/orders/42`: one order with its ETag.
@@ -96,7 +95,7 @@ async fn read(
 ) -> Result<Response, Failure> {
     match orders.get(Order::key(&customer, number)).await? {
         None => Ok(StatusCode::NOT_FOUND.into_response()),
-        Some(found) => Ok((etag(found.etag()), Json(found.value().clone())).into_response()),
+        Some(found) => Ok((etag(found.etag()), Json(found)).into_response()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use crate::column::{BoolColumn, Column};
 use crate::filter::{Comparison, Filter};
 
 /// A [`Filter`] on the entity `E`, built from its typed columns.
@@ -119,7 +120,7 @@ impl<E> std::fmt::Debug for Condition<E> {
     }
 }
 
-/// A condition on the entity `E`: the argument of `filter`. Only [`Condition`] implements it; the trait exists for its message.
+/// A condition on the entity `E`: the argument of `filter`. A [`Condition`], or a column of `bool`, which must be `true`.
 ///
 /// ```
 /// use table_core::column::{Column, IntoCondition};
@@ -130,12 +131,15 @@ impl<E> std::fmt::Debug for Condition<E> {
 /// }
 /// struct Employee;
 /// const AGE: Column<Employee, i32> = Column::new("Age");
+/// const ACTIVE: Column<Employee, bool> = Column::new("Active");
 /// assert_eq!(text(AGE.ge(18)), "Age ge 18");
+/// assert_eq!(text(ACTIVE), "Active");
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T096] `{Self}` is not a condition on `{E}`",
     label = "expected a condition on columns of `{E}`",
-    note = "compare its columns, which are constants of `{E}`, and combine comparisons: `column.ge(18).and(…)`, `.or(…)`, `!`; the operators are `&` and `|`, not `&&` and `||`",
+    note = "compare its columns, which are constants of `{E}` in capitals: for a field `age`, write `{E}::AGE.eq(18)`, `.ne`, `.gt`, `.ge`, `.lt` or `.le`, and not `==` or `>`",
+    note = "combine comparisons by `.and(…)`, `.or(…)` and `!`, or by the operators `&` and `|`, and not by `&&` and `||`; fields of the key are selected, as in `table.query({E}::rows(…))`",
     note = "for a closure, read the entities and filter them; for a text in OData, `Condition::from_filter` takes a parsed `Filter`"
 )]
 pub trait IntoCondition<E> {
@@ -150,10 +154,17 @@ impl<E> IntoCondition<E> for Condition<E> {
     }
 }
 
+/// A column of `bool` is the condition that it is `true`.
+#[diagnostic::do_not_recommend]
+impl<E, T: BoolColumn, K> IntoCondition<E> for Column<E, T, K> {
+    fn into_condition(self) -> Condition<E> {
+        self.is_true()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::column::Column;
     use crate::filter::Matcher;
     use crate::query::EntityRef;
     use crate::row::RowWriter;

@@ -1,5 +1,7 @@
 //! Methods that filters of other libraries have but these do not. Each one reports the method to use instead at compile time.
 
+use std::cmp::Ordering;
+
 use crate::column::{Column, Condition, KeyColumn};
 
 /// A column that is a property. No [`KeyColumn`] implements it: the methods that require it exist for their message.
@@ -78,4 +80,39 @@ compared! {
     between(_low: L, _high: H) is_some() is_none() is_null() is_not_null()
     equals(_value: V) not_equals(_value: V) neq(_value: V) greater_than(_value: V) gte(_value: V) less_than(_value: V) lte(_value: V)
     eq_any(_values: V) one_of(_values: V)
+}
+
+/// Implements the operators of comparison, which have a `bool` as their result and not a condition. In `filter`, the `bool` is reported as T096;
+/// elsewhere, the comparison does not compile when it is built.
+macro_rules! by_operator {
+    ($([$($parameter:ident),*] $column:ty;)*) => {$(
+        #[doc(hidden)]
+        impl<$($parameter,)* V> PartialEq<V> for $column {
+            fn eq(&self, _: &V) -> bool {
+                const { refuse_operator::<Self>() };
+                false
+            }
+        }
+
+        #[doc(hidden)]
+        impl<$($parameter,)* V> PartialOrd<V> for $column {
+            fn partial_cmp(&self, _: &V) -> Option<Ordering> {
+                const { refuse_operator::<Self>() };
+                None
+            }
+        }
+    )*};
+}
+
+by_operator! {
+    [E, T, K] Column<E, T, K>;
+    [E, T] KeyColumn<E, T>;
+}
+
+/// Fails for every column `C`. The condition depends on the type, so it is evaluated only for a comparison that a program contains.
+const fn refuse_operator<C>() {
+    assert!(
+        size_of::<C>() == usize::MAX,
+        "[T096] a column is compared by `eq`, `ne`, `gt`, `ge`, `lt` and `le`, because an operator has a `bool` as its result"
+    );
 }

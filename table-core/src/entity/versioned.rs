@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use chrono::{DateTime, Utc};
+use serde::{Serialize, Serializer};
 
 use crate::entity::{FromEntity, ToEntity};
 use crate::error::Result;
@@ -112,7 +113,37 @@ impl<T> Deref for Versioned<T> {
     }
 }
 
+/// Serialises the value alone. Its version belongs in the `ETag` header of a response.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use table_core::{ETag, Entity, Versioned};
+///
+/// #[derive(Entity, Serialize, Deserialize, Debug, PartialEq)]
+/// #[partition_key(department)]
+/// #[row_key(id)]
+/// #[serde(rename_all = "camelCase")] // names in JSON; those in the store are unchanged
+/// struct Employee {
+///     department: String,
+///     #[digits(6)]
+///     id: u32,
+///     first_name: String,
+/// }
+///
+/// let json = r#"{"department":"Sales","id":223,"firstName":"Ada"}"#;
+/// let ada: Employee = serde_json::from_str(json).unwrap();
+/// let found = Versioned::new(ada, ETag::from_ticks(7), 7);
+/// assert_eq!(serde_json::to_string(&found).unwrap(), json);
+/// ```
+impl<T: Serialize> Serialize for Versioned<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
 impl<T: ToEntity> ToEntity for Versioned<T> {
+    type Table = T::Table;
+
     fn entity_key(&self) -> Result<EntityKey> {
         self.value.entity_key()
     }

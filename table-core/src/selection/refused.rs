@@ -1,6 +1,6 @@
 //! Methods that selections of other libraries have but these do not. Each one reports the method to use instead at compile time.
 
-use crate::refused::{Refused, refused_methods};
+use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::selection::Selection;
 
 /// A selection by properties. No selection implements it: the methods that require it exist for their message.
@@ -13,6 +13,13 @@ pub trait Queries<E>: Refused {}
 
 impl<E, C, F> Selection<E, C, F> {
     refused_methods! {
-        Queries<E>: filter(_) limit(_) collect() first() page() stream() count() gt(_) gte(_) lt(_) lte(_) begins(_) between(_, _) go();
+        Queries<E>: filter(_) collect() count() gt(_) lt(_);
     }
+}
+
+impl<E, C, F> Selection<E, C, F>
+where
+    Self: Queries<E>,
+{
+    refused_by_name! { limit first page stream gte lte begins between go where_ order_by fetch_all exec }
 }

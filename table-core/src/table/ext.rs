@@ -1,14 +1,18 @@
 //! Tables of a store, by name and by type.
 
+mod refused;
+
 use futures_core::Stream;
 
 use crate::bag::TableEntity;
 use crate::entity::Entity;
 use crate::error::Result;
 use crate::name::TableName;
+use crate::refused::refused_of_stores;
 use crate::set::EntitySet;
 use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
+use refused::{HasEntities, OpensTables};
 
 /// Extension functions for every [`TableStore`].
 ///
@@ -109,6 +113,13 @@ pub trait TableStoreExt: TableStore + Clone {
     {
         list_tables(self.clone(), prefix)
     }
+
+    // Methods of entities in other libraries, with names that no trait of `std` has. A call on an entity is reported by the message of `OpensTables`.
+    refused_of_stores! {
+        HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
+            save_changes() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)
+            get_by_id(_) filter_by(_) get_entity(_, _) upsert_entity(_, _)
+    }
 }
 
-impl<S: TableStore + Clone> TableStoreExt for S {}
+impl<S: OpensTables> TableStoreExt for S {}

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::entity::ToEntity;
+use crate::entity::{SharesTable, ToEntity};
 use crate::error::{Error, Result};
 use crate::etag::{ETag, IntoIfMatch};
 use crate::key::EntityKey;
@@ -87,7 +87,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
-    pub fn insert<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
+    pub fn insert<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put(entity, OperationKind::Insert)
     }
 
@@ -95,7 +95,11 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
-    pub fn replace<M: ToEntity>(&mut self, entity: &M, if_match: impl IntoIfMatch) -> Result<&mut Self> {
+    pub fn replace<M: ToEntity + SharesTable<E>>(
+        &mut self,
+        entity: &M,
+        if_match: impl IntoIfMatch,
+    ) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
     }
@@ -104,7 +108,11 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
-    pub fn merge<M: ToEntity>(&mut self, entity: &M, if_match: impl IntoIfMatch) -> Result<&mut Self> {
+    pub fn merge<M: ToEntity + SharesTable<E>>(
+        &mut self,
+        entity: &M,
+        if_match: impl IntoIfMatch,
+    ) -> Result<&mut Self> {
         let if_match = if_match.into();
         self.add(entity, M::merge_row, |row| OperationKind::Merge(row, if_match))
     }
@@ -113,7 +121,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
-    pub fn insert_or_replace<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
+    pub fn insert_or_replace<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put_whole(entity, OperationKind::InsertOrReplace)
     }
 
@@ -121,7 +129,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
-    pub fn insert_or_merge<M: ToEntity>(&mut self, entity: &M) -> Result<&mut Self> {
+    pub fn insert_or_merge<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
         self.add(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
 
@@ -129,7 +137,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
-    pub fn delete<M: ToEntity>(
+    pub fn delete<M: ToEntity + SharesTable<E>>(
         &mut self,
         key: Selection<M, Point>,
         if_match: impl IntoIfMatch,
@@ -165,7 +173,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.push(key, kind(row))
     }
 
-    /// Checks that an entity is stored in the table of the transaction, which has one table (EGT-1) but may contain entities of several types.
+    /// Checks that an entity is stored in the table of the transaction, which has one table (EGT-1) but may contain entities of several types. Only a
+    /// transaction of a type without a schema can fail here, because the others have the bound `SharesTable`.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
         let Some(design) = M::schema_table() else { return Ok(()) };
         let table = match E::schema_table() {

@@ -73,6 +73,12 @@ const WORDS: Words = Words {
             "flatten",
             "a `BTreeMap<String, Value>` collects all properties that no other field has: `#[property(rest)]`",
         ),
+        ("alias", "a property has one name: write `#[property(\"Name\")]`"),
+        ("max_length", "remove it: the program checks the length of a text before it writes it"),
+        ("min_length", "remove it: the program checks the length of a text before it writes it"),
+        ("precision", "remove it: a property has the precision of its type"),
+        ("column_type", "a property has the type of its field: `i32`, `String`, `DateTime<Utc>`"),
+        ("timestamp", "remove it: reads return the Timestamp with the version, `Versioned::timestamp`"),
         ("required", "a field whose type is not an `Option` is required; remove this"),
     ],
 };

@@ -79,7 +79,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
 /// Generates the writes of a set's values. Each value is written like its member, and keeps its version if its type stores one.
 fn write(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
-    let table = set.members.first().map(|member| {
+    let schema_table = set.members.first().map(|member| {
         let schema = schema(member.ty);
         quote! {
             fn schema_table() -> ::core::option::Option<&'static ::core::primitive::str> {
@@ -87,6 +87,13 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
             }
         }
     });
+    let table = set.members.first().map_or_else(
+        || quote!(__table::AnyTable),
+        |member| {
+            let ty = member.ty;
+            quote!(<#ty as __table::ToEntity>::Table)
+        },
+    );
     // With `for<'m>`, a member that `Table` cannot write is reported where the set is written.
     let types = set.members.iter().map(|member| member.ty).chain(set.other.map(|(_, ty)| ty));
     let bounds = types.map(|ty| quote_spanned!(ty.span()=> for<'m> #ty: __table::ToEntity));
@@ -105,6 +112,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
         where
             #(#bounds,)*
         {
+            type Table = #table;
             fn entity_key(&self) -> __table::Result<__table::EntityKey> {
                 #key
             }
@@ -114,7 +122,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
             fn merge_row(&self) -> __table::Result<__table::Row> {
                 #merge
             }
-            #table
+            #schema_table
             fn on_written(&mut self, #etag: &__table::ETag, #ticks: ::core::primitive::u64) {
                 #written
             }
@@ -175,6 +183,7 @@ pub(crate) fn stub(set: &EntitySet<'_>) -> TokenStream {
             }
             #[automatically_derived]
             impl __table::ToEntity for #ident {
+                type Table = __table::AnyTable;
                 fn entity_key(&self) -> __table::Result<__table::EntityKey> {
                     __table::stub()
                 }

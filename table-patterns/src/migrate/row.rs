@@ -1,6 +1,6 @@
 //! A row in transit between stores, without the version of its source.
 
-use table_core::entity::ToEntity;
+use table_core::entity::{AnyTable, ToEntity};
 use table_core::error::Result;
 use table_core::key::EntityKey;
 use table_core::query::EntityRef;
@@ -31,6 +31,8 @@ impl Copied {
 }
 
 impl ToEntity for Copied {
+    type Table = AnyTable;
+
     fn entity_key(&self) -> Result<EntityKey> {
         Ok(self.key.clone())
     }

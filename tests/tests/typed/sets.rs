@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use table_core::group::{Many, One};
 use table_core::query::QueryClass;
 use table_core::{
-    Engine, Entity, EntityGroup, EntitySet, ErrorCode, IfMatch, Projection, Table, TableEntity,
+    Engine, Entity, EntityGroup, EntitySet, ErrorCode, IfMatch, PartitionKey, Projection, Table, TableEntity,
     TableStoreExt, ToEntity, Value,
 };
 
@@ -289,11 +289,6 @@ fn pat_het_1_each_verb_writes_the_member() {
         block_on(engine.untyped(table_core::table::LAYOUTS).unwrap().scan("a test").max_rows(99).collect())
             .unwrap();
     assert_eq!(kinds.len(), Staff::MEMBERS.len());
-    let elsewhere = Elsewhere { department: "Sales".into() };
-    assert_eq!(
-        staff.transaction(&Staff::Employee(employee(1))).unwrap().insert(&elsewhere).unwrap_err().rule(),
-        Some("EGT-1")
-    );
 }
 
 #[derive(EntityGroup, Debug)]
@@ -321,8 +316,9 @@ struct Elsewhere {
 
 #[test]
 fn egt_1_an_entity_of_another_table_is_refused() {
-    let table = employees();
-    let mut sales = table.transaction(&employee(1)).unwrap();
+    // Between two types with a schema, this does not compile (T216).
+    let table = employees().store().untyped("Company").unwrap();
+    let mut sales = table.transaction(PartitionKey::new("Sales").unwrap()).unwrap();
     sales.insert(&employee(1)).unwrap();
     let error = sales.insert(&Elsewhere { department: "Sales".into() }).unwrap_err();
     assert_eq!((error.rule(), error.operation()), (Some("EGT-1"), Some(1)));

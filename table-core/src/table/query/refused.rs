@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::bag::TableEntity;
 use crate::query::Select;
-use crate::refused::{Refused, refused_methods};
+use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
 
 /// A query with an order other than key order. No query implements it: the methods that require it exist only for their error message.
@@ -81,12 +81,67 @@ pub trait Writes<E>: Refused {}
 
 impl<E, S, T, F> EntityQuery<E, S, T, F> {
     refused_methods! {
-        AnyOrder<E>: order_by(_) order_by_asc(_) order_by_desc(_) order(_) then_by(_) sort_by(_) skip(_) offset(_);
-        Takes<E>: top(_) take(_) first_n(_) max_per_page(_) per_page(_) paginate(_);
-        Aggregates<E>: group_by(_) sum(_) sum_async(_) avg(_) average(_) min(_) max(_) distinct(_) join(_) inner_join(_) left_join(_) include(_) with(_);
-        FiltersBy<E>: where_(_) filter_by(_) bind(_) begins(_) begins_with(_) between(_, _);
-        Writes<E>: update(_) delete() set(_) execute_update(_) execute_delete() remove_range();
-        ReadsBy<E>: all() to_list() to_vec() execute() exec(_) go() fetch() fetch_all() fetch_one() fetch_optional() load() one() single()
-            first_or_default() as_no_tracking() len() exists() any() map(_) get_result() get_results() by_page();
+        AnyOrder<E>: skip(_);
+        Takes<E>: take(_);
+        Aggregates<E>: sum(_) min(_) max(_);
+        FiltersBy<E>: filter_by(_) or_filter(_);
+        Writes<E>: update(_) delete();
+        ReadsBy<E>: all(_) any() map(_) len() next() try_next();
+    }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: AnyOrder<E>,
+{
+    refused_by_name! {
+        order_by order_by_asc order_by_desc order_by_descending order then_by sort_by sort offset cursor after before with_continuation
+    }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: Takes<E>,
+{
+    refused_by_name! {
+        top first_n max_per_page per_page paginate
+    }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: Aggregates<E>,
+{
+    refused_by_name! {
+        group_by sum_async avg average distinct join inner_join left_join include with find_also_related find_with_related
+    }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: FiltersBy<E>,
+{
+    refused_by_name! {
+        where_ or_where and_where and_filter bind begins begins_with between having
+    }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: Writes<E>,
+{
+    refused_by_name! {
+        set execute_update execute_update_async execute_delete execute_delete_async remove_range
+    }
+}
+
+impl<E, S, T, F> EntityQuery<E, S, T, F>
+where
+    Self: ReadsBy<E>,
+{
+    refused_by_name! {
+        to_list to_list_async to_array to_array_async to_vec execute exec go fetch fetch_all fetch_one fetch_optional fetch_many load load_all one
+        single single_async first_async first_or_default first_or_default_async get as_no_tracking exists any_async count_async get_result
+        get_results into_vec by_page
     }
 }

@@ -1,6 +1,6 @@
 //! Methods that transactions of other libraries have but these do not. Each reports the method to use instead at compile time.
 
-use crate::refused::{Refused, refused_methods};
+use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
 
 /// A transaction that ends by a method of another name. No transaction implements it: the methods that require it exist for their message.
@@ -13,6 +13,13 @@ pub trait EndsBy<E>: Refused {}
 
 impl<E, S> EntityTransaction<E, S> {
     refused_methods! {
-        EndsBy<E>: rollback() abort() cancel() submit() execute() exec() go() send() save_changes() submit_transaction();
+        EndsBy<E>: save_changes();
     }
+}
+
+impl<E, S> EntityTransaction<E, S>
+where
+    Self: EndsBy<E>,
+{
+    refused_by_name! { rollback abort cancel submit execute exec go send submit_transaction }
 }

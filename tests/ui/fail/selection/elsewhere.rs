@@ -1,6 +1,6 @@
 //! Methods and arguments that people from other libraries would write, with calls on their results. Each mistake is reported once.
 
-use table_core::{Engine, Entity, Table, TableStoreExt};
+use table_core::{Engine, Entity, IfMatch, Table, TableStoreExt};
 
 #[derive(Entity, Clone)]
 #[partition_key(department)]
@@ -10,6 +10,14 @@ struct Employee {
     id: u32,
     age: i32,
     note: Option<String>,
+}
+
+#[derive(Entity)]
+#[entity(table = "Offices")]
+#[partition_key(department)]
+#[row_key("")]
+struct Office {
+    department: String,
 }
 
 async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
@@ -39,6 +47,17 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     all().delete().await?; //~ T213
     let _ = table.batch_get([Employee::key("Sales", 7)]).await?; //~ T191
     let _ = table.query_as("SELECT * FROM Employee").fetch_one().await?; //~ T201
+    let _ = all().one(table).await?; //~ T198
+    let _ = all().fetch_one().await?; //~ T198
+    let _ = all().load(table).await?; //~ T198
+    let _ = all().to_list_async().await?; //~ T198
+    let _ = all().cursor("0000000007").collect().await?; //~ T099
+    let _ = all().or_filter(Employee::AGE.eq(7)).collect().await?; //~ T205
+    let _ = all().filter(Employee::AGE == 7).collect().await?; //~ T096
+    let _ = all().filter(Employee::AGE >= 7 && Employee::NOTE != "new").collect().await?; //~ T096
+    let _ = all().filter(Employee::ID == 7).collect().await?; //~ T096
+    let _ = Employee::find_by_id(table, 7).await?; //~ T214
+    let _ = Employee::create().age(36).exec(table).await?; //~ T214
     Ok(())
 }
 
@@ -57,6 +76,18 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     table.patch(Employee::key("Sales", 7)).set(Employee::AGE, 36).go().await?; //~ T210
     table.update_entity(ada, "Merge").await?; //~ T209
     table.transaction(Employee::partition("Sales"))?.rollback().await?; //~ T211
+    table.transaction(Employee::partition("Sales"))?.execute(table).await?; //~ T211
+    let _ = Employee::partition("Sales").exec(table).await?; //~ T204
+    ada.insert(table).await?; //~ T214
+    ada.clone().save(table).await?; //~ T214
+    let mut found = ada.clone();
+    found.update().age(37).exec(table).await?; //~ T214
+    Employee::delete_many().exec(table).await?; //~ T214
+    Engine::in_memory().save(ada).await?; //~ T215
+    Engine::in_memory().upsert_entity("Employee", ada).await?; //~ T215
+    let office = Office { department: "Sales".to_owned() };
+    table.transaction(Employee::partition("Sales"))?.insert(&office)?; //~ T216
+    table.transaction(Employee::partition("Sales"))?.delete(Office::key("Sales"), IfMatch::Any)?; //~ T216
     let _ = Engine::in_memory().table_named::<String>("Employee"); //~ T105
     let _ = Engine::from_connection_string("UseDevelopmentStorage=true"); //~ T212
     Ok(())

@@ -12,6 +12,15 @@ struct Employee {
     note: Option<String>,
 }
 
+#[derive(Entity)]
+#[entity(table = "Employee")] // T216
+#[partition_key(department)]
+#[row_key("office")]
+struct Office {
+    department: String,
+    rooms: i32,
+}
+
 #[derive(Projection)]
 #[projection(of = Employee)] // T195
 struct Age {
@@ -23,7 +32,12 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = table.get_many([Employee::key("Sales", 7)]).await?; // T084
     let _ = table.query(Employee::partition("Sales")).collect().await?; // T198, T201, T204
     let _ = table.query(Employee::rows("Sales").id(7..)).collect().await?; // T099, T204, T205
-    let _ = table.query(Employee::partition("Sales")).filter(Employee::AGE.ge(18)).collect().await?; // T205
+    let _ = table.query(Employee::partition("Sales")).filter(Employee::AGE.ge(18)).collect().await?; // T096, T205
+    let _ = table
+        .query(Employee::partition("Sales"))
+        .filter(Employee::AGE.ge(18) & Employee::AGE.le(65))
+        .collect()
+        .await?; // T096
     let _ = table.query(Employee::partition("Sales")).limit(5).collect().await?; // T193
     let mut ages: i64 = 0;
     table.query(Employee::partition("Sales")).for_each(|employee| ages += i64::from(employee.age)).await?; // T194
@@ -40,6 +54,8 @@ async fn reads(table: &Table<Employee, Engine>) -> table_core::Result<()> {
 
 async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::Result<()> {
     table.insert_or_replace(ada).await?; // T190
+    let staff = table.store().table::<Employee>(); // T214, T215
+    staff.update(Employee::key("Sales", 7), |employee| employee.age += 0).await?; // T214
     table.replace(ada, IfMatch::Any).await?; // T207
     table.update(Employee::key("Sales", 7), |employee| employee.age += 1).await?; // T206, T208, T209
     table.patch(Employee::key("Sales", 7)).set(Employee::NOTE, None).send().await?; // T206
@@ -47,6 +63,10 @@ async fn writes(table: &Table<Employee, Engine>, ada: &Employee) -> table_core::
     let mut sales = table.transaction(Employee::partition("Sales"))?; // T202, T213
     sales.insert(&Employee { id: 8, ..ada.clone() })?;
     sales.commit().await?; // T211
+    let mut berlin = table.transaction(Employee::partition("Berlin"))?;
+    berlin.insert(&Office { department: "Berlin".into(), rooms: 3 })?; // T216
+    berlin.commit().await?;
+    table.store().table::<Office>().delete(Office::key("Berlin"), IfMatch::Any).await?; // T216
     table.delete(Employee::key("Sales", 8), IfMatch::Any).await // T203
 }
 

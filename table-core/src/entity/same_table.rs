@@ -1,0 +1,91 @@
+//! Tables of entities as types, for the check that a transaction writes one table (EGT-1).
+
+use crate::entity::ToEntity;
+
+/// The table that a schema names. The number is [`table_number`] of the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedTable<const NUMBER: u64> {}
+
+/// The table of a type without a schema: every table can contain its values.
+///
+/// ```
+/// use table_core::entity::AnyTable;
+/// use table_core::{EntityKey, Result, ToEntity, row::Row};
+///
+/// /// A row that is copied as it is.
+/// struct Copied(EntityKey, Row);
+///
+/// impl ToEntity for Copied {
+///     type Table = AnyTable;
+///
+///     fn entity_key(&self) -> Result<EntityKey> {
+///         Ok(self.0.clone())
+///     }
+///
+///     fn entity_row(&self) -> Result<Row> {
+///         Ok(self.1.clone())
+///     }
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnyTable {}
+
+/// Two types of tables that can be one table.
+pub trait SameTable<T> {}
+
+impl<const NUMBER: u64> SameTable<Self> for NamedTable<NUMBER> {}
+impl<const NUMBER: u64> SameTable<AnyTable> for NamedTable<NUMBER> {}
+impl<T> SameTable<T> for AnyTable {}
+
+/// An entity that a transaction of the table of `E` can write: it is stored in the same table, or `E` or the entity has no schema.
+///
+/// ```
+/// use table_core::entity::SharesTable;
+/// use table_core::{EntityTransaction, Result, TableStore, ToEntity};
+///
+/// /// Adds an entity of any type in the same table.
+/// fn add<M, E, S>(transaction: &mut EntityTransaction<E, S>, entity: &M) -> Result<()>
+/// where
+///     M: ToEntity + SharesTable<E>,
+///     E: ToEntity,
+///     S: TableStore,
+/// {
+///     transaction.insert(entity).map(drop)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "[T216] a transaction on the table of `{E}` cannot write `{Self}`, which is stored in another table",
+    label = "`{Self}` and `{E}` name different tables",
+    note = "a transaction is on one table and one partition (EGT-1); write it with `store.table::<{Self}>().insert(…)`",
+    note = "several types can share a table: write `#[entity(table = \"…\")]` with one name on both"
+)]
+pub trait SharesTable<E> {}
+
+#[diagnostic::do_not_recommend]
+impl<M: ToEntity, E: ToEntity> SharesTable<E> for M where M::Table: SameTable<E::Table> {}
+
+/// Returns the number of a table in types. The case of its name is ignored, as by the service (TBL-2).
+#[must_use]
+pub const fn table_number(name: &str) -> u64 {
+    let (mut hash, mut rest) = (0xcbf2_9ce4_8422_2325, name.as_bytes());
+    while let Some((byte, after)) = rest.split_first() {
+        hash ^= byte.to_ascii_lowercase() as u64;
+        hash = hash.wrapping_mul(0x0100_0000_01b3);
+        rest = after;
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use table_store::fnv::fnv1a64;
+
+    use super::table_number;
+
+    #[test]
+    fn tbl_2_names_that_differ_in_case_have_one_number() {
+        assert_eq!(table_number("Company"), table_number("COMPANY"));
+        assert_eq!(table_number("Company"), fnv1a64(b"company"));
+        assert_ne!(table_number("Company"), table_number("Reviews"));
+    }
+}

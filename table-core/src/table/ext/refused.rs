@@ -1,0 +1,25 @@
+//! Methods of entities and stores in other libraries. Each one reports the method to use instead at compile time.
+
+use crate::refused::Refused;
+use crate::store::TableStore;
+
+/// A store that opens tables: every [`TableStore`] that is `Clone`. One bound instead of two, because rustc shows the message of a bound for a missing
+/// method only if no other bound is missing.
+#[diagnostic::on_unimplemented(
+    message = "[T214] `{Self}` has no method of this name: an entity is read and written by its table",
+    label = "write it as a method of `store.table::<{Self}>()`",
+    note = "`table.insert(&entity)` inserts; `table.update({Self}::key(…), |entity| …)` changes, `table.delete({Self}::key(…), etag)` deletes",
+    note = "`table.get({Self}::key(…))` reads one entity, `table.query({Self}::partition(…)).collect()` the entities of a partition"
+)]
+pub trait OpensTables: TableStore + Clone {}
+
+#[diagnostic::do_not_recommend]
+impl<S: TableStore + Clone> OpensTables for S {}
+
+/// A store whose entities are read and written without their table. No store implements it: the methods that require it exist for their message.
+#[diagnostic::on_unimplemented(
+    message = "[T215] a store has no method of this name: entities are read and written through their table",
+    label = "write `table::<…>()` first, with the type of the entity",
+    note = "for an entity `Employee`: `let table = store.table::<Employee>();`, then `table.insert(&employee)`, `table.get(Employee::key(…))`"
+)]
+pub trait HasEntities: Refused {}
