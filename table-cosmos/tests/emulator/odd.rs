@@ -135,7 +135,7 @@ fn documents(levels: impl Fn(&mut Json, Option<Json>, Option<Json>)) -> Vec<(Str
     documents
 }
 
-/// Reads a range in small pages, and returns the RowKeys.
+/// Reads a range in small pages, and returns the `RowKey`s.
 async fn rows(
     store: &CosmosTables,
     table: &TableName,
