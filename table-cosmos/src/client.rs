@@ -202,12 +202,28 @@ impl CosmosTables {
         // The future is large. It is boxed first, so the layers around it do not copy it.
         let work = Box::pin(work(self.clone()));
         let counted = async move {
-            let (result, units) = usage::measured(work).await;
-            store.0.usages.add(&table, verb, units);
-            span.record("request_units", units);
-            result
+            let measured = usage::measured(work).await;
+            store.0.usages.add(&table, verb, measured.units);
+            span.record("request_units", measured.units);
+            if measured.is_replaced {
+                return Box::pin(store.compared_again(&table, verb, measured.result)).await;
+            }
+            measured.result
         };
         self.0.runtime.run(counted.instrument(within)).await
+    }
+
+    /// Compares a container that replaced the opened one with the options. If it has another form, the outcome of the operation is discarded.
+    async fn compared_again<T>(&self, table: &TableName, verb: Verb, result: Result<T>) -> Result<T> {
+        self.containers().forget(table);
+        match self.container(table).await {
+            Err(error) if error.code() == ErrorCode::SchemaMismatch => {
+                // The write was applied to the new container.
+                let is_write = verb == Verb::Submit && result.is_ok();
+                Err(if is_write { error.into_ambiguous() } else { error })
+            }
+            _ => result,
+        }
     }
 
     /// Runs an operation on a clone of the store, on the store's runtime.

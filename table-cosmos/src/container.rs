@@ -106,7 +106,7 @@ impl CosmosTables {
         }
         let name = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
-            Err(error) if failure::status(&error).0 == 404 => self.in_another_case(table).await?,
+            Err(error) if failure::is_missing(&error) => self.in_another_case(table).await?,
             Err(error) => return Err(failure::error("open the container", error)),
         };
         let Some((client, properties)) = name else {
@@ -174,15 +174,16 @@ impl CosmosTables {
 
     /// Returns the error of a container that was not found, or of the missing database that caused it.
     async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
-        // Without a right to read the database, the container is reported.
-        let error = match Box::pin(self.database().read(None)).await {
-            Err(error) if failure::status(&error).0 == 404 => self.no_database(),
-            _ => Error::of(fault),
-        };
+        let error = if self.is_database_missing().await { self.no_database() } else { Error::of(fault) };
         error.with_table(table.as_str())
     }
 
-    fn no_database(&self) -> Error {
+    /// Returns `true` if the database does not exist. Without a right to read it, this is unknown, and the result is `false`.
+    pub(crate) async fn is_database_missing(&self) -> bool {
+        matches!(Box::pin(self.database().read(None)).await, Err(error) if failure::is_missing(&error))
+    }
+
+    pub(crate) fn no_database(&self) -> Error {
         Error::of(ContainerFault::NoDatabase(self.database_name().to_owned()))
     }
 
@@ -196,7 +197,7 @@ impl CosmosTables {
         let Some(name) = names.into_iter().find(|name| name == table) else { return Ok(None) };
         match self.properties(name.as_str()).await {
             Ok(found) => Ok(Some(found)),
-            Err(error) if failure::status(&error).0 == 404 => Ok(None),
+            Err(error) if failure::is_missing(&error) => Ok(None),
             Err(error) => Err(failure::error("open the container", error)),
         }
     }
@@ -209,7 +210,7 @@ impl CosmosTables {
         };
         let containers = match Box::pin(listed).await {
             Ok(containers) => containers,
-            Err(error) if failure::status(&error).0 == 404 => return Err(self.no_database()),
+            Err(error) if failure::is_missing(&error) => return Err(self.no_database()),
             Err(error) => return Err(failure::error("list the containers", error)),
         };
         let mut names: Vec<TableName> =
@@ -234,9 +235,7 @@ impl CosmosTables {
         self.containers().forget(table);
         match self.database().create_container(properties(table, self.options()), options).await {
             Ok(_) => Ok(()),
-            Err(error) if failure::status(&error).0 == 404 => {
-                Err(self.no_database().with_table(table.as_str()))
-            }
+            Err(error) if failure::is_missing(&error) => Err(self.no_database().with_table(table.as_str())),
             Err(error) if failure::status(&error).0 == 409 => Err(exists()),
             Err(error) if failure::leaves_doubt(&error) => {
                 Err(failure::error("create the container", error).into_ambiguous().with_table(table.as_str()))
@@ -262,7 +261,7 @@ impl CosmosTables {
         // The levels are not compared, because any container can be deleted.
         let found = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
-            Err(error) if failure::status(&error).0 == 404 => self.in_another_case(table).await?,
+            Err(error) if failure::is_missing(&error) => self.in_another_case(table).await?,
             Err(error) => return Err(failure::error("open the container", error)),
         };
         let Some((client, _)) = found else {
@@ -271,7 +270,7 @@ impl CosmosTables {
         self.containers().forget(table);
         match client.delete(None).await {
             Ok(_) => Ok(()),
-            Err(error) if failure::status(&error).0 == 404 => {
+            Err(error) if failure::is_missing(&error) => {
                 Err(Error::of(ContainerFault::NothingToDelete).with_table(table.as_str()))
             }
             Err(error) if failure::leaves_doubt(&error) => {

@@ -27,10 +27,30 @@ pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
     matches!(status(error), (404, OWNER_NOT_FOUND))
 }
 
+/// Returns `true` if the container or its database does not exist, as reported to a query. No missing item causes a 404 of a query.
+pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
+    is_container_gone(error) || is_absent(error)
+}
+
 /// Returns `true` if the item, or the container with a name, does not exist. A 404 with a sub-status has another meaning. For example, 1002 is a
 /// replica that has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
-    status(error) == (404, 0)
+    status(error) == (404, 0) && is_from_service(error)
+}
+
+/// Returns `true` if a container or a database does not exist.
+pub(crate) fn is_missing(error: &CosmosError) -> bool {
+    status(error).0 == 404 && is_from_service(error)
+}
+
+/// Returns `true` if the service itself gave the response. Each of its responses has an identifier, which the page of a gateway lacks.
+pub(crate) fn is_from_service(error: &CosmosError) -> bool {
+    error.response().is_some_and(|response| response.headers().activity_id.is_some())
+}
+
+/// Returns `true` if a status reports the state of an item. Only the service knows it.
+pub(crate) const fn reports_state(status: u16) -> bool {
+    matches!(status, 404 | 409 | 412)
 }
 
 /// Returns `true` if the container was dropped and created again since the previous page. The client reports it only in a message.
@@ -45,7 +65,9 @@ pub(crate) fn is_moving(error: &CosmosError) -> bool {
 
 /// Returns `true` if a write that failed with this error may have been applied.
 pub(crate) fn leaves_doubt(error: &CosmosError) -> bool {
-    !is_refusal(status(error).0) || !error.is_from_wire() || is_repeated(error)
+    let (status, sub) = status(error);
+    let is_page = sub == 0 && reports_state(status) && !is_from_service(error);
+    !is_refusal(status) || is_page || !error.is_from_wire() || is_repeated(error)
 }
 
 /// Returns `true` if the vendor's client had already sent the failed request once and lost the response.
@@ -86,6 +108,12 @@ pub(crate) fn repeated_by_client() -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
+/// Returns the error of a response that looks like an acknowledgement, but was not given by the service.
+pub(crate) fn not_from_service() -> Error {
+    let message = "the response to the write did not come from the service, but from a gateway or a proxy; read the entity";
+    Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
+}
+
 /// Returns the error code of a rejection.
 pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     match (status, sub) {
@@ -108,6 +136,13 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
 /// Returns the error of a failed request. `operation` is the verb in its message.
 pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     let (status, sub) = status(&failure);
+    if sub == 0 && reports_state(status) && !is_from_service(&failure) {
+        let message = format!(
+            "{operation} was answered with status {status} by a gateway or a proxy, and not by the service; check the endpoint and the network: \
+             {failure}"
+        );
+        return Error::new(ErrorCode::InternalError, message).with_source(failure);
+    }
     let help = match (status, sub) {
         (400, FAN_OUT) => {
             "; the query needs too many physical partitions, fix the first level or raise `Options::fan_out`"

@@ -9,6 +9,7 @@
 
 mod document;
 mod fault;
+mod raw;
 mod value;
 
 use serde_json::Value as Json;
@@ -19,6 +20,7 @@ use crate::key;
 use crate::mapping::Mapping;
 pub(crate) use document::{ItemKey, read, write};
 use fault::{Foreign, ForeignItem};
+pub(crate) use raw::{RawItem, parse_raw, raw_id};
 pub(crate) use value::{DATE_TIME, GUID, INT64, SPECIAL, date_time, write_value};
 
 /// An item that contains an entity.
@@ -103,6 +105,15 @@ impl Item {
 /// Returns the identifier of the write that stored an item. Items of other programs have none.
 pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a str> {
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
+}
+
+/// The number of hexadecimal digits of the identifier of a write.
+const WRITE_DIGITS: usize = 32;
+
+/// Returns `true` if this library wrote an item. A member of another program that has the name of the identifier does not have its form.
+pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))
 }
 
 /// Returns the weak ETag of a table entity for the service's ETag `"x"`.

@@ -19,7 +19,7 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName};
 
 use crate::client::CosmosTables;
 use crate::containers::Container;
-use crate::item::{self, Found, Item, ItemKey};
+use crate::item::{self, Found, Item, ItemKey, RawItem};
 use crate::mapping::Mapping;
 use crate::scope::Scope;
 use crate::sql::Sql;
@@ -43,10 +43,10 @@ impl CosmosTables {
         match self.options().while_moving(read).await {
             Ok(answer) => {
                 usage::charge(&answer.diagnostics());
-                let json: Json = answer.into_model().map_err(|error| failure::error("get", error))?;
-                Found::new(json).map(Some)
+                let raw: RawItem = answer.into_model().map_err(|error| failure::error("get", error))?;
+                Found::new(item::parse_raw(&raw)?).map(Some)
             }
-            Err(error) if failure::is_container_gone(&error) => Err(self.gone(table, error)),
+            Err(error) if failure::is_container_gone(&error) => Err(self.gone(table, error).await),
             Err(error) if failure::is_absent(&error) => Ok(None),
             Err(error) => Err(failure::error("get", error)),
         }
@@ -68,7 +68,8 @@ impl CosmosTables {
                 let scope = Scope::Key(levels.to_vec());
                 let feed = scope.feed()?;
                 let read = || async {
-                    let items = container.client.query_items::<Json>(sql.clone(), feed.clone(), None).await?;
+                    let items =
+                        container.client.query_items::<RawItem>(sql.clone(), feed.clone(), None).await?;
                     let mut pages = Box::pin(items.into_pages());
                     let mut found = Vec::with_capacity(several.len());
                     while let Some(page) = pages.next().await.transpose()? {
@@ -78,8 +79,13 @@ impl CosmosTables {
                     Ok(found)
                 };
                 match self.options().while_moving(read).await {
-                    Ok(items) => items.into_iter().map(Found::new).collect::<Result<_>>()?,
-                    Err(error) if failure::is_container_gone(&error) => return Err(self.gone(table, error)),
+                    Ok(items) => {
+                        let found = items.iter().map(|raw| item::parse_raw(raw).and_then(Found::new));
+                        found.collect::<Result<_>>()?
+                    }
+                    Err(error) if failure::is_owner_gone(&error) => {
+                        return Err(self.gone(table, error).await);
+                    }
                     Err(error) => return Err(failure::error("query", error)),
                 }
             }
@@ -99,9 +105,12 @@ impl CosmosTables {
         found.map(|found| found.read(&container.mapping, ItemKey { levels, row_key })).transpose()
     }
 
-    /// Removes a container that no longer exists from the cache, and returns the error.
-    pub(crate) fn gone(&self, table: &TableName, error: CosmosError) -> Error {
+    /// Removes a container that no longer exists from the cache, and returns the error: that of the database if it does not exist either.
+    pub(crate) async fn gone(&self, table: &TableName, error: CosmosError) -> Error {
         self.containers().forget(table);
+        if self.is_database_missing().await {
+            return self.no_database().with_table(table.as_str());
+        }
         failure::error("the container no longer exists; the request", error).with_table(table.as_str())
     }
 
@@ -173,14 +182,15 @@ impl CosmosTables {
     }
 
     /// Returns the entities of items. Items of other programs are skipped and reported, unless the options refuse them (WIRE-6).
-    fn entities(&self, table: &TableName, items: &[Json], mapping: &Mapping) -> Result<Vec<Item>> {
+    fn entities(&self, table: &TableName, items: &[RawItem], mapping: &Mapping) -> Result<Vec<Item>> {
         let mut entities = Vec::with_capacity(items.len());
-        for json in items {
+        for raw in items {
+            let json = item::parse_raw(raw);
             // If other programs write the items as well, they may damage one with an identifier of this library.
-            let is_own = || mapping.is_standard && item::written_by(json, mapping).is_some();
-            match item::read(json, mapping) {
+            let is_own = mapping.is_standard && json.as_ref().is_ok_and(|json| item::is_own(json, mapping));
+            match json.and_then(|json| item::read(&json, mapping)) {
                 Ok(item) => entities.push(item),
-                Err(error) if self.options().refuses_foreign || is_own() => return Err(error),
+                Err(error) if self.options().refuses_foreign || is_own => return Err(error),
                 Err(error) => self.skipped().add(error.with_table(table.as_str())),
             }
         }
@@ -195,7 +205,7 @@ impl CosmosTables {
         query: &Query,
         scope: &Scope,
         from: Option<&Position>,
-    ) -> Result<(Vec<Json>, Option<Position>)> {
+    ) -> Result<(Vec<RawItem>, Option<Position>)> {
         let after = from.and_then(|from| from.row_key.as_deref());
         let sql = Sql::of(query, scope, &container.mapping, after).into_query()?;
         let feed = scope.feed()?;
@@ -212,7 +222,7 @@ impl CosmosTables {
         let page = || async {
             let iterator = container
                 .client
-                .query_items::<Json>(sql.clone(), feed.clone(), Some(options.clone()))
+                .query_items::<RawItem>(sql.clone(), feed.clone(), Some(options.clone()))
                 .await?;
             let mut pages = Box::pin(iterator.into_pages());
             match pages.next().await.transpose()? {
@@ -230,7 +240,7 @@ impl CosmosTables {
                 let next = token.map(|token| next(scope, &items, token));
                 Ok((items, next))
             }
-            Err(error) if failure::is_container_gone(&error) => Err(self.gone(table, error)),
+            Err(error) if failure::is_owner_gone(&error) => Err(self.gone(table, error).await),
             Err(error) if failure::is_container_new(&error) => {
                 self.containers().forget(table);
                 let message =
@@ -244,12 +254,10 @@ impl CosmosTables {
 
 /// Returns the position of the next page. Within one partition key, which is read in the order of ids, this is the last id; otherwise, it is the
 /// client's token.
-fn next(scope: &Scope, items: &[Json], token: String) -> Position {
-    let last = items.last().and_then(|item| item["id"].as_str());
+fn next(scope: &Scope, items: &[RawItem], token: String) -> Position {
+    let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {
-        (Scope::Key(_), Some(last)) => {
-            Position { partition_key: String::new(), row_key: Some(last.to_owned()) }
-        }
+        (Scope::Key(_), Some(last)) => Position { partition_key: String::new(), row_key: Some(last) },
         _ => Position { partition_key: token, row_key: None },
     }
 }

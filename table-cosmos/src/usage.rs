@@ -8,30 +8,59 @@ use std::sync::{Mutex, PoisonError};
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
+/// The sub-status of a request to a container that was replaced by one with the same name. The vendor's client then sends the request to the new one.
+const REPLACED: (u16, u16) = (400, 1024);
+
 tokio::task_local! {
-    /// The request units of the operation that the task runs.
-    static UNITS: Cell<f64>;
+    /// The requests of the operation that the task runs.
+    static REQUESTS: Requests;
 }
 
-/// Adds the charges of all requests behind a response to the current operation. Retries of the vendor's client are included.
+/// Facts about the requests of one operation.
+#[derive(Debug, Default)]
+struct Requests {
+    units: Cell<f64>,
+    is_replaced: Cell<bool>,
+}
+
+/// Adds all requests behind a response to the current operation. Retries of the vendor's client are included.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
+    let is_replaced = diagnostics.requests().iter().any(|request| {
+        let status = request.status();
+        let sub = status.sub_status().map_or(0, |sub| sub.value());
+        (u16::from(status.status_code()), sub) == REPLACED
+    });
     // Requests outside an operation, such as the description of a container, are not counted.
-    let _ = UNITS.try_with(|sum| sum.set(sum.get() + units));
+    let _ = REQUESTS.try_with(|requests| {
+        requests.units.set(requests.units.get() + units);
+        requests.is_replaced.set(requests.is_replaced.get() || is_replaced);
+    });
 }
 
-/// Runs an operation, and returns its result with its request units.
-pub(crate) async fn measured<T>(operation: impl Future<Output = T>) -> (T, f64) {
+/// An operation that has ended.
+#[derive(Debug)]
+pub(crate) struct Measured<T> {
+    pub(crate) result: T,
+    /// The request units of all requests.
+    pub(crate) units: f64,
+    /// `true` if the container was replaced by another one with the same name.
+    pub(crate) is_replaced: bool,
+}
+
+/// Runs an operation, and measures its requests.
+pub(crate) async fn measured<T>(operation: impl Future<Output = T>) -> Measured<T> {
     let counted = async {
         let result = operation.await;
-        (result, units())
+        let is_replaced = REQUESTS.try_with(|requests| requests.is_replaced.get()).unwrap_or_default();
+        Measured { result, units: units(), is_replaced }
     };
-    UNITS.scope(Cell::new(0.0), counted).await
+    REQUESTS.scope(Requests::default(), counted).await
 }
 
 /// Returns the request units of the current operation so far.
 pub(crate) fn units() -> f64 {
-    UNITS.try_with(Cell::get).unwrap_or_default()
+    REQUESTS.try_with(|requests| requests.units.get()).unwrap_or_default()
 }
 
 /// A kind of operation of a store.

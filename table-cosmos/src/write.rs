@@ -126,7 +126,7 @@ impl CosmosTables {
                     (failure::error("write", cause), false)
                 }
                 Err(Refused::Whole(cause)) if failure::is_container_gone(&cause) => {
-                    return Err(Failed::Refused(self.gone(target.table, cause)));
+                    return Err(Failed::Refused(self.gone(target.table, cause).await));
                 }
                 Err(Refused::Whole(cause)) => {
                     return Err(Failed::Refused(failure::error("write", cause)));

@@ -152,11 +152,16 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
         return Err(Foreign::Id);
     }
     let depth = mapping.depth();
-    let level = |path: &Path| Some(path.find(json).ok()??.as_str()?.to_owned());
-    let levels: Option<Vec<String>> = mapping.levels.iter().map(level).collect();
-    let levels = levels
-        .filter(|_| mapping.further_levels().all(|name| json.get(name).is_none()))
-        .ok_or(Foreign::Levels(depth))?;
+    let mut levels = Vec::with_capacity(depth);
+    for path in &mapping.levels {
+        match path.find(json) {
+            Ok(Some(Json::String(level))) => levels.push(level.clone()),
+            found => return Err(Foreign::Level(path.to_string(), kind(found.ok().flatten()))),
+        }
+    }
+    if mapping.further_levels().any(|name| json.get(name).is_some()) {
+        return Err(Foreign::Levels(depth));
+    }
     let partition_key = key::join(&levels);
     // A level that contains the terminator of levels would be read as two levels.
     if key::levels(&partition_key, depth).as_ref() != Some(&levels)
@@ -165,6 +170,16 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
         return Err(Foreign::Levels(depth));
     }
     Ok((levels, partition_key, row_key.to_owned()))
+}
+
+/// Returns the kind of a value that is not a text.
+const fn kind(value: Option<&Json>) -> &'static str {
+    match value {
+        None | Some(Json::Null) => "missing or null",
+        Some(Json::Number(_)) => "a number",
+        Some(Json::Bool(_)) => "`true` or `false`",
+        Some(_) => "an object or an array",
+    }
 }
 
 /// Reads the properties without a path. Items of other programs have none, if the mapping is not the standard form.
@@ -187,8 +202,9 @@ fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Re
 
 /// Returns the time of the last write in ticks.
 fn timestamp(json: &Json) -> Result<u64, Foreign> {
-    let ticks = |seconds: u64| ticks::UNIX_EPOCH.checked_add(seconds.checked_mul(10_000_000)?);
-    json.get("_ts").and_then(Json::as_u64).and_then(ticks).ok_or(Foreign::System)
+    let of_seconds = |seconds: u64| ticks::UNIX_EPOCH.checked_add(seconds.checked_mul(10_000_000)?);
+    let time = json.get("_ts").and_then(Json::as_u64).and_then(of_seconds);
+    time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
 /// Returns `true` if a document has the members of another one, apart from those of the service.

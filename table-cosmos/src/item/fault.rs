@@ -18,6 +18,10 @@ pub(super) enum Foreign {
     Id,
     #[error("it does not have {0} levels that form a PartitionKey")]
     Levels(usize),
+    #[error("its level `{0}` is {1}, and a level of an entity is a text")]
+    Level(String, &'static str),
+    #[error("its JSON is nested too deeply, or contains a number or a text that cannot be represented")]
+    Unreadable,
     #[error("`p` is missing, or does not contain the properties of an entity")]
     Properties,
     #[error("the value of property `{0}` does not have its type")]

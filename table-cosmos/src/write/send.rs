@@ -85,6 +85,9 @@ impl CosmosTables {
         };
         let answer = self.options().while_moving_unwritten(send).await.map_err(refused)?;
         usage::charge(&answer.diagnostics());
+        if answer.headers().activity_id().is_none() {
+            return Err(Refused::Acknowledged(failure::not_from_service()));
+        }
         let tag = answer.headers().etag().map(ToString::to_string);
         let committed = match planned.verb {
             Verb::Delete => None,
@@ -109,7 +112,10 @@ impl CosmosTables {
         let answer = self.options().while_moving_unwritten(send).await.map_err(Refused::Whole)?;
         usage::charge(&answer.diagnostics());
         let repeated = failure::was_repeated(&answer.diagnostics());
-        let results = answer.into_model().map_err(Refused::Whole)?;
+        if answer.headers().activity_id().is_none() {
+            return Err(Refused::Acknowledged(failure::not_from_service()));
+        }
+        let results = answer.into_model().map_err(unreadable)?;
         let results = results.results();
         // A batch that was rolled back returns 207: one operation has the status of the cause, and all others have 424.
         let failed = results
@@ -155,12 +161,18 @@ fn batch(key: &PartitionKey, planned: &[Planned]) -> Result<TransactionalBatch, 
 
 fn refused(error: CosmosError) -> Refused {
     let (status, _) = failure::status(&error);
-    let is_plain = failure::is_absent(&error) || matches!(status, 409 | 412 | 413);
+    let reports_item = failure::is_absent(&error) || matches!(status, 409 | 412);
+    let is_plain = reports_item && failure::is_from_service(&error) || status == 413;
     if is_plain && error.is_from_wire() {
         Refused::At { at: 0, status, repeated: failure::is_repeated(&error), cause: Some(error) }
     } else {
         Refused::Whole(error)
     }
+}
+
+/// Returns the failure of an acknowledgement whose results cannot be read.
+fn unreadable(error: CosmosError) -> Refused {
+    Refused::Acknowledged(failure::error("read the results of the batch", error))
 }
 
 /// Returns the ETag of an acknowledged write.

@@ -117,8 +117,8 @@ fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
 #[test]
 fn wire_6_a_damaged_item_of_this_library_stops_a_scan() {
     runtime().block_on(async {
-        let damaged =
-            r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"A": "x"}, "t": {"A": "Int64"}, "o": "w"}"#;
+        let damaged = r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {"A": "x"}, "t": {"A": "Int64"},
+                "o": "0123456789abcdef0123456789abcdef"}"#;
         let (store, table) = with_item(damaged).await;
         is_told(&store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap_err(), damaged);
         assert_eq!(store.store.skipped_items().count, 0);

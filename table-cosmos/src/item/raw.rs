@@ -1,0 +1,61 @@
+//! Items as the service sends them. An item that cannot be parsed hides no other item of its page.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
+use table_core::{Error, Result};
+
+use crate::item::fault::{Foreign, ForeignItem};
+use crate::key;
+
+/// The text of an item.
+pub(crate) type RawItem = Box<RawValue>;
+
+/// The id of an item whose other members are not parsed.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+}
+
+/// Returns the id of an item, even if its other members cannot be parsed.
+pub(crate) fn raw_id(item: &RawValue) -> Option<String> {
+    serde_json::from_str::<Head<'_>>(item.get()).ok()?.id.map(Cow::into_owned)
+}
+
+/// Parses an item.
+///
+/// # Errors
+/// `Corrupted` for nesting of more than 127 levels, a number beyond the range of doubles, and a text that is not Unicode. Other programs may write
+/// them.
+pub(crate) fn parse_raw(item: &RawValue) -> Result<Json> {
+    serde_json::from_str(item.get()).map_err(|error| {
+        let id = raw_id(item).unwrap_or_default();
+        let row_key = key::row_key(&id).to_owned();
+        let fault = ForeignItem { id, what: Foreign::Unreadable };
+        Error::of(fault).with_key("", row_key).with_source(error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::ErrorCode;
+
+    use super::*;
+
+    #[test]
+    fn wire_6_an_item_that_cannot_be_parsed_is_reported_with_its_id() {
+        let deep = format!(r#"{{"note": {}1{}, "id": "a"}}"#, "[".repeat(200), "]".repeat(200));
+        for text in [&deep, r#"{"id": "a", "note": "\ud83d"}"#, r#"{"id": "a", "note": 1e999}"#] {
+            let item = RawValue::from_string(text.to_owned()).unwrap();
+            let error = parse_raw(&item).unwrap_err();
+            assert_eq!((error.code(), error.rule()), (ErrorCode::Corrupted, Some("WIRE-6")), "{error}");
+            assert!(error.to_string().contains("item `a`"), "{error}");
+            assert_eq!(raw_id(&item).as_deref(), Some("a"));
+        }
+        let item = RawValue::from_string(r#"{"id": 7}"#.to_owned()).unwrap();
+        assert_eq!((parse_raw(&item).unwrap(), raw_id(&item)), (serde_json::json!({"id": 7}), None));
+    }
+}

@@ -1,0 +1,164 @@
+//! Pages of a gateway, a proxy or a captive portal, which answers in place of the account: no page is an outcome of a request.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use table_core::query::{KeyRange, Query, Select};
+use table_core::{ETag, EntityKey, IfMatch, OperationKind, TableName, TableStore};
+use table_cosmos::emulator::{Answer, Delivery, Emulator, Network, Request};
+use table_cosmos::{CosmosTables, Format, Mapping, Options};
+
+use crate::operation::{row, transaction};
+use crate::runtime;
+
+/// A network that answers all requests for items by itself, once it is turned on.
+struct Portal {
+    account: Emulator,
+    page: Answer,
+    /// `true` if the account processes the requests, and only their responses are replaced.
+    forwards: bool,
+    is_on: AtomicBool,
+}
+
+impl Network for Portal {
+    fn deliver(&self, request: Request) -> Delivery {
+        let (account, page, forwards) = (self.account.clone(), self.page.clone(), self.forwards);
+        let answers = self.is_on.load(Ordering::Relaxed) && request.target.contains("/docs");
+        Box::pin(async move {
+            if !answers {
+                return account.receive(&request).await;
+            }
+            if forwards {
+                let _ = account.receive(&request).await;
+            }
+            Ok(page)
+        })
+    }
+}
+
+impl fmt::Debug for Portal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Portal")
+    }
+}
+
+/// Returns a page with an ETag, as web servers send them.
+fn page(status: u16) -> Answer {
+    let mut page = Answer::new(status, "<html>sign in to the network</html>");
+    page.headers.push(("content-type".to_owned(), "text/html".to_owned()));
+    page.headers.push(("etag".to_owned(), "\"5f-abc\"".to_owned()));
+    page
+}
+
+/// A store of a table with the row `there`, whose requests a portal answers from now on.
+struct World {
+    store: CosmosTables,
+    /// A second store without the portal.
+    sees: CosmosTables,
+    table: TableName,
+    etag: ETag,
+}
+
+async fn world(status: u16, forwards: bool, options: &Options) -> World {
+    let account = Emulator::new(false).unwrap();
+    let table = TableName::new("Things").unwrap();
+    account.create(&table, 1, 1, None).unwrap();
+    let sees = account.open(options.clone()).await.unwrap();
+    let portal = Arc::new(Portal {
+        account: account.clone(),
+        page: page(status),
+        forwards,
+        is_on: AtomicBool::new(false),
+    });
+    let store = account.open_over(options.clone(), portal.clone()).await.unwrap();
+    let there = transaction(&store, [("there".to_owned(), OperationKind::Insert(row("before")))]);
+    let etag = store.submit(&table, there).await.unwrap().remove(0).unwrap();
+    portal.is_on.store(true, Ordering::Relaxed);
+    World { store, sees, table, etag }
+}
+
+impl World {
+    async fn text(&self, row_key: &str) -> Option<String> {
+        let key = EntityKey::new("p", row_key).unwrap();
+        let found = self.sees.get(&self.table, &key, &Select::All).await.unwrap()?;
+        match found.row.view().find("Text", &mut 0).unwrap() {
+            Some(table_core::ValueRef::String(text)) => Some(text.to_owned()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The writes of every verb, and of a batch.
+    fn writes(&self) -> Vec<Vec<(String, OperationKind)>> {
+        let (there, new) = (|| "there".to_owned(), || "new".to_owned());
+        let tag = || IfMatch::ETag(self.etag.clone());
+        vec![
+            vec![(new(), OperationKind::Insert(row("after")))],
+            vec![(there(), OperationKind::Insert(row("after")))],
+            vec![(new(), OperationKind::InsertOrReplace(row("after")))],
+            vec![(there(), OperationKind::Replace(row("after"), IfMatch::Any))],
+            vec![(there(), OperationKind::Replace(row("after"), tag()))],
+            vec![(there(), OperationKind::Merge(row("after"), tag()))],
+            vec![(there(), OperationKind::Delete(IfMatch::Any))],
+            vec![(there(), OperationKind::Delete(tag()))],
+            vec![
+                (new(), OperationKind::Insert(row("after"))),
+                (there(), OperationKind::Replace(row("after"), tag())),
+            ],
+        ]
+    }
+}
+
+/// Statuses that a page may have. The last ones are those by which the service reports the state of an item.
+const STATUSES: [u16; 9] = [200, 201, 204, 207, 302, 403, 404, 409, 412];
+
+fn options() -> [Options; 3] {
+    let mapping = Mapping::new(["/l1"]).property("Text", "/text", Format::Text);
+    let mapped = Options::new().mapping("Things", mapping).unwrap();
+    [Options::new(), Options::new().at_most_once_writes(false), mapped]
+}
+
+#[test]
+fn con_11_a_page_of_a_gateway_is_never_a_missing_entity() {
+    runtime().block_on(async {
+        for status in STATUSES {
+            let World { store, table, .. } = world(status, false, &options()[0]).await;
+            for row_key in ["there", "new"] {
+                let found = store.get(&table, &EntityKey::new("p", row_key).unwrap(), &Select::All).await;
+                let error = found.map(|found| found.is_some()).unwrap_err();
+                assert!(!error.is_not_found(), "{status}: {error}");
+            }
+            for keys in [KeyRange::partition("p"), KeyRange::ALL] {
+                let found = store.query(&table, &Query::new(keys), None).await;
+                let error = found.map(|page| page.rows.len()).unwrap_err();
+                assert!(!error.is_not_found(), "{status}: {error}");
+            }
+        }
+    });
+}
+
+#[test]
+fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_a_write() {
+    runtime().block_on(async {
+        for (options, status) in options().iter().flat_map(|options| STATUSES.map(|status| (options, status)))
+        {
+            for forwards in [false, true] {
+                let count = world(status, forwards, options).await.writes().len();
+                for at in 0..count {
+                    let world = world(status, forwards, options).await;
+                    let write = transaction(&world.store, world.writes().swap_remove(at));
+                    let (there, new) = (world.text("there").await, world.text("new").await);
+                    let outcome = world.store.submit(&world.table, write.clone()).await;
+                    let changed = (world.text("there").await, world.text("new").await) != (there, new);
+                    let case = format!("{status}, forwarded: {forwards}, {write:?}: {outcome:?}");
+                    match outcome {
+                        Ok(_) => assert!(changed, "{case}"),
+                        Err(error) if error.is_ambiguous() => {}
+                        // A proxy refuses a request that it does not forward.
+                        Err(_) => assert!(!changed || status == 403, "{case}"),
+                    }
+                }
+            }
+        }
+    });
+}

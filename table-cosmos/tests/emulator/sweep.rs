@@ -1,0 +1,311 @@
+//! One fault at each request of a program, in turn: each response of the service that may replace the expected one, before or after the request is
+//! applied, and a caller that drops its call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use table_core::query::{KeyRange, Query, TextRange};
+use table_core::{Error, IfMatch, OperationKind, Result, TableName, TableStore};
+use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
+use table_cosmos::{CosmosTables, Options};
+use tokio::time::{sleep, timeout};
+
+use crate::operation::{row, transaction};
+
+/// The fate of the chosen request. All others are served.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// A response of the service: status, sub-status, and the delay that it requests in milliseconds.
+    Refused(u16, u16, Option<&'static str>),
+    /// The request is applied, and the response is this status.
+    AppliedThen(u16),
+    /// The request is applied, and the connection breaks.
+    AppliedThenBroken,
+    /// The connection breaks, and the request arrives ten minutes later.
+    BrokenThenApplied,
+    /// No response ever. `true` if the request is applied.
+    Silence(bool),
+}
+
+/// A network with a fault at one request for items.
+struct Once {
+    account: Emulator,
+    at: usize,
+    fate: Fate,
+    sent: AtomicUsize,
+}
+
+impl Once {
+    fn new(account: &Emulator, at: usize, fate: Fate) -> Arc<Self> {
+        Arc::new(Self { account: account.clone(), at, fate, sent: AtomicUsize::new(0) })
+    }
+
+    fn sent(&self) -> usize {
+        self.sent.load(Ordering::SeqCst)
+    }
+}
+
+fn answer(status: u16, sub: u16, delay: Option<&str>) -> Answer {
+    let mut answer = Answer::new(status, r#"{"code":"Injected","message":"injected"}"#);
+    let mut add = |name: &str, value: &str| answer.headers.push((name.to_owned(), value.to_owned()));
+    add("x-ms-activity-id", "6b1a0a4e-0000-4000-8000-000000000000");
+    add("x-ms-substatus", &sub.to_string());
+    if let Some(delay) = delay {
+        add("x-ms-retry-after-ms", delay);
+    }
+    answer
+}
+
+impl Network for Once {
+    fn deliver(&self, request: Request) -> Delivery {
+        let account = self.account.clone();
+        let is_item = request.target.contains("/docs");
+        let is_chosen = is_item && self.sent.fetch_add(1, Ordering::SeqCst) == self.at;
+        let fate = is_chosen.then_some(self.fate);
+        Box::pin(async move {
+            match fate {
+                None => account.receive(&request).await,
+                Some(Fate::Refused(status, sub, delay)) => Ok(answer(status, sub, delay)),
+                Some(Fate::AppliedThen(status)) => {
+                    let _ = account.receive(&request).await;
+                    Ok(answer(status, 0, None))
+                }
+                Some(Fate::AppliedThenBroken) => {
+                    let _ = account.receive(&request).await;
+                    Err(Broken::AfterSending)
+                }
+                Some(Fate::BrokenThenApplied) => {
+                    tokio::spawn(async move {
+                        sleep(Duration::from_secs(600)).await;
+                        let _ = account.receive(&request).await;
+                    });
+                    Err(Broken::AfterSending)
+                }
+                Some(Fate::Silence(is_applied)) => {
+                    if is_applied {
+                        let _ = account.receive(&request).await;
+                    }
+                    std::future::pending().await
+                }
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Once {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} at {}", self.fate, self.at)
+    }
+}
+
+const FATES: [Fate; 23] = [
+    Fate::Refused(429, 3200, None),
+    Fate::Refused(429, 3200, Some("0")),
+    Fate::Refused(429, 3200, Some("1000")),
+    Fate::Refused(429, 3200, Some("600000")),
+    Fate::Refused(429, 3200, Some("soon")),
+    Fate::Refused(410, 0, None),
+    Fate::Refused(410, 1000, None),
+    Fate::Refused(410, 1002, None),
+    Fate::Refused(410, 1007, None),
+    Fate::Refused(410, 1008, None),
+    Fate::Refused(449, 0, None),
+    Fate::Refused(403, 3, None),
+    Fate::Refused(403, 1008, None),
+    Fate::Refused(404, 1002, None),
+    Fate::Refused(401, 0, None),
+    Fate::Refused(503, 0, None),
+    Fate::AppliedThen(408),
+    Fate::AppliedThen(500),
+    Fate::AppliedThen(503),
+    Fate::AppliedThenBroken,
+    Fate::BrokenThenApplied,
+    Fate::Silence(false),
+    Fate::Silence(true),
+];
+
+const ROWS: usize = 12;
+
+/// Opens a store over a network. A lost response or a missing one ends after seconds of virtual time.
+async fn opened(account: &Emulator, network: Arc<dyn Network>, table: &TableName) -> CosmosTables {
+    let store = account.open_over(Options::new(), network).await.unwrap();
+    // Opens the container. The requests of opening are described in other tests.
+    let _ = store.query(table, &Query::new(KeyRange::partition("none")), None).await;
+    store
+}
+
+async fn account() -> (Emulator, TableName) {
+    let account = Emulator::new(false).unwrap();
+    let table = TableName::new("Things").unwrap();
+    account.create(&table, 1, 4, None).unwrap();
+    let owner = account.open(Options::new()).await.unwrap();
+    for at in 0..ROWS {
+        let insert = [(format!("r{at:02}"), OperationKind::Insert(row("first")))];
+        owner.submit(&table, transaction(&owner, insert)).await.unwrap();
+    }
+    (account, table)
+}
+
+fn paused() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
+}
+
+/// Reads all rows with their texts.
+async fn rows(store: &CosmosTables, table: &TableName, keys: KeyRange, top: usize) -> Result<Vec<String>> {
+    let query = Query { top: Some(top), ..Query::new(keys) };
+    let (mut rows, mut from) = (Vec::new(), None);
+    loop {
+        let page = store.query(table, &query, from.as_ref()).await?;
+        for entity in page.rows.iter() {
+            let text = match entity.row.find("Text", &mut 0)? {
+                Some(table_core::ValueRef::String(text)) => text.to_owned(),
+                _ => String::new(),
+            };
+            rows.push(format!("{} {text}", entity.row_key));
+        }
+        match page.continuation {
+            Some(next) => from = Some(next),
+            None => return Ok(rows),
+        }
+    }
+}
+
+#[test]
+fn con_11_and_page_5_a_fault_at_any_request_of_a_scan_loses_and_repeats_no_row() {
+    paused().block_on(async {
+        let (account, table) = account().await;
+        let all = || KeyRange { partition_key: TextRange::prefix("p"), row_key: TextRange::ALL };
+        for keys in [KeyRange::partition("p"), all()] {
+            let calm = Once::new(&account, usize::MAX, FATES[0]);
+            let store = opened(&account, calm.clone(), &table).await;
+            let before = calm.sent();
+            let expected = rows(&store, &table, keys.clone(), 5).await.unwrap();
+            assert_eq!(expected.len(), ROWS);
+            let (mut complete, mut failed) = (0, 0);
+            for (at, fate) in (before..calm.sent()).flat_map(|at| FATES.map(|fate| (at, fate))) {
+                let store = opened(&account, Once::new(&account, at, fate), &table).await;
+                match rows(&store, &table, keys.clone(), 5).await {
+                    Ok(found) => {
+                        assert_eq!(found, expected, "{fate:?} at {at}");
+                        complete += 1;
+                    }
+                    Err(_) => failed += 1,
+                }
+            }
+            println!("{keys:?}: {complete} complete, {failed} failed");
+            assert!(complete > failed, "most faults are absorbed: {complete} and {failed}");
+        }
+    });
+}
+
+/// One transaction of every verb. Its rows are the same before each case.
+fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
+    let any = || IfMatch::Any;
+    let key = |at: usize| format!("r{at:02}");
+    vec![
+        transaction(
+            store,
+            [
+                (key(0), OperationKind::Merge(row("second"), any())),
+                (key(1), OperationKind::Replace(row("second"), any())),
+                (key(2), OperationKind::Delete(any())),
+                (key(3), OperationKind::InsertOrMerge(row("second"))),
+                ("new".to_owned(), OperationKind::Insert(row("second"))),
+                ("newer".to_owned(), OperationKind::InsertOrReplace(row("second"))),
+            ],
+        ),
+        transaction(
+            store,
+            [(key(0), OperationKind::Delete(any())), (key(1), OperationKind::Merge(row("second"), any()))],
+        ),
+        transaction(store, [(key(0), OperationKind::Merge(row("second"), any()))]),
+        transaction(store, [("new".to_owned(), OperationKind::InsertOrMerge(row("second")))]),
+        transaction(store, [(key(0), OperationKind::Delete(any()))]),
+    ]
+}
+
+/// Checks an outcome, then that nothing of the transaction arrives later, over a change of another writer.
+async fn check(account: &Emulator, table: &TableName, outcome: Result<(), Error>, case: &str) {
+    let owner = account.open(Options::new()).await.unwrap();
+    let now = rows(&owner, table, KeyRange::partition("p"), 100).await.unwrap();
+    let untouched: Vec<String> = (0..ROWS).map(|at| format!("r{at:02} first")).collect();
+    match &outcome {
+        Ok(()) => assert_ne!(now, untouched, "{case}: acknowledged and not applied"),
+        Err(error) if error.is_ambiguous() => {}
+        Err(error) => assert_eq!(now, untouched, "{case}: refused and applied: {error}"),
+    }
+    // Another writer changes every row. An insert whose entity is deleted afterwards is the documented exception, so no row is deleted.
+    for key in (0..ROWS).map(|at| format!("r{at:02}")).chain(["new".to_owned(), "newer".to_owned()]) {
+        let write = transaction(&owner, [(key, OperationKind::InsertOrReplace(row("third")))]);
+        owner.submit(table, write).await.unwrap();
+    }
+    sleep(Duration::from_secs(2_000)).await;
+    let then = rows(&owner, table, KeyRange::partition("p"), 100).await.unwrap();
+    assert!(
+        then.iter().all(|row| row.ends_with("third")),
+        "{case}: another writer's change was undone: {then:?}"
+    );
+}
+
+#[test]
+fn con_11_and_egt_10_a_fault_at_any_request_of_a_write_applies_it_at_most_once() {
+    for number in 0..5 {
+        let sent = paused().block_on(async {
+            let (account, table) = account().await;
+            let calm = Once::new(&account, usize::MAX, FATES[0]);
+            let store = opened(&account, calm.clone(), &table).await;
+            let before = calm.sent();
+            store.submit(&table, batch(&store).swap_remove(number)).await.unwrap();
+            before..calm.sent()
+        });
+        let (mut done, mut refused, mut ambiguous) = (0, 0, 0);
+        for (at, fate) in sent.flat_map(|at| FATES.map(|fate| (at, fate))) {
+            paused().block_on(async {
+                let (account, table) = account().await;
+                let store = opened(&account, Once::new(&account, at, fate), &table).await;
+                let outcome = store.submit(&table, batch(&store).swap_remove(number)).await.map(drop);
+                match &outcome {
+                    Ok(()) => done += 1,
+                    Err(error) if error.is_ambiguous() => ambiguous += 1,
+                    Err(_) => refused += 1,
+                }
+                check(&account, &table, outcome, &format!("transaction {number}, {fate:?} at {at}")).await;
+            });
+        }
+        println!("transaction {number}: {done} done, {refused} refused, {ambiguous} ambiguous");
+        assert!(done > ambiguous, "{done} done, {ambiguous} ambiguous");
+    }
+}
+
+#[test]
+fn con_11_a_dropped_call_sends_nothing_more() {
+    for number in 0..5 {
+        for (at, is_applied) in (0..4).flat_map(|at| [(at, false), (at, true)]) {
+            paused().block_on(async {
+                let (account, table) = account().await;
+                let idle = Once::new(&account, usize::MAX, FATES[0]);
+                let store = opened(&account, idle.clone(), &table).await;
+                let network = Once::new(&account, idle.sent() + at, Fate::Silence(is_applied));
+                drop(store);
+                let store = opened(&account, network.clone(), &table).await;
+                let call = store.submit(&table, batch(&store).swap_remove(number));
+                let dropped = timeout(Duration::from_millis(100), call).await;
+                let sent = network.sent();
+                let outcome = match dropped {
+                    Ok(outcome) => outcome.map(drop),
+                    Err(_) => {
+                        Err(Error::new(table_core::ErrorCode::OperationTimedOut, "dropped").into_ambiguous())
+                    }
+                };
+                check(&account, &table, outcome, &format!("transaction {number}, dropped at {at}")).await;
+                assert_eq!(
+                    network.sent(),
+                    sent,
+                    "transaction {number}: a request after the call was dropped"
+                );
+            });
+        }
+    }
+}
