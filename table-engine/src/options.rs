@@ -131,7 +131,7 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the approximate size in bytes of recent rows that starts a checkpoint. A journal of twice this size also starts one.
+    /// Sets the approximate size in bytes of the memtable that starts a checkpoint. A journal of twice this size also starts one.
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bytes;
         self

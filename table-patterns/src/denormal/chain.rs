@@ -1,4 +1,4 @@
-//! Chains: an entity that holds copies can be the source of others. A change of its copies is passed on by a worker.
+//! Chains of copies: an entity that holds copies can be the source of further copies, which a worker updates.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;

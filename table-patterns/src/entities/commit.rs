@@ -126,7 +126,7 @@ impl<'a> Rounds<'a> {
         Ok(None)
     }
 
-    /// Records an attempt that had a conflict, and waits before the next one.
+    /// Records a conflicting attempt, and waits before the next one.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).

@@ -34,8 +34,8 @@ use crate::tenant::transfer;
 
 /// An import in progress. Created by [`Tenant::import`].
 ///
-/// The lines of [`push`](Self::push) are stored when it returns, except for a blob whose last part has not come yet. To continue after an
-/// interruption, push the export again from any earlier line, the header first: rows that are stored already are written again.
+/// The lines passed to [`push`](Self::push) are stored when it returns, except for a blob whose last part has not been passed yet. To continue after
+/// an interruption, push the header and then the export from any earlier line: rows that are already stored are written again.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -118,8 +118,8 @@ impl Import<'_> {
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
-    /// - `InvalidInput` for a text that is not a line of an export of these places; if a row contains the name of its partition and is
-    ///   imported under another name; if recorded steps are imported under another name.
+    /// - `InvalidInput` if the text is not a line of an export of these places, if a row that contains the name of its partition is imported under
+    ///   another name, or if recorded steps are imported under another name.
     /// - `FormatTooNew` for an export of a newer program.
     /// - Any error from the stores.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
@@ -224,8 +224,8 @@ impl Import<'_> {
         }
         let mut copied = Vec::with_capacity(rows.len());
         for Incoming { to, row, .. } in rows {
-            // IMPORTANT: a partition is registered before its first entry or intent is stored. A crash in between leaves an entry that is
-            // harmless; the other order would leave rows that no reader finds.
+            // IMPORTANT: a partition is registered before its first entry or intent is stored. A crash in between leaves a harmless entry; in the
+            // other order, it would leave rows that no reader finds.
             for (prefix, is_feed) in [(FEED_PREFIX, true), (OUTBOX_PREFIX, false)] {
                 let id = (prefix, table.folded().to_owned(), to.partition_key.as_str().to_owned());
                 if to.row_key.as_str().starts_with(prefix) && self.registered.insert(id) {
@@ -241,7 +241,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the remote rows that follow from the imported entities, and returns the result. May be called again after an error.
+    /// Writes the remote rows derived from the imported entities, and returns the result. May be called again after an error.
     ///
     /// # Errors
     /// - `InvalidInput` if the last line of the export is missing.
@@ -273,7 +273,7 @@ async fn register(
     registry::register(&place.store, &known, table, partition_key, Clock::default().now()).await
 }
 
-/// Writes the remote rows that follow from the entities of a place.
+/// Writes the remote rows derived from the entities of a place.
 async fn settle(place: &Place) -> Result<u64> {
     if !place.members.iter().any(|member| member.has_elsewhere()) {
         return Ok(0);
@@ -353,7 +353,7 @@ impl Import<'_> {
 
 #[cfg(not(feature = "blobs"))]
 impl Import<'_> {
-    /// Refuses a blob: this program was built without the feature `blobs`.
+    /// Refuses a blob, because this program was built without the feature `blobs`.
     #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         Err(Error::of(TenantFault::UnknownBlob(part.name)))

@@ -1,4 +1,4 @@
-//! The contest of one transaction with those of other processes: its lost attempts and its reservation.
+//! State of a transaction that competes with other processes: its lost attempts and its reservation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,12 +26,12 @@ pub(super) struct Contest {
 }
 
 impl Contest {
-    /// Creates the contest of a transaction before its first attempt.
+    /// Creates the state of a transaction before its first attempt.
     pub(super) const fn new(seen: Arc<SeenRows>) -> Self {
         Self { seen, losses: 0, own: None, hold: Duration::ZERO, has_touched: false }
     }
 
-    /// Returns the view of an attempt that holds a turn.
+    /// Returns the rivals as seen by an attempt that holds a turn.
     pub(super) fn rivals(&self, turn: &Turn, runtime: &Runtime) -> Rivals {
         Rivals::new(&self.seen, self.own, turn, runtime)
     }
@@ -75,8 +75,8 @@ impl Contest {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
-    /// Adds the delete of the own reservation. If the transaction has no room for it, or commits may be repeated, the reservation is deleted
-    /// after the commit.
+    /// Adds the delete of this transaction's reservation. If the transaction has no room for it, or commits may be repeated, the reservation is
+    /// deleted after the commit.
     pub(super) fn delete_reservation(&mut self) -> Result<Option<Reservation>> {
         let own = self.rivals.as_ref().and_then(|rivals| rivals.own).filter(|_| self.completion.is_none());
         let Some(own) = own else { return Ok(None) };
@@ -84,7 +84,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         Ok(Some(own).filter(|_| has_room))
     }
 
-    /// Records a lost attempt. Reserves the partition after several, and again if another process has written in spite of the reservation.
+    /// Records a lost attempt. Reserves the partition after several lost attempts, and again if another process has written despite the reservation.
     ///
     /// # Errors
     /// Any error from reading or writing the reservation.
