@@ -65,7 +65,8 @@ impl Standing {
         loop {
             let Some(stored) = read(store, table, &self.design.entity).await? else { return Ok(true) };
             let is_own = stored.schema.fingerprint() == self.design.fingerprint();
-            let unknown = if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };
+            let unknown =
+                if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };
             if is_seen || !unknown.announced {
                 self.lacks.store(unknown.properties, Ordering::Relaxed);
                 return Ok(is_own);
@@ -90,7 +91,11 @@ impl Standing {
 ///
 /// # Errors
 /// `SchemaMismatch` if the program cannot write at the same time as programs with the stored schema.
-pub(super) fn unknown_parts(stored: &SchemaRecord, own: &StoredSchema, table: &TableName) -> Result<UnknownParts> {
+pub(super) fn unknown_parts(
+    stored: &SchemaRecord,
+    own: &StoredSchema,
+    table: &TableName,
+) -> Result<UnknownParts> {
     let evolution = evolve(&stored.schema, own);
     if evolution.is_beside((&stored.schema, own), |part| stored.awaits(part)) {
         let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
