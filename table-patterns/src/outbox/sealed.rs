@@ -25,7 +25,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. Programs accept it immediately, and use it for sealing after a restart.
+    /// Adds a key to the keys in the store. Programs accept it immediately. They seal with it after a restart at the latest: this program at once,
+    /// others once they have met an intent that it seals.
     ///
     /// # Errors
     /// Any error from the store.

@@ -88,7 +88,7 @@ fn stored_keys_are_rotated_while_programs_run() {
     record(&writer);
     block_on(desk.start().rotate_key()).unwrap();
 
-    page.step("All programs accept the new key at once, and seal with it after a restart.");
+    page.step("All programs accept the new key at once.");
     record(&writer);
     let restarted = desk.start();
     record(&restarted);
