@@ -4,7 +4,7 @@
 //! whose entries are created before the first intent of a partition. It therefore only reads outboxes. [`Sweep::sweep_table`] reads a table instead,
 //! for intents that were recorded without registering their partition, and for audits.
 //!
-//! Ages are measured by the clock of the store, or by that of the sweep if it is ahead. A wrong clock of a sweep or of a worker therefore delays no
+//! Ages are measured by the store's clock, or by that of the sweep if it is ahead. A wrong clock of a sweep or of a worker therefore delays no
 //! message.
 
 use std::time::Duration;
