@@ -43,7 +43,7 @@ pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Durat
 
 /// The number of consecutive expired reservations after which a process stops waiting.
 pub(super) const MOST_EXPIRED: usize = 4;
-/// The longest wait of one attempt, after which the process no longer waits either.
+/// The longest wait of one attempt. Afterwards the process stops waiting, as after `MOST_EXPIRED` reservations.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// A reservation of a transaction. Reservations are ordered by their place in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

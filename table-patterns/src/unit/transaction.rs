@@ -225,7 +225,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
         }
         if group.is_some() {
-            // The unit has read row versions that only the group knows.
+            // The unit has read versions of rows that the group has not written yet.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
