@@ -75,7 +75,7 @@ pub trait Books: Sync {
 
 /// Reads a ledger.
 pub trait Reader {
-    /// Returns the present balance of an account in cents.
+    /// Returns the current balance of an account in cents.
     fn balance(&mut self, account: u32) -> Outcome<i64>;
 
     /// Returns the newest postings of an account.

@@ -10,7 +10,7 @@ pub use random::Random;
 
 /// The number of entities per partition, which is also the size of a page.
 pub const PARTITION: u32 = 1_000;
-/// The difference between two adjacent numbers of a partition, so that new numbers lie between the old ones and not after them.
+/// The difference between two adjacent numbers of a partition, which leaves room for new numbers between the old ones.
 pub const GAP: u32 = 4_000_000;
 /// The upper bound of `level`, which is uniformly distributed, so each value selects one per cent of the entities.
 pub const LEVELS: u32 = 100;
@@ -132,7 +132,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// Returns the partition and the number at the `turn`th position, starting again at the end.
+    /// Returns the partition and the number at the `turn`th position, wrapping around at the end.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

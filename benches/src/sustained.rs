@@ -156,7 +156,7 @@ fn update<T: Send>(
     store: &dyn Store,
     work: &Work,
     (seed, time): (u64, Duration),
-    beside: impl FnOnce(&Running) -> Outcome<T> + Send,
+    concurrent: impl FnOnce(&Running) -> Outcome<T> + Send,
 ) -> Outcome<(Vec<u32>, T)> {
     let running = Running { over: AtomicBool::new(false), committed: AtomicU64::new(0) };
     let partitions = work.entities / PARTITION;
@@ -173,14 +173,14 @@ fn update<T: Send>(
             Ok(waits)
         };
         let threads: Vec<_> = (0..WRITERS).map(|thread| scope.spawn(move || write(thread))).collect();
-        let beside = scope.spawn(|| beside(&running));
+        let concurrent = scope.spawn(|| concurrent(&running));
         std::thread::sleep(time);
         running.over.store(true, Ordering::Relaxed);
         let mut waits = Vec::new();
         for thread in threads {
             waits.append(&mut thread.join().map_err(|_| "a writer panicked")??);
         }
-        Ok((waits, beside.join().map_err(|_| "the concurrent reader panicked")??))
+        Ok((waits, concurrent.join().map_err(|_| "the concurrent reader panicked")??))
     })
 }
 

@@ -37,10 +37,10 @@ const TOKEN: usize = 7;
 const PASS_LAST: usize = 8;
 const MAINTAINED: usize = 9;
 const VERSIONED: usize = 10;
-/// Each refusal has a number of its own. Runs that need this are too rare for the list: see the test.
+/// Each refusal has a unique number. Runs that need this are too rare for the list: see the test.
 const UNIQUE: usize = 11;
 
-/// The largest difference between the date of a request and the clock of the store.
+/// The largest difference between the date of a request and the store's clock.
 const TOLERANCE: i64 = 15;
 /// The time for which a program writes before it reads the schema again.
 const LEASE: i64 = 1;
@@ -55,7 +55,7 @@ const VALUES: usize = 3;
 enum Index {
     /// The newer schema is not stored yet.
     Unknown,
-    /// Older programs may write. The time of the store at the first run of a backfill.
+    /// Older programs may write. The store's time at the first run of a backfill.
     Announced(Option<i64>),
     /// Older programs are refused; known by a number. The time of the first run.
     Closing(i64, i64),
@@ -218,7 +218,7 @@ impl World {
         is_noted
     }
 
-    /// Returns the time of the store, and the last sighting, which is read afterwards.
+    /// Returns the store's time, and the last sighting, which is read afterwards.
     async fn sightings(&self) -> (i64, i64) {
         give_way().await;
         let now = self.store.borrow().now;
@@ -394,7 +394,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Two runs read the time of the store together, and both refuse older programs, one after the other. A third run confirms the first refusal.
+    /// Two runs read the store's time together, and both refuse older programs, one after the other. A third run confirms the first refusal.
     #[test]
     fn a_refusal_that_is_known_by_its_time_alone_is_confirmed_by_mistake() {
         const FOUND_BY: u64 = 379_314;

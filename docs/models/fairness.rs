@@ -49,7 +49,7 @@ const LOSSES: usize = 3;
 /// The bounds of a hold.
 const SHORTEST: u64 = 200 * MS;
 const LONGEST: u64 = 5_000 * MS;
-/// The number of reservations in a row for which a process waits in vain before it no longer waits for any.
+/// The number of consecutive reservations that expire while a process waits for them before it stops waiting for any.
 const MOST_EXPIRED: u64 = 4;
 /// The longest delay between two checks of the reservations.
 const PAUSE: u64 = 32 * MS;
@@ -97,7 +97,7 @@ struct Program {
     /// `true` if another process has written since its transaction before.
     is_shared: Cell<bool>,
     passed: RefCell<BTreeSet<(u64, u64)>>,
-    /// The reservations for which it waited in vain since it last found none.
+    /// The reservations that expired while it waited for them since it last found none.
     expired: Cell<u64>,
 }
 
@@ -204,7 +204,7 @@ impl World {
         Ok(found)
     }
 
-    /// Returns `true` if a process no longer waits, because it waited in vain for several reservations in a row.
+    /// Returns `true` if a process no longer waits, because several consecutive reservations expired while it waited.
     fn is_tired(&self, program: &Program) -> bool {
         self.holds(TIRES) && program.expired.get() >= MOST_EXPIRED
     }

@@ -270,7 +270,7 @@ impl World {
         let mut state = self.state.borrow_mut();
         let new = state.version();
         let slot = &mut state.views[view].cursors[at];
-        // A cursor that goes back would repeat changes, and lose none.
+        // A cursor that moves backwards would repeat changes, but lose none.
         if slot.1 == version {
             *slot = (to, new);
             let partition = &mut state.partitions[at];

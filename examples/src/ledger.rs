@@ -82,7 +82,7 @@ async fn on(store: &Store, entries: u32, tasks: usize) -> Result<(), Failed> {
     one_tenant(store, &books).await
 }
 
-/// Returns the day on which entries of the present time take effect.
+/// Returns the day on which entries that are made now take effect.
 pub(super) fn today() -> NaiveDate {
     ticks::now().date_naive()
 }

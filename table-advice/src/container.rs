@@ -7,7 +7,7 @@ use table_hierarchy::{
     Cause, Component, Fixed, KeyLoad, Load, NextSplit, Order, Route, common_levels, picture,
 };
 
-use crate::asked::{OfRange, middle};
+use crate::demand::{RangeDemand, middle};
 use crate::design::Design;
 use crate::fault::BudgetFault;
 use crate::report::Report;
@@ -68,17 +68,17 @@ impl Report {
     pub fn container(&self, design: &Design) -> Result<Container> {
         let (seconds, whole) = (f64::from(self.seconds.max(1)), design.days * SECONDS_A_DAY);
         let mut keys = Vec::new();
-        for (name, asked) in &self.asked.keys {
+        for (name, demand) in &self.demand.keys {
             let Some((table, partition_key)) = name.split_once('/') else { continue };
             let Some(levels) = design.split(partition_key).filter(|_| table == design.table) else {
                 continue;
             };
-            let growth = asked.bytes / seconds;
-            keys.push(KeyLoad { levels, bytes: growth * whole, growth, ru: asked.units / seconds });
+            let growth = demand.bytes / seconds;
+            keys.push(KeyLoad { levels, bytes: growth * whole, growth, ru: demand.units / seconds });
         }
-        let ranges = self.asked.ranges.iter().filter(|((table, _), _)| *table == design.table);
-        for ((_, range), asked) in ranges {
-            spread(&mut keys, &common_levels(range), asked, seconds, design)?;
+        let ranges = self.demand.ranges.iter().filter(|((table, _), _)| *table == design.table);
+        for ((_, range), demand) in ranges {
+            spread(&mut keys, &common_levels(range), demand, seconds, design)?;
         }
         let before = Load::new(design.map.clone(), keys, design.bounds);
         let before = match design.throughput {
@@ -97,7 +97,7 @@ impl Report {
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
-    asked: &OfRange,
+    demand: &RangeDemand,
     seconds: f64,
     design: &Design,
 ) -> Result<()> {
@@ -106,7 +106,7 @@ fn spread(
         None => Fixed::Not,
     });
     let route = Route::new(&fixed.collect::<Vec<_>>(), &design.map)?;
-    let units = (asked.queries * middle(route.partitions()) + asked.units) / seconds;
+    let units = (demand.queries * middle(route.partitions()) + demand.units) / seconds;
     let below = |key: &&mut KeyLoad| key.levels.starts_with(prefix);
     let count = keys.iter_mut().filter(below).count();
     let share = units / f64::from(u32::try_from(count.max(1)).unwrap_or(u32::MAX));

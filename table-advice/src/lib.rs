@@ -68,8 +68,8 @@
 //! # Ok::<(), table_core::Error>(())
 //! ```
 
-mod asked;
 mod container;
+mod demand;
 mod design;
 mod distribution;
 mod draw;

@@ -3,7 +3,7 @@
 use table_core::error::{Error, Result};
 use table_core::query::QueryClass;
 
-use crate::asked::Asked;
+use crate::demand::Demand;
 use crate::fault::{BudgetFault, WorkloadFault};
 use crate::heat_map::HeatMap;
 use crate::picture;
@@ -125,7 +125,7 @@ pub struct Report {
     pub(super) throttling: Throttling,
     pub(super) busiest_second: u64,
     pub(super) prices: Option<Prices>,
-    pub(super) asked: Asked,
+    pub(super) demand: Demand,
 }
 
 impl Report {

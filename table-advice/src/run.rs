@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use table_core::error::{Error, Result};
 
-use crate::asked::Asked;
+use crate::demand::Demand;
 use crate::draw::Draw;
 use crate::fault::WorkloadFault;
 use crate::heat_map::{HeatMap, Touch};
@@ -76,13 +76,13 @@ struct Tally {
     touches: Vec<Touch>,
     /// The number of requests in each second.
     requests: Vec<u64>,
-    asked: Asked,
+    demand: Demand,
 }
 
 impl Tally {
     fn new(seconds: u32) -> Self {
         let requests = vec![0; usize::try_from(seconds).unwrap_or_default()];
-        Self { numbers: BTreeMap::new(), touches: Vec::new(), requests, asked: Asked::default() }
+        Self { numbers: BTreeMap::new(), touches: Vec::new(), requests, demand: Demand::default() }
     }
 
     fn add(&mut self, seconds: f64, step: Step) -> Result<()> {
@@ -99,7 +99,7 @@ impl Tally {
         if (self.touches.len() + step.touches.len()) as u64 > 4 * MOST_OPERATIONS {
             return Err(Error::of(WorkloadFault::Partitions));
         }
-        self.asked.add(&step);
+        self.demand.add(&step);
         for (name, load) in step.touches {
             let next = self.numbers.len();
             let partition = *self.numbers.entry(name).or_insert(next);
@@ -134,7 +134,7 @@ impl Tally {
             throttling,
             busiest_second: self.requests.iter().copied().max().unwrap_or_default(),
             prices: workload.prices.clone(),
-            asked: self.asked,
+            demand: self.demand,
         }
     }
 }

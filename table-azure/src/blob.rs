@@ -82,8 +82,7 @@ impl AzureBlobs {
         Ok(Self(Arc::new(Inner { pipeline, runtime, client, endpoint, credential, options })))
     }
 
-    /// Creates a container. Returns `false` if it exists (BLB-2), also if an earlier attempt of this call created it and its response was
-    /// lost.
+    /// Creates a container. Returns `false` if it exists (BLB-2), even if an earlier attempt of this call created it and its response was lost.
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
@@ -102,8 +101,8 @@ impl AzureBlobs {
         self.0.runtime.run(work).await
     }
 
-    /// Deletes a container with all its blobs. Returns `false` if it does not exist, also if an earlier attempt of this call deleted it and
-    /// its response was lost.
+    /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt of this call deleted it and its
+    /// response was lost.
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens

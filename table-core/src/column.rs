@@ -51,14 +51,14 @@ impl<E, T, K> Column<E, T, K> {
         Self { name, of: PhantomData }
     }
 
-    /// Returns the number of the property in types. For generated code.
+    /// Returns the number that identifies the property in types: a hash of its name. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
         fnv1a64(self.name.as_bytes())
     }
 
-    /// Returns a marker with the information that this column is not a key field. For generated code.
+    /// Returns `false`, because this column is not a key field. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {

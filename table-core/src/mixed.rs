@@ -113,7 +113,7 @@ pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result
 /// Reads a row as a projection of `E`. Since a projection can be read from rows of other types, the row is classified first.
 ///
 /// # Errors
-/// Any error from [`classify_row`], and of [`FromEntity::from_entity`] for a row of type `E`.
+/// Any error from [`classify_row`], and from [`FromEntity::from_entity`] for a row of type `E`.
 pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
     match classify_row::<E>(entity)? {
         RowOwner::Own => Versioned::read(entity).map(Some),

@@ -75,7 +75,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     });
     let relations = relations::declared(entity);
     let ends = relations::ends(entity);
-    let (beside, mixed, proof) = beside(entity);
+    let (beside, mixed, proof) = set_constants(entity);
     let index::Indexes { types, list, impls, selections: by_index, proof: of_indexes } =
         index::indexes(&design);
     let valid = schema::proven(&quote!(#of_keys #of_indexes));
@@ -124,7 +124,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
 }
 
 /// Returns the set of the entity's table, the schemas of the other types in the table, and the proof that rows of all types can be distinguished.
-fn beside(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Option<TokenStream>) {
+fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Option<TokenStream>) {
     let Some(set) = &entity.set else { return (None, None, None) };
     let ty = entity.ty();
     let designs = quote_spanned! {set.span()=>

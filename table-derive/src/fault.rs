@@ -13,11 +13,11 @@ struct Arguments {
     rule: Option<Rule>,
 }
 
-/// The broken rule of an error.
+/// The rule that an error reports as violated.
 #[derive(Clone)]
 enum Rule {
     Text(LitStr),
-    /// The field that holds it.
+    /// The field that contains the rule.
     Field(Ident),
 }
 

@@ -10,7 +10,7 @@ use syn::{Attribute, Ident, Lit, MacroDelimiter, Meta, Token};
 use crate::ctxt::{self, Ctxt};
 use crate::symbol::{self, Symbol};
 
-/// The words of an attribute.
+/// The keywords that an attribute accepts.
 pub(crate) struct Words {
     /// The word that names the attribute.
     pub(crate) of: Symbol,
@@ -18,7 +18,7 @@ pub(crate) struct Words {
     pub(crate) form: &'static str,
     /// The known words, each with an example.
     pub(crate) known: &'static [(Symbol, &'static str)],
-    /// Words of other libraries, each with the help that is shown for it.
+    /// Keywords of other libraries, each with the help to show for it.
     pub(crate) meant: &'static [(&'static str, &'static str)],
 }
 

@@ -1,7 +1,7 @@
 //! The base: rows that are no longer in the journal, in runs on disk (`docs/format.md`, "Base").
 //!
-//! A flush writes recent rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version of the base, which
-//! is recorded before readers see it.
+//! A flush writes the memtable's rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version of the base,
+//! which is recorded before readers see it.
 
 mod apart;
 mod beside;

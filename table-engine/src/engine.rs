@@ -101,7 +101,7 @@ fn start(
     options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok()
 }
 
-/// Counters of calls, for faults that are injected into every n-th call.
+/// Counters of calls, for faults injected into every n-th call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pub(crate) all: AtomicU32,

@@ -19,7 +19,7 @@ pub enum Step {
     Acknowledge,
     /// Create the next journal file.
     JournalCreate,
-    /// Start a checkpoint: recent rows are frozen, and the journal is rotated.
+    /// Start a checkpoint: the memtable is frozen, and the journal is rotated.
     Freeze,
     /// Write frozen rows as new runs of the base.
     CheckpointWrite,

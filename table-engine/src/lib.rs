@@ -2,8 +2,8 @@
 //!
 //! Overview:
 //! - The **journal** makes a write durable: frames in append-only files, with one sync for all waiting writers.
-//! - **Recent** contains the rows written since the last checkpoint, in a persistent map, so a clone of it is a snapshot. The **base** contains the
-//!   other rows, in sorted runs on disk; checkpoints add to it, and a background thread merges it in slices.
+//! - The **memtable** contains the rows written since the last checkpoint, in a persistent map, so a clone of it is a snapshot. The **base** contains
+//!   the other rows, in sorted runs on disk; checkpoints add to it, and a background thread merges it in slices.
 //! - One thread, the committer, changes the **state**; readers load it as a whole and never wait.
 //!
 //! `docs/format.md` describes the file formats.

@@ -1,4 +1,4 @@
-//! Recent rows: rows that are not yet in the base, in a persistent map whose clone is a snapshot.
+//! The memtable: rows that are not yet in the base, in a persistent map whose clone is a snapshot.
 
 use imbl::OrdMap;
 use table_store::row::Row;

@@ -14,7 +14,7 @@ use crate::decision::Decision;
 pub(crate) enum Request {
     /// A change to the tables.
     Write(Write),
-    /// Write the recent rows into the base, and compact it if `compact`.
+    /// Write the memtable's rows into the base, and compact it if `compact`.
     Checkpoint { compact: bool, answer: Sender<Result<()>> },
     /// Make everything durable and stop.
     Close { answer: Sender<Result<()>> },

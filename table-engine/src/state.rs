@@ -16,8 +16,8 @@ use crate::key::{self, Key, Span, SplitKey};
 use crate::recent::Recent;
 use crate::statistics::Statistics;
 
-/// Tables and rows at one moment. If several layers have an entry for a key, recent rows take precedence over frozen rows, and frozen rows over the
-/// base.
+/// Tables and rows at one moment. If several layers have an entry for a key, rows of the memtable take precedence over frozen rows, and frozen rows
+/// over the base.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) catalog: Catalog,

@@ -58,7 +58,7 @@ mod tests {
 
     impl Drop for Panics {
         fn drop(&mut self) {
-            panic!("a waker panics as it goes");
+            panic!("a waker panics when dropped");
         }
     }
 

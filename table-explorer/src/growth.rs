@@ -57,7 +57,7 @@ impl Growth {
         self.file.run(move |content| content.of(&store)).await
     }
 
-    /// Takes the sample of one moment: the size of the store, and the tables of a small store that was written to since they were read last.
+    /// Takes the sample of one moment: the size of the store, and the tables of a small store that was written to since the last sample.
     pub(crate) async fn sample(&self, store: &str, engine: &Engine, known: &Arc<Known>, now: DateTime<Utc>) {
         let failure = self.try_sample(store, engine, known, now).await.err();
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.map(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! The notebook: queries that readers saved, and those that ran last, in memory or in a file.
+//! The notebook: queries that readers saved, and the latest ones that ran, in memory or in a file.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{Failure, Result};
 use crate::json_file::JsonFile;
 
-/// The most queries of the history; saved ones are kept until they are removed.
+/// The maximum number of queries of the history; saved ones are kept until they are removed.
 const HISTORY: usize = 100;
 /// The most saved queries, and the longest query in bytes.
 const SAVED: usize = 1_000;

@@ -38,7 +38,7 @@ impl Source {
         Self { tables, queues: None, engine: None, name, notebook: None, growth: None, load: None }
     }
 
-    /// Adds the engine behind the tables, whose statistics, checks and queues are shown.
+    /// Adds the engine that contains the tables, whose statistics, checks and queues are shown.
     #[must_use]
     pub fn with_engine(self, engine: Engine) -> Self {
         let queues = self.queues.or_else(|| Some(DynQueueStore::new(engine.clone())));

@@ -78,13 +78,13 @@ async fn with(rows: impl Iterator<Item = (String, String)>) -> (Counting, Browse
     (store, browser)
 }
 
-/// Returns the address of the page behind a page.
+/// Returns the address of the page after a page.
 fn next(page: &str) -> Option<String> {
     let tag = page.split("<a ").find(|tag| tag.starts_with("class=\"btn next\" data-next"))?;
     Some(tag.split("href=\"").nth(1)?.split('"').next()?.replace("&amp;", "&"))
 }
 
-/// Returns the resident memory of this process in bytes, where the system says it.
+/// Returns the resident memory of this process in bytes, where the system reports it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;

@@ -31,8 +31,8 @@
 //! the rows.
 //!
 //! # When not to
-//! For an account: it has no files of the engine. It replicates its data and keeps no earlier states; `tables backup` saves them. To copy tables between
-//! stores, use [`migrate`](crate::migrate).
+//! Do not use this module for an account, which has no engine files. An account replicates its data but keeps no earlier states; use `tables backup`
+//! for them. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -109,7 +109,7 @@ impl BlobBackup {
     /// # Errors
     /// - `FolderNotOurs` if the prefix contains other blobs, or a backup that this one cannot replace.
     /// - `Corrupted` if a row file of the engine cannot be read.
-    /// - Any error from `Engine::checkpoint` or of the blob store.
+    /// - Any error from `Engine::checkpoint` or the blob store.
     pub async fn back_up(&self, engine: &Engine) -> Result<CopyReport> {
         let manifest = self.read(MANIFEST).await?;
         let earlier = self.read(BASE).await?;

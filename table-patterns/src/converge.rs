@@ -56,9 +56,9 @@ pub(crate) struct Part<W> {
 #[derive(Debug)]
 pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
-    /// Writes of items that follow once all their parts are written.
+    /// Final writes of items, made once all parts of the item are written.
     pub(crate) last: Vec<Part<W>>,
-    /// Items that replace input items in the next round, with more information about them.
+    /// Items to process in the next round in place of input items, with the additional information found so far.
     pub(crate) again: Vec<(usize, I)>,
     /// Input items that another writer changed in the meantime.
     pub(crate) lost: Vec<usize>,
@@ -232,7 +232,7 @@ async fn write_run<D: Derive>(
 /// Submits operations of one partition.
 ///
 /// # Errors
-/// Any error from the store, or of a transaction that is too large.
+/// Any error from the store; the error of a transaction that is too large.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,8 +1,8 @@
 //! Denormalisation: properties of one entity copied into others and kept consistent (PAT-DEN).
 //!
 //! # Context
-//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both takes two
-//! requests; a copy in the department takes one. In return, a change of the manager must reach every department that she manages.
+//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both takes two requests; a copy
+//! in the department takes one. In exchange, a change of the manager must reach every department that she manages.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -56,8 +56,9 @@
 //!   poison, which names the entities.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
-//! - Copies that a later release declares are *announced*: programs of the older release write on without them, until the
-//!   [backfill](crate::Entities::backfill_copies) of the sources and that of the holders begin. Each completes what older programs missed.
+//! - Copies that a later release declares are *announced*: programs of the older release continue to write without them until the
+//!   [backfills](crate::Entities::backfill_copies) of the sources and of the holders begin. Each backfill adds the copies that older programs
+//!   omitted.
 //! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either type does not
 //!   compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A [unit](crate::unit) reads sources and
 //!   holders when it is committed.

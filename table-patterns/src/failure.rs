@@ -1,8 +1,8 @@
-//! Classification of errors, for all patterns that retry, set work aside, or continue without an item.
+//! Classification of errors, for all patterns that retry, set work aside, or skip an item.
 
 use table_core::error::{Error, ErrorCode};
 
-/// What an error means for the failed work.
+/// The consequence of an error for the failed work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// A failure of the store, the network or a credential, or contention. The same work can succeed later, and never becomes poison.

@@ -42,7 +42,7 @@ pub(crate) enum Fault {
     Before(ErrorCode),
     /// The request takes effect, but its response is lost (CON-11).
     After(ErrorCode),
-    /// Another writer acts before the request.
+    /// Runs an action of another writer before the request.
     Meanwhile(Box<dyn FnOnce() + Send>),
 }
 

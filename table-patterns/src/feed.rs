@@ -78,8 +78,8 @@
 //! ```
 //!
 //! # When not to
-//! If the order does not matter, use an [`Intent`](crate::outbox::Intent), which costs nothing once it is processed. A feed of all partitions does
-//! not exist: each partition has a feed, and readers merge them.
+//! If the order does not matter, use an [`Intent`](crate::outbox::Intent), which costs nothing once it is processed. No feed covers all partitions:
+//! each partition has its own feed, and readers merge the feeds.
 
 mod backfill;
 mod head;

@@ -1,8 +1,8 @@
-//! The fence of a backfill, of an index, copies or a feed: the pass begins once no write of a program with an older schema can take effect any more.
+//! The fence of a backfill (of an index, copies or a feed). It delays the pass until no write of a program with an older schema can take effect.
 //!
-//! Until then older programs may write. Each leaves a sighting before it writes, and reads the schema again after the sighting. The fence refuses
-//! older programs only after none was seen for [`LAST_REQUESTS`], and reads the last sighting again afterwards. `docs/models/backfill.rs` checks
-//! this protocol.
+//! Until then, older programs may write. Each records a sighting before it writes, and reads the schema again after the sighting. The fence refuses
+//! older programs only after none was seen for [`LAST_REQUESTS`], and then reads the last sighting again. `docs/models/backfill.rs` checks this
+//! protocol.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use table_core::table::{SchemaRecord, Sightings};
 
 use crate::entities::Entities;
 
-/// The time after which no request of a program can take effect that was admitted before, by the clock of the store.
+/// The time after which no previously admitted request can take effect, by the store's clock.
 ///
-/// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at
-/// most 15 minutes ahead, and a write that this program dates later is accepted for at most 15 minutes after its date. The rest is for
-/// the operation between the two: a lease of five seconds, reads, and repetitions.
+/// The service refuses a request whose date is more than 15 minutes off (AUTH-9). A sighting therefore comes from a program whose clock is at most 15
+/// minutes ahead, and a later write of this program is accepted for at most 15 minutes after its date. The remaining time is for the operation
+/// between the two: a lease of five seconds, reads, and retries.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
-/// The position of a backfill between the refusal of older programs and its pass: this word, the time of the refusal, and a random number.
+/// The first word of a backfill's position between the refusal of older programs and the pass. The time of the refusal and a random number follow.
 const CLOSING: &str = "closing";
 
-/// The delay before a run retries after it met another run.
+/// The delay before a retry if another run is in progress.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The decision of the fence.
@@ -31,11 +31,11 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(crate) enum Fence {
     /// The pass begins or continues at this position.
     Passed(String),
-    /// Older programs may have requests in flight, at least for the given time.
+    /// Older programs may have requests in flight for at least the given time.
     Waits(Duration),
 }
 
-/// Returns the rest of the time in which requests sent before `since` can take effect; `None` if it is over.
+/// Returns the remaining time in which requests admitted before `since` can take effect; `None` if it has passed.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let passed = Duration::from_nanos(now.saturating_sub(since).saturating_mul(100));
     LAST_REQUESTS.checked_sub(passed).filter(|rest| !rest.is_zero())
@@ -46,8 +46,8 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Decides whether the pass of a pending part, by its note, may begin or continue. `start` is the position at which it begins. Without older
-    /// programs it may always do so.
+    /// Decides whether the pass of the pending part with this note may begin or continue. `start` is the position at which it begins. Without older
+    /// programs, it always may.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,
@@ -71,13 +71,13 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
                 if let Some(rest) = rest(seen.now, *first).max(rest_of_sighting(&seen)) {
                     return Ok(Fence::Waits(rest));
                 }
-                // The time alone is the same for runs that read it together, and one of them could end the refusal of another.
+                // Concurrent runs may read the same time. Without the random number, one of them could end the refusal of another.
                 let closing = format!("{CLOSING} {} {:016x}", seen.now, self.retry.runtime().random());
                 self.table.update_schema_record(|layout| close(layout, note, &closing)).await?;
                 closing
             }
         };
-        // IMPORTANT: older programs are refused from here on. One that was admitted before has left a sighting, which this reads.
+        // IMPORTANT: older programs are refused from here on. A program that was admitted before has recorded a sighting, which this call reads.
         let left = rest_of_sighting(&self.table.sightings().await?);
         let next = if left.is_none() { Some(start) } else { None };
         let layout = self.table.update_schema_record(|layout| settle(layout, note, &closing, next)).await?;
@@ -87,7 +87,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         })
     }
 
-    /// Lets the pass begin or continue without older programs.
+    /// Lets the pass begin or continue without waiting for older programs.
     async fn skip_fence(&self, note: &str, start: &str) -> Result<Fence> {
         let layout = self.table.update_schema_record(|layout| skip(layout, note, start)).await?;
         Ok(Fence::Passed(layout.progress.get(note).map_or_else(|| start.to_owned(), String::clone)))

@@ -48,7 +48,7 @@ where
     )
 }
 
-/// Creates entity handles. Implemented for every [`TableStore`].
+/// A store that creates entity handles. Implemented for every [`TableStore`].
 pub trait EntityStore: TableStore + Clone + 'static {
     /// Returns the handle on the table in the schema of `E`, with everything that `E` declares. Sends no request.
     ///

@@ -35,11 +35,11 @@
 //!   Each record is settled by [`settle`](crate::Entities::settle), which reads the current entity, possibly late, twice and in any order. The entry
 //!   of the recorded change is written under a guard that contains the newest change settled there: a worker that was suspended or got a stale read
 //!   is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify)
-//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second is settled. Its record is retried with growing delays
-//!   until one of them gives the value up; a [check](crate::Entities::check) reports both.
+//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second is settled. Its record is retried with growing delays until
+//!   one of them releases the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition,
-//!   eventually consistent in other partitions. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs without a name,
-//!   from before a change or after a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was
+//!   eventually consistent in other partitions. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs that no entity
+//!   names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was
 //!   overtaken by a collection starts again.
 //! - An index is used only when it is complete: [`IndexState`]. A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs of an older release may write without the index.
@@ -75,7 +75,7 @@
 //!   until it is collected.
 //! - A backfill and a repair write the entities that they index, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
 //! - A guard remains after its entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
-//!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that were not changed for days.
+//!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it is opened. The
 //!   claims are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
 //! - Index rows of an earlier layout are not found if the present layout cannot produce their keys, and remain.

@@ -105,7 +105,7 @@ pub trait Participant<E>: Send + Sync {
     /// exist.
     ///
     /// # Errors
-    /// Any error from [`Changes`] or of the participant, in which case the entity is not written.
+    /// Any error from [`Changes`] or the participant, in which case the entity is not written.
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Patience {
 pub(crate) struct Alarm(Mutex<Option<Shared<BoxFuture<'static, ()>>>>);
 
 impl Patience {
-    /// Creates the patience of a queue with an alarm that outlives the queue.
+    /// Creates the time-out of a queue with an alarm that outlives the queue.
     pub(crate) fn with(alarm: &Arc<Alarm>) -> Self {
         Self { given: AtomicU64::default(), alarm: Arc::clone(alarm) }
     }
@@ -30,7 +30,7 @@ impl Patience {
         self.given.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits for a turn; `None` if no task got one for this time.
+    /// Waits for a turn; `None` if no task got a turn within this time.
     pub(crate) async fn wait<T>(
         &self,
         mut turn: impl Future<Output = T> + Unpin,

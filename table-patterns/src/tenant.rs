@@ -1,14 +1,14 @@
-//! Tenants: everything of one tenant, in one or several tables, counted, exported, imported, copied and erased as one thing.
+//! Tenants: count, export, import, copy or erase all data of one tenant, in one or several tables.
 //!
 //! # Context
-//! A tenant leaves and wants its data, moves to another account, or must be erased. Its data are more than the rows of its partition: *remote rows*,
-//! which are index rows and copies in other partitions or tables, members of lists, references, registrations, blobs. A loop over the rows of a
-//! partition misses them. It also loses the state of sequences, so that a copy numbers its next entity with a number that is taken.
+//! A tenant leaves and wants its data, moves to another account, or must be erased. Its data includes more than the rows of its partition: *remote
+//! rows* (index rows and copies in other partitions or tables), members of lists, references, registrations and blobs. A loop over the rows of a
+//! partition misses them. It also loses the state of sequences, so a copy would assign a number twice.
 //!
 //! # Places
-//! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of whole partitions. Each entity
-//! type is registered with its handle. The remote rows follow from the declarations of the registered types. If a registered type shares
-//! its table with a type that has remote rows and is not registered, every verb is refused.
+//! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of whole partitions. Each entity type is
+//! registered with its handle. The remote rows follow from the declarations of the registered types. If a registered type shares its table with an
+//! unregistered type that has remote rows, every function fails.
 //!
 //! # Verbs
 //! | verb | effect |
@@ -20,35 +20,35 @@
 //! | [`erase`](Tenant::erase) | deletes everything, and proves it |
 //!
 //! # Lines
-//! A line is a JSON object with one member: `Tenant`, the header; `Row`, with the entity in the JSON of the service; `Blob`, a part of a blob
-//! in base64; `End`, the last line. Every value is exact. Timestamps are not exported, as a store assigns its own; recorded steps keep theirs
-//! as a version.
+//! A line is a JSON object with one member: `Tenant`, the header; `Row`, with the entity in the JSON of the service; `Blob`, a part of a blob in
+//! base64; `End`, the last line. Every value is exact. Timestamps are not exported, because the target store assigns new ones; recorded steps keep
+//! theirs as a version.
 //!
 //! # Guarantee
-//! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue where they were, cursors
-//!   of feeds remain valid, recorded steps are performed, also those that were set aside.
+//! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, cursors of
+//!   feeds remain valid, and recorded steps are performed, including those that were set aside.
 //! - The imported steps are sealed with the key of the importing program: import only files that you trust.
 //! - Guards against late workers and references to holders of copies are not exported. An import derives them again.
 //! - Under another name, addresses of blobs are adapted. A row that contains the name of its partition is refused, and so are recorded steps:
 //!   run a worker until they are done.
-//! - An interrupted verb is repeated, or continued from a stored position. Rows that are already in place are written or skipped again.
+//! - Repeat an interrupted call, or continue it from a stored position. Rows that are already in place are written again or skipped.
 //!
 //! # Cost
-//! An export and a count read each row once. An import writes up to 100 rows of a partition in a transaction; then it reads the imported entities
-//! that have remote rows, and settles each of these rows as a worker does. An erasure reads each row, removes the remote rows one by one, and deletes
-//! in transactions of 100. Its proof reads the partitions again, and the remote indexes of the registered types completely, of all tenants.
+//! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction; it then reads the imported entities that
+//! have remote rows, and settles each of these rows as a worker does. An erasure reads each row, removes the remote rows one by one, and deletes in
+//! transactions of 100. Its proof reads the partitions again, and all remote indexes of the registered types, including the entries of other tenants.
 //!
 //! # Bounds
 //! - Stop the writers of the tenant during an export, an import and an erasure.
 //! - [Views](crate::view) of the entities are separate places: register the tables of their rows. A view that sums several tenants must be
 //!   rebuilt after an erasure, because the feed is erased, too.
-//! - Rows that handlers of recorded steps wrote to other tables are not known: register these tables.
-//! - A guard of an index row that was removed earlier stays until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An earlier
-//!   blob of a list that several tenants share stays until the collector of orphans deletes it.
+//! - Rows that handlers of recorded steps wrote to other tables are unknown: register these tables.
+//! - The guard of an index row that was removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
+//!   earlier blob of a list that several tenants share remains until the orphan collector deletes it.
 //! - Backups and queue messages are not changed. Messages contain only keys.
 //!
 //! # When not to
-//! If each tenant has its own tables or its own store: drop them, or copy the folder.
+//! If each tenant has separate tables or a separate store, drop the tables, or copy the folder.
 //!
 //! ```
 //! use table_patterns::sequence::GaplessSequence;
@@ -184,7 +184,7 @@ impl Tenant {
         self.with(&Entities::from(table.clone()), selection)
     }
 
-    /// Registers an entity type with a table for each period: all existing tables.
+    /// Registers an entity type with one table per period; all existing tables are included.
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).
@@ -204,7 +204,7 @@ impl Tenant {
         Ok(self.with_member(place, InPeriods(tables.clone())))
     }
 
-    /// Registers the blobs of an entity type whose handle is registered already.
+    /// Registers the blobs of an entity type whose handle is already registered.
     ///
     /// # Errors
     /// `InvalidInput` if the table is not registered.
@@ -260,7 +260,7 @@ fn partitions<E, C: Class>(selection: Selection<E, C>) -> Result<Vec<Partitions>
     selection.into_ranges()?.iter().map(Partitions::of).collect()
 }
 
-/// Adds the blobs of lists that lie in the partitions of their entities.
+/// Adds the blobs of lists that are in the partitions of their entities.
 #[cfg(feature = "blobs")]
 fn with_lists<E, S, O>(mut place: Place, entities: &Entities<E, S, O>) -> Result<Place>
 where

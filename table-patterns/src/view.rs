@@ -172,6 +172,6 @@ pub trait View: 'static {
     /// Adds the rows and amounts of one entity to the view. Must be pure: the result may depend only on the entity.
     ///
     /// # Errors
-    /// Any error from [`Projection`], or of the view itself; the next call then tries the change again.
+    /// Any error from [`Projection`] or the view itself; the next call then tries the change again.
     fn project(source: &Self::Source, view: &mut Projection<Self::Row>) -> Result<()>;
 }

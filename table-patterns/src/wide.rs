@@ -176,13 +176,13 @@ pub trait Wide: Sized {
     /// Writes the properties, each under a name in [`PARTS`](Self::PARTS).
     ///
     /// # Errors
-    /// Any error from [`WideWriter::set`], or of the type itself.
+    /// Any error from [`WideWriter::set`] or the type itself.
     fn write(&self, out: &mut WideWriter) -> Result<()>;
 
     /// Creates the value from its header and properties.
     ///
     /// # Errors
-    /// Any error from [`WideReader::get`], or of the type itself.
+    /// Any error from [`WideReader::get`] or the type itself.
     fn read(header: Self::Header, properties: &WideReader<'_>) -> Result<Self>;
 
     /// Returns the names of all properties, in the order of the parts.

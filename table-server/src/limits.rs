@@ -16,8 +16,8 @@ pub struct ServerLimits {
     pub body_bytes: usize,
     /// The maximum number of open connections that have sent a verified request, which is one with a valid signature or token.
     pub connections: usize,
-    /// The maximum number of open connections that have not sent a verified request. If it is exceeded, the oldest connection of the address with the
-    /// most such connections is closed.
+    /// The maximum number of open connections that have not sent a verified request. If it is exceeded, the oldest connection of the IPv4 address or
+    /// IPv6 /64 network with the most such connections is closed.
     pub unauthenticated_connections: usize,
     /// The time limit for the first verified request of a connection, from the moment at which it is accepted.
     pub first_request: Duration,

@@ -35,7 +35,7 @@ pub struct Operation {
 pub enum RowState {
     /// The entity does not exist.
     Absent,
-    /// The entity exists in this version.
+    /// The entity exists with this version.
     Present(IfMatch),
 }
 

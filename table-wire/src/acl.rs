@@ -25,9 +25,9 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
     write_with(policies, ticks::write, true)
 }
 
-/// Returns the body of a response that lists the policies of a table or queue. Instants have seven digits of a fraction, as in the
-/// responses of the service. The client `azure-storage` for JavaScript cannot read an instant without a fraction. A policy without values
-/// has no `AccessPolicy`: `azure-data-tables` for Python returns `None` for it.
+/// Returns the body of a response that lists the policies of a table or queue. Instants have seven fractional digits, as in the responses of the
+/// service. The client `azure-storage` for JavaScript cannot read an instant without a fraction. A policy without values has no `AccessPolicy`:
+/// `azure-data-tables` for Python returns `None` for it.
 ///
 /// ```
 /// use chrono::DateTime;

@@ -133,7 +133,7 @@ fn a_store_that_vanishes_is_named_and_the_copy_continues_afterwards() {
     assert!(text.contains("1 row, verified"), "{text}");
 }
 
-/// A disk without room, as far as one can be had without rights: a device that refuses every write.
+/// A full disk, as far as a test without privileges can have one: a device that refuses every write.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_and_no_file_is_left_half_written() {

@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use table_core::TableEntity;
 
-/// The most kills of one command before it runs to its end.
+/// The maximum number of kills of one command before it runs to its end.
 const ROUND: usize = 10;
 
 fn kills() -> usize {
@@ -108,7 +108,7 @@ fn killed_imports_copies_syncs_and_deletions_lose_and_duplicate_nothing() {
         || remove(at, &["copied", "copy.state"]),
         || is_whole("copied"),
     );
-    // A mirror with rows of its own, and without others.
+    // A mirror that has additional rows, and lacks others.
     let different = || {
         remove(at, &["mirror"]);
         run(at, "import Things in.jsonl --store mirror");

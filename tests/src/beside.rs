@@ -11,7 +11,7 @@ pub const PLACE: &str = "CONNECTION_STRING";
 pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &str) -> ExitCode {
     let mut words = words.into_iter();
     let Some(program) = words.next() else {
-        eprintln!("{name}: name a command, with {PLACE} where the connection string is to stand");
+        eprintln!("{name}: name a command, with {PLACE} in place of the connection string");
         return ExitCode::FAILURE;
     };
     let arguments = words.map(|word| if word == PLACE { OsStr::new(connection).to_owned() } else { word });

@@ -43,7 +43,7 @@ pub fn install(name: &str, files: &[(&str, &str)]) -> Result<PathBuf, NotInstall
     let failed = |error| NotInstalled::because("the folder of the packages cannot be written", error);
     fs::create_dir_all(&folder).map_err(failed)?;
     let guard = File::create(folder.join("lock")).map_err(failed)?;
-    // The system releases the lock when the file is closed, also if the process is killed.
+    // The system releases the lock when the file is closed, even if the process is killed.
     guard.lock().map_err(failed)?;
     let wanted: String = files.iter().map(|(_, text)| *text).collect();
     if fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == wanted) {

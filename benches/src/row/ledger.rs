@@ -17,7 +17,7 @@ use crate::peer::sqlite::Sqlite;
 use crate::report::{OURS, Report, Target};
 use crate::stage::Stage;
 
-/// The numbers of concurrent tasks that post.
+/// The numbers of concurrent tasks, with their labels.
 const TASKS: [(&str, usize); 5] =
     [("1 task", 1), ("2 tasks", 2), ("4 tasks", 4), ("8 tasks", 8), ("16 tasks", 16)];
 /// The number of loads of each ledger.

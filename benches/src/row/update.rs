@@ -16,14 +16,14 @@ use crate::stage::Stage;
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let tables = &stage.tables;
     let mut alone = read(stage, tables)?;
-    let mut beside = read(stage, tables)?;
+    let mut disturbed = read(stage, tables)?;
     let others = Places::new(stage.options.entities, 23);
     let contenders = vec![
         Contender::new("during updates", move |time| {
             let over = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 let updater = scope.spawn(|| update_on(tables, &others, &over));
-                let rate = repeat(time, 64, &mut beside);
+                let rate = repeat(time, 64, &mut disturbed);
                 over.store(true, Ordering::Relaxed);
                 updater.join().map_err(|_| "the updater panicked")??;
                 rate

@@ -40,7 +40,7 @@ impl Counted {
         Self { store, queues, now, rows: rows.to_owned() }
     }
 
-    /// Returns the runtime of handles: the clock of the store, and delays that end immediately.
+    /// Returns the runtime of handles: the store's clock, and delays that end immediately.
     fn runtime(&self) -> Runtime {
         Runtime::new().clock(clock(&self.now)).sleep_by(|_| Box::pin(async {})).seed(1)
     }

@@ -95,8 +95,8 @@ async fn main() -> Result<()> {
 
     // Index rows agree with the tickets, and nothing waits or failed.
     assert!(tickets.check().run().await?.is_clean());
-    let depth = outbox.backlog().await?;
-    assert_eq!((depth.waiting, depth.poison), (0, 0));
+    let backlog = outbox.backlog().await?;
+    assert_eq!((backlog.waiting, backlog.poison), (0, 0));
 
     // A backup, and a drill: restore it, check every byte, ask a question.
     store.backup("helpdesk.backup").await?;

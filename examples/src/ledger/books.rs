@@ -260,7 +260,7 @@ impl Bookkeeping {
         closed.await.map(drop)
     }
 
-    /// Returns the present balance of an account in cents.
+    /// Returns the current balance of an account in cents.
     ///
     /// # Errors
     /// Any error from the store.

@@ -147,7 +147,7 @@ pub struct Posting {
     pub reference: String,
 }
 
-/// The present balances of 200 accounts: `contoso` / `balances_0000`.
+/// The current balances of 200 accounts: `contoso` / `balances_0000`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -201,7 +201,7 @@ pub struct Request {
     pub id: String,
     /// The entry that it posted.
     pub entry: u32,
-    /// The postings that it asked for.
+    /// The requested postings.
     #[property(json)]
     pub lines: Vec<Line>,
 }

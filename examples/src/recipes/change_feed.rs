@@ -50,7 +50,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         feed.submit(table, change, &[entry]).await?;
     }
 
-    // The readers keep a model, and a text with their position.
+    // Each reader has a model of the rows, and its position as a string.
     let mut rain: BTreeMap<String, f64> = BTreeMap::new();
     let mut answer = Grid::new(["Reader", "#Changes", "Last", "#Days known", "#Millimetres"]);
     let mut stored = to_text(&Cursor::default())?;

@@ -46,7 +46,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let line = |airport: &Airport| format!("[\"USA_{}\",\"iata_{}\"]", airport.state, airport.iata);
     assert_eq!(named, greenville.iter().map(line).collect::<Vec<_>>());
 
-    // By code there is one airport, and a copy under the code is one request.
+    // A code belongs to one airport, so a read of the copy under the code is one request.
     let by_code = || Airport::by_code("GWO");
     let found = airports.get_eventual(by_code()).await?;
     let greenwood = of(&|airport| airport.iata == "GWO");

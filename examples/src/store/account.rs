@@ -19,7 +19,7 @@ use crate::store::{DeleteContainer, Run, Store};
 /// `table-server`.
 ///
 /// # Errors
-/// Any error from [`AzureTables::from_connection_string`], or of creating the container.
+/// Any error from [`AzureTables::from_connection_string`] or from creating the container.
 pub async fn azure(connection_string: &str) -> Result<Store> {
     let name = format!("cookbook{:016x}", RandomState::new().hash_one(connection_string.len()));
     let account = AzureTables::from_connection_string(connection_string)?;

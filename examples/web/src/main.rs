@@ -39,7 +39,7 @@ struct Listing {
 
 type Orders = Table<Order, Engine>;
 
-/// An error of the store as an HTTP response.
+/// An error from the store as an HTTP response.
 struct Failure(Error);
 
 impl From<Error> for Failure {
@@ -115,7 +115,7 @@ async fn write(
     match outcome {
         Ok(version) if condition.is_none() => Ok((StatusCode::CREATED, etag(&version)).into_response()),
         Ok(version) => Ok((StatusCode::NO_CONTENT, etag(&version)).into_response()),
-        // A repetition of a request whose response was lost finds its own write.
+        // A retry of a request whose response was lost finds its own write.
         Err(error) if error.is_already_exists() || error.is_precondition_failed() => {
             match orders.get(Order::key(&order.customer, number)).await? {
                 Some(found) if *found.value() == order => {

@@ -23,7 +23,7 @@ pub(super) struct Described {
     pub(super) entities: u64,
     pub(super) fields: BTreeMap<String, Field>,
     pub(super) layouts: Vec<Layout>,
-    pub(super) patterns: Vec<Asked>,
+    pub(super) patterns: Vec<Pattern>,
 }
 
 const fn a_minute() -> u32 {
@@ -86,7 +86,7 @@ impl Piece {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct Pattern {
     pub(super) name: String,
     pub(super) per_second: f64,
     pub(super) write: Option<Write>,

@@ -42,8 +42,8 @@ pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workloa
         workload = workload.pattern(&pattern.name, pattern.per_second, move |draw| {
             let values = draw_all(&sources, draw);
             match (&write, &read) {
-                (Some(write), _) => written(&layout, write, &values),
-                (_, Some(read)) => asked(&layout, read, entities, &values),
+                (Some(write), _) => write_step(&layout, write, &values),
+                (_, Some(read)) => read_step(&layout, read, entities, &values),
                 (None, None) => Err(Error::of(WorkloadFault::Kind(name.clone()))),
             }
         });
@@ -77,7 +77,7 @@ fn draw_all(sources: &Sources, draw: &mut Draw<'_>) -> BTreeMap<String, Drawn> {
     sources.iter().map(one).collect()
 }
 
-fn written(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> Result<Step> {
+fn write_step(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> Result<Step> {
     // An invalid RowKey is an error of the file, even though only the partition is relevant here.
     key::text(&layout.row_key, values)?;
     let entities = write.copies.saturating_add(1);
@@ -86,7 +86,7 @@ fn written(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> 
     Ok(Step { class: None, reads: 0, writes: 1, entities, bytes, touches, ranges: Vec::new() })
 }
 
-fn asked(layout: &Layout, read: &Read, entities: u64, values: &BTreeMap<String, Drawn>) -> Result<Step> {
+fn read_step(layout: &Layout, read: &Read, entities: u64, values: &BTreeMap<String, Drawn>) -> Result<Step> {
     let class = key::class(layout, &read.given);
     let looked_at = match class {
         QueryClass::Point => 1,

@@ -180,11 +180,11 @@ impl<S: TableStore> TableStore for Meter<S> {
         let partition_key = query.keys.partition_key.single();
         {
             let mut state = self.state();
-            let mut asked = Counts::one(class, further);
+            let mut request = Counts::one(class, further);
             // A page after the first one belongs to a query that was already counted. It neither starts nor ends a fan-out.
-            asked.fan_outs =
+            request.fan_outs =
                 u64::from(!further && class != QueryClass::Point && state.begins_fan_out(table, query));
-            state.reading.add(Some(table.as_str()), partition_key, asked);
+            state.reading.add(Some(table.as_str()), partition_key, request);
         }
         let page = self.store.query(table, query, from).await?;
         let returned = page.rows.len() as u64;
@@ -211,9 +211,9 @@ impl<S: TableStore> TableStore for Meter<S> {
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let partition_key = transaction.partition_key().as_str().to_owned();
         let (operations, bytes) = (transaction.operations().len() as u64, transaction.bytes() as u64);
-        let asked =
+        let request =
             Counts { requests: 1, transactions: 1, operations, bytes_written: bytes, ..Counts::default() };
-        self.count(Some(table), Some(&partition_key), asked);
+        self.count(Some(table), Some(&partition_key), request);
         let committed = self.store.submit(table, transaction).await?;
         self.record(|| Recorded {
             table: table.as_str().to_owned(),

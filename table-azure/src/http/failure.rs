@@ -36,7 +36,7 @@ impl Failure {
         let transient = matches!(answer.status, 408 | 429 | 500 | 502 | 503 | 504);
         // Throttling rejects a request before it has any effect. A 503 without a service error may come from a gateway.
         let throttled = answer.status == 429 || service.code() == Some("ServerBusy");
-        // A gateway answers with 5xx statuses of its own (507, 520 to 527, 598) after it has forwarded a request.
+        // A gateway may respond with its own 5xx statuses (507, 520 to 527, 598) after it has forwarded a request.
         let of_gateway = answer.status >= 500 && !body.known;
         Self {
             error: Error::new(code, service.summary()).with_source(service),
@@ -63,7 +63,7 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for an error of this client before anything was sent.
+    /// Creates the failure for a client-side error that occurred before anything was sent.
     pub(crate) fn of_error(error: Error) -> Self {
         let (status, known, transient, into_ambiguous) = (None, false, false, false);
         Self { error, status, known, transient, into_ambiguous, after: None }

@@ -152,7 +152,7 @@ impl Pipeline {
             }
             failure.into_ambiguous |= doubt;
             if !failure.transient {
-                // The service has responded, which replenishes the budget.
+                // A response from the service replenishes the budget.
                 inner.budget.give_back(retry > 0);
                 return Err(failure);
             }

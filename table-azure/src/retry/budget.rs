@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// The tokens of one retry. A success returns the tokens of its last retry, or one token if it needed no retry.
+/// The cost of one retry in tokens. A success returns the tokens of its last retry, or one token if it needed no retry.
 const REPETITION: u32 = 10;
 
 /// The remaining retries.

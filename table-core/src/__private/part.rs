@@ -93,7 +93,7 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// Returns the lower bound. In the last part of a key, a value is exactly one string; before other parts, it stands for all strings that start with
+/// Returns the lower bound. In the last part of a key, a value is exactly one string; before other parts, it represents all strings that start with
 /// it.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {

@@ -11,7 +11,7 @@ use super::message::Message;
 /// Returns the form of a part, or rejects a codec that does not suit the field (`KeyCodec::FAULT`).
 ///
 /// # Panics
-/// At compile time, with the message of the fault.
+/// Panics at compile time with the message of the fault.
 #[must_use]
 pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form {
     match fault {

@@ -50,7 +50,7 @@ impl<E, T> KeyColumn<E, T> {
         0
     }
 
-    /// Returns a marker for a key field, which copies store as a property. For generated code.
+    /// Returns `true`, because this column is a key field, which copies store as a property. For generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {

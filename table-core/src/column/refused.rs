@@ -21,7 +21,7 @@ pub trait IsProperty<E> {}
 )]
 pub trait Searchable {}
 
-/// A column with a comparison of another name. No column implements it.
+/// A column with comparison methods under the names of other libraries. No column implements it.
 #[diagnostic::on_unimplemented(
     message = "[T197] a column has no comparison of this name",
     label = "write `eq`, `ne`, `gt`, `ge`, `lt`, `le` or `is_in`, or `is_absent()`",

@@ -9,7 +9,7 @@ use crate::value::EdmType;
 /// Columns of the description: key, content, encoding, width, remark.
 type Line = [String; 5];
 
-/// Prints the schema as a table with one fact in each line.
+/// Prints the schema as a table with one fact per line.
 ///
 /// ```
 /// use table_core::Entity;

@@ -8,7 +8,7 @@ use crate::value::EdmType;
 ///
 /// - Properties and indexes are sorted by name, because a store does not depend on the order of declaration.
 /// - Rust names are labels: they reveal whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
-/// - The text form has one fact in each line, which gives readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
+/// - The text form has one fact per line, which gives readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
 ///
 /// ```
 /// use table_core::Entity;

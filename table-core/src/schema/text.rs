@@ -1,4 +1,4 @@
-//! The text form of a stored schema: one fact in each line.
+//! The text form of a stored schema: one fact per line.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;

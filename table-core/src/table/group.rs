@@ -50,7 +50,7 @@ impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// Any error from [`EntityGroup::from_rows`](crate::group::EntityGroup::from_rows) or of a query.
+    /// Any error from [`EntityGroup::from_rows`](crate::group::EntityGroup::from_rows) or from a query.
     pub async fn read_group<G: GroupOf<E>>(&self, named: Selection<E, G::Named>) -> Result<G> {
         let ranges = named.into_ranges().map(|ranges| ranges.into_iter().map(G::Named::range).collect());
         let pages: Vec<_> = self.source().pages(&Paging::new(ranges)).try_collect().await?;

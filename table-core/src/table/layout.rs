@@ -38,7 +38,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
     ///   indexes, a feed or copies whose backfill has not begun; otherwise it is an error. The stored schema is not changed.
     ///
-    /// The handle and its clones check again when they write after [five seconds](LEASE). An older program that lacks an announced part leaves a
+    /// The handle and its clones check again when they write after [five seconds](LEASE). An older program that lacks an announced part records a
     /// sighting then, which the backfill of that part respects.
     ///
     /// A program with an incompatible schema fails here, before it reads or writes a row. Opening costs one get in addition to the creation, and an
@@ -132,8 +132,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         record::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Measures the time of the store, and returns it with the last sighting of an older program: one that lacks announced parts of the stored
-    /// schema and may write nevertheless. Sends one write and two reads.
+    /// Reads the store's clock, and returns the time with the last sighting of an older program: one that lacks announced parts of the stored schema
+    /// and may still write. Sends one write and two reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};

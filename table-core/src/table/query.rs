@@ -325,7 +325,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// row.
     ///
     /// # Errors
-    /// Any error from [`page`](Self::page) and of `read`.
+    /// Any error from [`page`](Self::page) or `read`.
     pub async fn collect_with<R>(mut self, read: impl Fn(EntityRef<'_>) -> Result<R>) -> Result<Vec<R>> {
         let limit = self.paging.limit.unwrap_or(usize::MAX);
         self.paging.select = Select::All;

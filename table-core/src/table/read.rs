@@ -15,7 +15,7 @@ use crate::table::{Table, request};
 /// Number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
-// The verbs return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a third time at the
+// The functions return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a third time at the
 // `.await`, and report one mistake three times.
 impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Returns the plan of a selection, computed without I/O (design promise 2).

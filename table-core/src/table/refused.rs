@@ -2,7 +2,7 @@
 
 use crate::refused::Refused;
 
-/// A handle that inserts or replaces an entity by one verb. No handle implements it: the methods that require it exist for their message.
+/// A handle with one method for both insert and replace. No handle implements it: the methods that require it exist for their message.
 #[diagnostic::on_unimplemented(
     message = "[T190] a table has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace` or `insert_or_merge`",
@@ -11,7 +11,7 @@ use crate::refused::Refused;
 )]
 pub trait Saves<E>: Refused {}
 
-/// A handle that changes an entity by another verb. No handle implements it.
+/// A handle that changes an entity by a method of another library. No handle implements it.
 #[diagnostic::on_unimplemented(
     message = "[T209] a table has no method of this name: a change reads the entity, and is repeated if another writer changed it",
     label = "write `update({E}::key(…), |entity| …)`",
@@ -29,7 +29,7 @@ pub trait Changes<E>: Refused {}
 )]
 pub trait Finds<E>: Refused {}
 
-/// A handle that writes many entities by one verb. No handle implements it.
+/// A handle with one method that writes many entities. No handle implements it.
 #[diagnostic::on_unimplemented(
     message = "[T192] a table writes several entities in bulk, or in a transaction",
     label = "write `bulk().insert_all(entities)`",
@@ -46,7 +46,7 @@ pub trait WritesMany<E>: Refused {}
 )]
 pub trait Removes<E>: Refused {}
 
-/// A handle that creates its table under another name. No handle implements it.
+/// A handle that creates its table by a method of another library. No handle implements it.
 #[diagnostic::on_unimplemented(
     message = "[T200] a table has no method of this name: `create_if_missing` creates the table and stores its schema",
     label = "write `create_if_missing()`",
@@ -62,7 +62,7 @@ pub trait Creates<E>: Refused {}
 )]
 pub trait ReadsAll<E>: Refused {}
 
-/// A handle that begins a transaction on no partition. No handle implements it.
+/// A handle that begins a transaction without a partition. No handle implements it.
 #[diagnostic::on_unimplemented(
     message = "[T202] a table has no method of this name: a transaction is on one partition",
     label = "write `transaction({E}::partition(…))`",

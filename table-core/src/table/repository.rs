@@ -1,4 +1,4 @@
-//! The verbs that all handles on a table have, for generic code.
+//! The functions that all handles on a table have in common, for generic code.
 
 use crate::entity::{Entity, PlainEntity, Versioned};
 use crate::error::Result;
@@ -51,7 +51,7 @@ pub trait Repository<E: Entity + Send + Sync>:
     /// Any error from [`Table::insert`].
     fn insert(&self, entity: &E) -> impl Future<Output = Result<ETag>> + Send;
 
-    /// Replaces an entity in a version.
+    /// Replaces an entity that satisfies a condition on its version.
     ///
     /// # Errors
     /// Any error from [`Table::replace`].
@@ -73,7 +73,7 @@ pub trait Repository<E: Entity + Send + Sync>:
         change: impl FnMut(&mut E) + Send,
     ) -> impl Future<Output = Result<Versioned<E>>> + Send;
 
-    /// Deletes an entity in a version.
+    /// Deletes an entity that satisfies a condition on its version.
     ///
     /// # Errors
     /// Any error from [`Table::delete`].
@@ -101,7 +101,7 @@ pub trait Repository<E: Entity + Send + Sync>:
     }
 }
 
-/// Implements the verbs of [`Repository`] by the functions of a handle.
+/// Implements the functions of [`Repository`] by delegation to a handle.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __repository_verbs {

@@ -91,7 +91,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.put(entity, OperationKind::Insert)
     }
 
-    /// Adds a replace: the entity must exist in this version (UPD-1).
+    /// Adds a replace: the entity must exist with this version (UPD-1).
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
@@ -104,7 +104,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
     }
 
-    /// Adds a merge: the entity must exist in this version (MRG-1).
+    /// Adds a merge: the entity must exist with this version (MRG-1).
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.
@@ -133,7 +133,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.add(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
 
-    /// Adds a delete: the entity must exist in this version (DEL-2).
+    /// Adds a delete: the entity must exist with this version (DEL-2).
     ///
     /// # Errors
     /// Any error listed in the documentation of the type.

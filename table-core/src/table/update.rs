@@ -129,7 +129,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Works like [`update`](Self::update), but `change` may fail. If it does, its error is returned and nothing is written.
     ///
     /// # Errors
-    /// Any error from [`update`](Self::update) and of `change`.
+    /// Any error from [`update`](Self::update) or `change`.
     pub fn try_update<F: FnMut(&mut E) -> Result<()>>(
         &self,
         from: impl IntoUpdateFrom<E>,

@@ -17,7 +17,7 @@ use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 /// Attributes of fields that declare a key without saying which one.
 const BOTH: [&str; 3] = ["key", "Key", "primary_key"];
 
-/// Attributes that declare a key in other libraries, each with the corresponding keys.
+/// Attributes of other libraries that declare a key, each with the key attributes to suggest.
 const KEYS: &[(&str, &[Symbol])] = &[
     ("key", &[PARTITION_KEY, ROW_KEY]),
     ("Key", &[PARTITION_KEY, ROW_KEY]),

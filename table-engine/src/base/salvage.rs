@@ -98,7 +98,7 @@ fn rewrite(run: &Run, mut writer: RunWriter, lost: &mut Vec<Unreadable>) -> Resu
     if is_empty { Ok(None) } else { Ok(Some(Arc::new(writer.finish()?))) }
 }
 
-/// Returns a version in which damaged runs are replaced with their copies.
+/// Returns a version that refers to the copies of damaged runs instead of the originals.
 fn with_replaced(version: &Version, replaced: &Replaced) -> Result<Version> {
     let mut changed = Version::clone(version);
     for (index, segment) in version.segments().iter().enumerate() {

@@ -23,7 +23,7 @@ use crate::threads::{Thread, Threads};
 /// Longest delay added to one commit group while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// The number of recent deletions that starts a checkpoint. A scan skips each of them until a merge removes the deleted rows.
+/// The number of deletions in the memtable that starts a checkpoint. A scan skips each of them until a merge removes the deleted rows.
 const DELETIONS: usize = 4_096;
 
 /// Returns the estimated bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it frees at least as
@@ -295,7 +295,7 @@ impl Committer {
 }
 
 impl OnDisk {
-    /// Starts a checkpoint of all recent rows.
+    /// Starts a checkpoint of all rows of the memtable.
     fn freeze(&mut self, state: &mut State, timestamp: u64) -> Result<()> {
         // IMPORTANT: between groups. The new journal file starts exactly after the frozen rows.
         let (journal, sequence) = self.journal.rotate()?;

@@ -37,7 +37,7 @@ enum Act {
     TakeBack,
     Publish,
     TakeSnapshot,
-    /// Writes recent rows into the base, or merges the base.
+    /// Writes the memtable's rows into the base, or merges the base.
     Checkpoint,
 }
 
@@ -91,7 +91,7 @@ impl Known {
     }
 }
 
-/// Performs a checkpoint of all recent rows at once, and a merge.
+/// Performs a checkpoint of all rows of the memtable at once, and a merge.
 fn checkpoint(base: &mut Base, state: &mut State) {
     let recent = std::mem::take(&mut state.recent);
     let rows = recent.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The most stores in a file, and the most tables of each. The longest unused stores and the smallest tables are dropped.
+/// The maximum number of stores in a file, and the most tables of each. The longest unused stores and the smallest tables are dropped.
 const STORES: usize = 16;
 const TABLES: usize = 64;
 /// Samples are kept one a minute for an hour, one an hour for two days, and one a day for 400 days. Each pair is an age and the length of the
@@ -115,7 +115,7 @@ fn thin(samples: &mut Vec<Sample>, now: i64) {
 mod tests {
     use super::*;
 
-    /// The most samples of a table: the minutes of an hour, the hours of two days, 400 days, and two where periods meet.
+    /// The maximum number of samples of a table: the minutes of an hour, the hours of two days, 400 days, and two where periods meet.
     const MOST: usize = 61 + 49 + 401;
 
     fn at(seconds: i64, rows: u64) -> Sample {

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::keyed;
 use crate::pages::Context;
 
-/// The rows of one page unless the form says otherwise, and the most.
+/// The default and maximum number of rows of one page.
 pub(crate) const ROWS: usize = 50;
 const MOST: usize = 1_000;
 

@@ -15,9 +15,9 @@ use crate::pages::{Context, change};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The most operations of a transaction (EGT-3).
+/// The maximum number of operations of a transaction (EGT-3).
 const GROUP: usize = 100;
-/// The most rows of one form.
+/// The maximum number of rows of one form.
 const MOST: usize = 1_000;
 
 /// The rows of the form, in the order of their keys.

@@ -73,8 +73,8 @@ fn groups(found: &Statistics) -> [(&'static str, Figures); 5] {
             "Content",
             vec![
                 ("tables", size(found.tables)),
-                ("recent rows", size(found.memtable_rows)),
-                ("memory of recent rows", show::size(found.memtable_bytes)),
+                ("rows in the memtable", size(found.memtable_rows)),
+                ("memory of the memtable", show::size(found.memtable_bytes)),
             ],
         ),
         (

@@ -111,7 +111,7 @@ struct Events {
     is_idle: bool,
 }
 
-/// Streams the entries behind those of the page, as server-sent events. Each is the markup of one item.
+/// Streams the entries after those of the page, as server-sent events. Each is the markup of one item.
 ///
 /// The identifier of an event is its cursor, which a browser sends when it connects again: no entry is lost in between.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
@@ -155,7 +155,7 @@ impl Events {
             let (id, data) = (position::text(&entry.cursor), markup.replace(['\r', '\n'], " "));
             format!("id: {id}\ndata: {data}\n\n")
         };
-        // The cost is sent with each look, also one without an entry: its failure reveals a closed connection.
+        // The cost is sent with each look, even one without an entry: its failure reveals a closed connection.
         let Cost { requests, rows } = self.reader.cost();
         let cost = format!("event: cost\ndata: {requests} {rows}\n\n");
         Some(entries.iter().map(event).chain([cost]).collect::<String>().into())

@@ -20,7 +20,7 @@ use crate::pages::{Context, bulk, entity, load};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The rows of one page unless its address says otherwise, and the most.
+/// The default and maximum number of rows of one page.
 const ROWS: usize = 50;
 const MOST: usize = 1_000;
 
@@ -144,7 +144,7 @@ fn foot(
     }
 }
 
-/// Opens the partition at a key. The form encodes the partition, whose text could turn that of the page.
+/// Opens the partition at a key. The form encodes the partition, whose characters could change the text direction of the page.
 pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     let within = context.request.query("in").unwrap_or_default();
     let mut pairs: Vec<(String, String)> = form_urlencoded::parse(within.as_bytes()).into_owned().collect();
@@ -154,7 +154,7 @@ pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     response::see_other(&link::to(&link::table(table, "p"), &pairs))
 }
 
-/// The states of an entity's indexes as they were read last, with the time; `None` if they were not read.
+/// The states of an entity's indexes as last read, with the time; `None` if they were not read.
 fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Option<Markup> {
     let kept = context.state.catalog.states(table)?;
     let (at, states) = &*kept;

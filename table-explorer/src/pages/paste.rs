@@ -15,7 +15,7 @@ use crate::response::{self, Body};
 use crate::show;
 use table_inspect::record::Record;
 
-/// The most rows of one paste.
+/// The maximum number of rows of one paste.
 pub(super) const MOST: usize = 1_000;
 
 /// Shows the empty form.

@@ -10,9 +10,9 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The most queues that the page lists.
+/// The maximum number of queues that the page lists.
 const QUEUES: usize = 100;
-/// The most messages that the page shows: as many as one request of the service returns.
+/// The maximum number of messages that the page shows: as many as one request of the service returns.
 const MESSAGES: usize = 32;
 
 /// Returns the names of the store's queues; `None` for an account, which only a program with the queue's name can read here.

@@ -18,9 +18,9 @@ use crate::show;
 /// The maximum number of partitions that the page reads, and of rows in each.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
-/// The most queues among which those of outboxes are sought.
+/// The maximum number of queues among which those of outboxes are sought.
 const QUEUES: usize = 1_000;
-/// The most entries of the poison queue that the page shows.
+/// The maximum number of entries of the poison queue that the page shows.
 const ENTRIES: usize = 32;
 
 /// The work of one partition.

@@ -1,4 +1,4 @@
-//! A store that counts the requests of one page, also those that the patterns send.
+//! A store that counts the requests of one page, including those of the patterns.
 
 use std::any::Any;
 use std::fmt;

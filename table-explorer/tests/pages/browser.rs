@@ -1,4 +1,4 @@
-//! A client of an explorer that keeps its cookie and follows redirections, as a browser does.
+//! A client of an explorer that keeps its cookie and follows redirects, as a browser does.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, SET_COOKIE};

@@ -126,7 +126,7 @@ async fn a_feed_is_listed_newest_first() {
 async fn the_engine_shows_figures_and_verifies() {
     let browser = demo().await;
     let page = browser.page("/engine").await;
-    assert!(page.contains("recent rows"));
+    assert!(page.contains("rows in the memtable"));
     let csrf = crate::browser::hidden(&page, "csrf");
     let report = browser.post("/engine/verify", &[("csrf", &csrf)]).await;
     assert!(report.body.contains("no damage was found"), "{}", report.body);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most bytes of one record: more than those of the largest entity.
+/// The maximum number of bytes of one record: more than the largest entity has.
 pub(super) const RECORD: usize = 4 << 20;
 
 /// The state that a reader shares with its [`Limited`] input.

@@ -1,4 +1,4 @@
-//! Where the blobs of a table lie.
+//! The folder that contains the blobs of a table.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ pub(crate) struct BlobFolder {
     pub(crate) blobs: Arc<dyn ObjectStore>,
     /// The folder of the blobs.
     pub(crate) values: Path,
-    /// The folder of the marks of orphans.
+    /// The folder of the marks that identify orphans.
     pub(crate) marks: Path,
-    /// Returns a PartitionKey as a segment of a name, and back.
+    /// Encodes a PartitionKey as a segment of a name.
     pub(crate) encode: fn(&str) -> String,
     pub(crate) decode: fn(&str) -> Option<String>,
     /// `true` if the content of a blob names its partition.

@@ -1,4 +1,4 @@
-//! The backfill of copies that a later release declares: their references, and the copies that older programs did not maintain.
+//! Backfill of copies that a later release declares: adds the references and the copies that older programs did not maintain.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -48,7 +48,7 @@ enum Side {
 }
 
 impl Side {
-    /// Returns the side that a note next to the stored schema names: `keeps copied_by Manager`, `keeps copies_from Manager`.
+    /// Parses a note of the stored schema: `keeps copied_by Manager`, `keeps copies_from Manager`.
     fn of_note(note: &str) -> Option<Self> {
         match note.strip_prefix("keeps ")?.split_once(' ')?.0 {
             "copied_by" => Some(Self::Sources),
@@ -95,13 +95,14 @@ impl Place {
 /// A builder for the backfill of one entity type's copies, as a source and as a holder. Created by
 /// [`Entities::backfill_copies`](crate::Entities::backfill_copies).
 ///
-/// Both types of a relation have a backfill of their own, in any order: that of the sources brings all known holders in line, that of the holders records
-/// their references and sets their copies. Once both are complete, no copy misses a write of an older program.
+/// Each of the two types in a relation has a separate backfill; run them in any order. The backfill of the sources updates all known holders. The
+/// backfill of the holders records their references and sets their copies. Once both are complete, the copies reflect every write of an older
+/// program.
 ///
 /// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
 /// - Rolling updates: like the backfill of an [index](crate::index::Backfill). A run before the fence returns at once, with
 ///   [`retry_after`](CopiesReport::retry_after).
-/// - One relation at a time: a type that gains several relations has a pass for each.
+/// - One relation at a time: a type with several new relations needs a pass for each.
 /// - Resumable: the position is recorded next to the stored schema after each page.
 ///
 /// ```
@@ -128,7 +129,7 @@ pub struct CopiesBackfill<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates the backfill of the copies that the entities hold and of those that others hold of them. It does nothing if the copies are complete.
+    /// Creates the backfill of the copies in these entities, and of their copies in other entities. It does nothing if the copies are complete.
     pub fn backfill_copies(&self) -> CopiesBackfill<'_, E, S, O> {
         CopiesBackfill { handle: self, page: None, has_older: true }
     }
@@ -146,7 +147,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         Self { has_older: false, ..self }
     }
 
-    /// Completes the copies, or continues to complete them.
+    /// Runs or continues the backfill.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the table was never opened with `create_if_missing`.
@@ -226,7 +227,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
 
     /// Returns the sources to which the references of a page belong, or its entities. Rows of other types are skipped.
     fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
-        // A row that cannot be judged fails when it is settled.
+        // A row that cannot be classified is reported as an error when it is settled.
         let is_own =
             |belonging: Result<RowOwner>| belonging.map_or(true, |belonging| belonging == RowOwner::Own);
         let mut found = BTreeSet::new();

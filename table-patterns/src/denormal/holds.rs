@@ -82,7 +82,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                         let fault = CopyFault::Referred { holder, table: table.clone(), relation };
                         return Err(io::in_place(Error::of(fault), table, &source));
                     }
-                    // The source was deleted, and the worker has not cleared the holder yet.
+                    // The source was deleted, and no worker has cleared the holder yet.
                     None => {
                         (relation.clear)(after)?;
                         new = None;

@@ -1,4 +1,4 @@
-//! The versions in which the transactions of this process last saw rows. If such a row has another version, another process has written it.
+//! The versions of rows that the transactions of this process last saw. If such a row has another version, another process has written it.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -34,11 +34,11 @@ struct State {
     passed: HashSet<RowKey>,
     /// The number of reservations for which the process waited in vain since it found none.
     expired: usize,
-    /// The error of a store whose credential does not cover reservations.
+    /// The error of a store whose credential does not permit reservations.
     refusal: Option<Error>,
 }
 
-/// A map of bounded size that forgets the entries that were not used for the longest time, in two generations.
+/// A map of bounded size that evicts the least recently used entries, approximated by two generations.
 struct Recent<K, V> {
     young: HashMap<K, V>,
     old: HashMap<K, V>,
@@ -142,12 +142,12 @@ impl SeenRows {
         self.lock().passed.insert(reservation.clone());
     }
 
-    /// Records that the process waited in vain for a number of reservations.
+    /// Adds to the number of consecutive reservations that expired while the process waited for them.
     pub(crate) fn expire(&self, number: usize) {
         self.lock().expired += number;
     }
 
-    /// Returns the number of reservations for which the process waited in vain since it found none.
+    /// Returns the number of consecutive reservations that expired while the process waited for them.
     pub(crate) fn expired(&self) -> usize {
         self.lock().expired
     }
@@ -161,12 +161,12 @@ impl SeenRows {
         }
     }
 
-    /// Returns the error of a store whose credential does not cover reservations.
+    /// Returns the error of a store whose credential does not permit reservations.
     pub(crate) fn refusal(&self) -> Option<Error> {
         self.lock().refusal.clone()
     }
 
-    /// Records that the credential of the process does not cover reservations.
+    /// Records that the credential of the process does not permit reservations.
     pub(crate) fn refuse(&self, refusal: Error) {
         self.lock().refusal = Some(refusal);
     }

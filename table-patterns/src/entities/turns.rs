@@ -32,7 +32,7 @@ pub(crate) struct Turns(Arc<Lines>);
 #[derive(Default)]
 struct Lines {
     lines: Mutex<HashMap<Place, Line>>,
-    /// The time-out of the writers of all partitions. A line ends with its last writer.
+    /// The time-out of the writers of all partitions. A queue is removed with its last writer.
     alarm: Arc<Alarm>,
 }
 
@@ -51,7 +51,7 @@ struct Line {
 /// The turn of one writer. When it is dropped, the turn passes to the next writer, or the open group is sealed.
 pub(crate) struct Turn {
     turns: Turns,
-    /// `None` once the turn has been passed on, and for a writer that lost patience.
+    /// `None` once the turn has been passed on, and for a writer that timed out.
     place: Option<Place>,
 }
 
@@ -181,7 +181,7 @@ impl Turn {
         Some(group.outcome().await)
     }
 
-    /// Returns the common time-out of the waiting writers; `None` for a writer that lost patience itself.
+    /// Returns the common time-out of the waiting writers; `None` if this writer itself has timed out.
     pub(crate) fn patience(&self) -> Option<Arc<Patience>> {
         self.with_line(|line| Arc::clone(&line.patience))
     }

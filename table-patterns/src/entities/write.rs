@@ -133,7 +133,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Reads the entity if `reads` is `true`, plans the write and commits it. Repeats this after a conflict.
     ///
     /// # Errors
-    /// Any error from the plan or of the commit.
+    /// Any error from planning or committing the write.
     pub(crate) async fn write(
         &self,
         key: &EntityKey,
@@ -161,7 +161,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let rounds = Rounds::new(&self.retry, RACE).replan_entities(reads).replan_rows(completes);
         let mut attempts = Attempts { handle: self, key, reads, stored: None, together: true, rounds };
         let table = self.table.name()?;
-        // Verbs of this process that lost a race for an entity take turns.
+        // Writers of this process that lost a race for an entity take turns.
         let mut turn =
             if reads { self.turns.enter_busy_entity(table, key, self.retry.runtime()).await } else { None };
         loop {

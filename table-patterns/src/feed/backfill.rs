@@ -1,4 +1,4 @@
-//! Feeds that a later release declares: they are complete once no older program can write without them any more.
+//! Backfill of a feed that a later release declares: the feed is complete once no older program can write without it.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use table_core::table::Table;
 use crate::entities::Entities;
 use crate::fence::{self, Fence};
 
-/// The word of a feed in a schema.
+/// The word that denotes a feed in a schema.
 const FEED: &str = "feed";
 /// The pending feed, among the notes next to the stored schema.
 const NOTE: &str = "keeps feed";
@@ -20,8 +20,8 @@ const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
 ///
-/// It writes no entries: a feed contains changes, and the state from before is in the entities. Once it is complete, the feed contains every later
-/// change, so a reader that first reads the entities misses nothing. [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) does so.
+/// It writes no entries: a feed contains changes, and the entities contain the earlier state. Once the backfill is complete, the feed contains every
+/// later change, so a reader that first reads the entities misses nothing. [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) works this way.
 ///
 /// ```
 /// use std::time::Duration;
@@ -53,7 +53,8 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete. Returns the time after which to try again, if programs of an older release may have requests in flight.
+    /// Marks the feed as complete. If programs of an older release may have requests in flight, marks nothing and returns the delay before the next
+    /// attempt.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.

@@ -41,11 +41,11 @@ pub struct BackfillProgress {
 /// - Online: writers continue, and already maintain the index while it is built. An entity without its row gets it in one transaction with
 ///   the entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4
 ///   MiB. Sixteen transactions run concurrently and share the cost of durable writes.
-/// - Rolling updates: programs of an older release write on until the pass over the entities begins. They leave sightings next to the stored schema.
-///   The pass begins an hour after the first run and after the last sighting, by the clock of the store: later no request of an older
-///   program can take effect. A run before returns at once, with [`retry_after`](IndexReport::retry_after). From the pass on, older programs are refused.
-///   If no older program is running, say so: [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their
-///   table must be stopped before.
+/// - Rolling updates: programs of an older release may continue to write until the pass over the entities begins. They record sightings next to the
+///   stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock: by then, no request of an older
+///   program can take effect. An earlier run returns at once, with [`retry_after`](IndexReport::retry_after). From the pass on, older programs are
+///   refused. If no older program is running, say so: [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their
+///   table must be stopped first.
 /// - Resumable: the position is recorded next to the stored schema after each page. The next run, in any process, continues there.
 /// - When the backfill completes, the index is *ready*. Two entities with the same value in a unique index leave it *building*: the error
 ///   names them, and a later run starts again.
@@ -157,7 +157,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
-    /// Limits the rate to an average number of entities per second of a run, and to the entities of one second at once.
+    /// Limits the average number of entities per second of a run. A burst contains at most the entities of one second.
     pub fn per_second(self, entities: NonZeroU32) -> Self {
         Self { per_second: Some(entities), ..self }
     }
@@ -179,8 +179,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Builds the index, or continues to build it. Returns a report with [`retry_after`](IndexReport::retry_after) if older programs may still
-    /// write; nothing is built then.
+    /// Builds the index, or continues to build it. If older programs may still write, builds nothing and returns a report with
+    /// [`retry_after`](IndexReport::retry_after).
     ///
     /// # Errors
     /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too

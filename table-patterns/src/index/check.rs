@@ -109,7 +109,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { repair: true, ..self }
     }
 
-    /// Limits the rate to an average number of entities and rows per second, and to those of one second at once.
+    /// Limits the average number of entities and rows per second. A burst contains at most those of one second.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }

@@ -1,4 +1,4 @@
-//! The entries of entities in indexes of other partitions and tables, removed without a change of the entities.
+//! Removal of an entity's entries from indexes in other partitions and tables, without changing the entity.
 
 use table_core::entity::Entity;
 use table_core::error::Result;
@@ -19,7 +19,7 @@ use crate::index::list::{ListForm, ListWrite};
 use crate::index::sweep::rows_of;
 use crate::outbox::keys::guard_key;
 
-/// Returns the indexes of an entity type that lie in other partitions or tables.
+/// Returns the indexes of an entity type that are in other partitions or tables.
 pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }

@@ -85,7 +85,7 @@ impl<T> Eventual<T> {
         self.value
     }
 
-    /// Returns the time at which the copy was written, by the clock of the store.
+    /// Returns the time at which the copy was written, by the store's clock.
     #[must_use]
     pub fn copied_at(&self) -> DateTime<Utc> {
         ticks::to_datetime(self.timestamp).unwrap_or(DateTime::<Utc>::MAX_UTC)

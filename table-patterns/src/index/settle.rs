@@ -72,7 +72,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The number of stale reads after which a settling fails and is repeated later.
+/// The number of stale reads after which settling fails, to be repeated later.
 const LOOKS: usize = 3;
 
 /// The entries of an index that a change of an entity affects.

@@ -19,8 +19,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// another form are ignored.
     ///
     /// # Errors
-    /// Any error from the table or of the blob store. `TableNotFound` is an error, too: a wrong table name must not turn all blobs into
-    /// orphans.
+    /// Any error from the table or the blob store. `TableNotFound` is also an error: a wrong table name must not turn all blobs into orphans.
     pub async fn collect_orphans(&self) -> Result<Collected> {
         let orphans = Orphans {
             blobs: self.blobs.as_ref(),

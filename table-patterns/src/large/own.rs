@@ -1,4 +1,4 @@
-//! Names of the blobs of an entity, and the check that an entity does not refer to a blob of another entity, which may remove it.
+//! Names of an entity's blobs, and the check that an entity refers to none of another entity's blobs, which that entity may remove.
 
 use std::any::Any;
 

@@ -21,7 +21,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// # Errors
     /// - `InvalidInput` for two contents of one blob, for an entity that contains the address of a blob without new content, and if the upload took
     ///   more than half of the grace period.
-    /// - Any error from [`Table::insert`](table_core::Table::insert), of the content streams or of the blob store.
+    /// - Any error from [`Table::insert`](table_core::Table::insert), the content streams or the blob store.
     ///
     /// The table is unchanged, unless the error [is ambiguous](table_core::Error::is_ambiguous).
     pub async fn insert(
@@ -38,7 +38,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// # Errors
     /// - `InvalidInput` under [`IfMatch::Any`] for an entity that contains the address of a blob without new content, because that blob may have been
     ///   replaced and removed.
-    /// - Any error from [`Table::replace`](table_core::Table::replace) or of [`insert`](Self::insert).
+    /// - Any error from [`Table::replace`](table_core::Table::replace) or [`insert`](Self::insert).
     pub async fn replace(
         &self,
         entity: E,

@@ -38,7 +38,7 @@ pub const REGISTRY: &str = table_core::table::OUTBOXES;
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
 /// The time after the last registration from which a partition without pending rows is marked as quiet.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
-/// The partition of the row that a sweep writes to read the time of the store.
+/// The partition of the row that a sweep writes to read the store's time.
 const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
 /// The maximum number of partitions that a writer remembers.
@@ -113,7 +113,7 @@ fn entry_row(table: &TableName, is_quiet: bool) -> Row {
     writer.finish()
 }
 
-/// Returns the time of the store, in ticks: the Timestamp of a row that is written for this purpose.
+/// Returns the store's time, in ticks: the Timestamp of a row that is written for this purpose.
 pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     let key = EntityKey::new(SWEEPS, "time")?;
     put(store, &key, RowWriter::with_capacity(0).finish()).await?;

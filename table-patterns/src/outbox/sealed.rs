@@ -16,8 +16,8 @@ use crate::outbox::seal::Place;
 impl<S: TableStore, Q> Outbox<S, Q> {
     /// Seals intents with the first of these keys, and accepts seals by any of them, instead of the keys in the store.
     ///
-    /// To rotate keys, first give all programs the old key, followed by the new one: they accept both. Then exchange the two: they seal with the
-    /// new key. Remove the old key when the intents sealed with it are done.
+    /// To rotate keys, first give all programs the old key followed by the new one, so they accept both. Then swap the two, so they seal with the new
+    /// key. Remove the old key when the intents sealed with it are done.
     #[must_use]
     pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {
         let secrets: Vec<_> = keys.into_iter().map(|key| key.as_ref().to_vec()).collect();
@@ -25,7 +25,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. Programs accept it immediately, and use it for sealing after a restart.
+    /// Adds a key to the keys in the store. Programs accept it immediately. They seal with it after a restart at the latest: this program at once,
+    /// others once they have met an intent that it seals.
     ///
     /// # Errors
     /// Any error from the store.
@@ -48,7 +49,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     /// Seals the intents of a transaction that will not be submitted by [`submit`](Outbox::submit).
     ///
     /// # Errors
-    /// Any error from reading the key or of [`Transaction::push`].
+    /// Any error from reading the key or from [`Transaction::push`].
     pub async fn seal(&self, table: &TableName, transaction: Transaction) -> Result<Transaction> {
         let (limits, is_identified) = (*transaction.limits(), transaction.is_identified());
         let (partition_key, operations) = transaction.into_parts();

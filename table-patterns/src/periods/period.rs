@@ -63,7 +63,7 @@ impl Period {
         }
     }
 
-    /// Returns the number of months of a period that consists of months.
+    /// Returns the length of a month, quarter or year in months.
     const fn months(self) -> u32 {
         match self {
             Self::Hour | Self::Day | Self::Month => 1,

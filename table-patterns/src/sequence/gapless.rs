@@ -33,7 +33,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// called several times, each time with another number and an empty unit.
     ///
     /// # Errors
-    /// - Any error from `uses` or of [committing](Unit::commit). The number is then free again.
+    /// - Any error from `uses` or from [`Unit::commit`]. The number is then free again.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`.
     /// - `SchemaMismatch` if another entity type takes numbers from a sequence of this name in the partition.

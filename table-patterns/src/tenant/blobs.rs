@@ -24,7 +24,7 @@ pub(super) struct BlobCount {
 }
 
 impl BlobFolder {
-    /// Returns `true` if a blob lies in the folder.
+    /// Returns `true` if a blob is in the folder.
     pub(super) fn has(&self, blob: &BlobRef) -> bool {
         self.has_name(blob.path())
     }
@@ -35,7 +35,7 @@ impl BlobFolder {
         blob.path().starts_with(&format!("{}/{partition}/{row}/", self.values))
     }
 
-    /// Returns `true` if a blob of this name lies in the folder.
+    /// Returns `true` if a blob of this name is in the folder.
     pub(super) fn has_name(&self, name: &str) -> bool {
         name.strip_prefix(self.values.as_ref()).is_some_and(|rest| rest.starts_with('/'))
     }
@@ -90,7 +90,7 @@ impl BlobFolder {
         Ok(count)
     }
 
-    /// Deletes the blobs of some partitions, also those that no entity names. Returns their number.
+    /// Deletes the blobs of some partitions, including those that no entity names. Returns their number.
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
         for top in [&self.values, &self.marks] {

@@ -1,4 +1,4 @@
-//! The erasure of a tenant, with its rows in other partitions and tables, and the pass that proves it.
+//! Erasure of a tenant, including its rows in other partitions and tables, and the pass that verifies it.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 use crate::tenant::place::{Place, all_rows, keys};
 
-/// The number of passes after which an erasure fails: writers are not stopped.
+/// The number of passes after which an erasure fails, because writers are still active.
 const PASSES: u32 = 3;
 
 /// The report of an erasure.
@@ -44,10 +44,10 @@ pub struct Erased {
 }
 
 impl Tenant {
-    /// Erases the tenant: its rows, the remote rows that follow from them, its registrations and its blobs. Then a proof reads everything
-    /// again, and remote indexes completely. If a late writer left something, the erasure is repeated, at most three times.
+    /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again,
+    /// including all remote indexes. If a late writer has added rows, the erasure is repeated, at most three times.
     ///
-    /// Stop the writers of the tenant first. After an interruption, erase it again: what remains is found from the remaining rows.
+    /// Stop the writers of the tenant first. After an interruption, call this function again: the remaining rows identify the data that is left.
     ///
     /// # Errors
     /// - `InvalidInput` if a type with remote rows is not registered.
@@ -97,10 +97,10 @@ impl Tenant {
 async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     for table in place.existing().await? {
         for range in place.ranges() {
-            // IMPORTANT: the remote rows first. After a crash the entities that remain still name them.
+            // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
             erase_rows(place, &table, &range, false, erased).await?;
-            // The recorded steps and the references, which name remote rows, after the entities: a reference whose source is gone clears
-            // the copies.
+            // Recorded steps and references, which identify remote rows, are erased after the entities: a reference to a deleted source clears the
+            // copies.
             erase_rows(place, &table, &range, true, erased).await?;
         }
         for registry in [REGISTRY, FEEDS] {
@@ -147,7 +147,7 @@ async fn erase_rows(
     Ok(())
 }
 
-/// Removes the remote rows that follow from the entities of a page.
+/// Removes the remote rows derived from the entities of a page.
 async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     let mut owned = Vec::new();
     for row in page.rows.iter() {
@@ -212,7 +212,7 @@ async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<
     Ok(found)
 }
 
-/// Deletes rows, in transactions of as many as the store takes. Rows that no longer exist are skipped. Returns the number of deleted rows.
+/// Deletes rows in transactions of the store's maximum size. Rows that no longer exist are skipped. Returns the number of deleted rows.
 async fn delete(place: &Place, table: &TableName, keys: &[EntityKey]) -> Result<u64> {
     let (store, mut deleted) = (&place.store, 0);
     let operation = |row_key: &RowKey| (row_key.clone(), OperationKind::Delete(IfMatch::Any));

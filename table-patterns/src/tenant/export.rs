@@ -21,13 +21,13 @@ use crate::tenant::line::{End, FORMAT, Header, HeaderPlace, Line};
 use crate::tenant::place::{Place, all_rows};
 use crate::tenant::transfer;
 
-/// The default number of rows of a step.
+/// The default number of rows per step.
 const ROWS: usize = 100;
 
 /// An export in progress. Created by [`Tenant::export`]. Holds no open resources: it may be dropped after any step.
 ///
-/// Each step returns complete lines. A program writes them, then stores the [position](Self::position). Another process continues from
-/// there: it cuts the written text to [`ExportPosition::bytes`], and calls [`resume`](Self::resume).
+/// Each step returns complete lines. A program writes them, then stores the [position](Self::position). Another process continues from there: it
+/// truncates the output to [`ExportPosition::bytes`], and calls [`resume`](Self::resume).
 ///
 /// ```
 /// use table_patterns::Result;
@@ -88,7 +88,7 @@ pub struct ExportPosition {
 }
 
 impl ExportPosition {
-    /// Returns the number of bytes of the lines that were exported before.
+    /// Returns the size in bytes of the lines exported so far.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
@@ -147,7 +147,7 @@ impl Tenant {
 }
 
 impl Export<'_> {
-    /// Sets the number of rows of a step: at least 1, by default 100. A step holds its rows in memory.
+    /// Sets the number of rows per step: at least 1, by default 100. A step holds its rows in memory.
     #[must_use]
     pub fn page(self, rows: usize) -> Self {
         Self { rows: rows.max(1), ..self }
@@ -164,8 +164,8 @@ impl Export<'_> {
         Ok(Self { position, blobs: VecDeque::new(), next: None, ..self })
     }
 
-    /// Returns the position after the last complete page, to be stored after its lines were written. The parts of a blob belong to the page
-    /// of the row that names it.
+    /// Returns the position after the last complete page. Store it once the lines of that page have been written. The parts of a blob belong to the
+    /// page of the row that refers to the blob.
     #[must_use]
     pub const fn position(&self) -> &ExportPosition {
         &self.position
@@ -203,7 +203,7 @@ impl Export<'_> {
         Ok(Some(self.counted(end)))
     }
 
-    /// Adds the length of returned lines. Without parts of blobs left, the position is after the page.
+    /// Adds the length of returned lines. If no parts of blobs are left, the position moves past the page.
     fn counted(&mut self, lines: String) -> String {
         let bytes = u64::try_from(lines.len()).unwrap_or(u64::MAX);
         match &mut self.next {

@@ -31,8 +31,8 @@ use crate::tenant::transfer;
 
 /// An import in progress. Created by [`Tenant::import`].
 ///
-/// The lines of [`push`](Self::push) are stored when it returns, except for a blob whose last part has not come yet. To continue after an
-/// interruption, push the export again from any earlier line, the header first: rows that are stored already are written again.
+/// The lines passed to [`push`](Self::push) are stored when it returns, except for a blob whose last part has not been passed yet. To continue after
+/// an interruption, push the header and then the export from any earlier line: rows that are already stored are written again.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -115,8 +115,8 @@ impl Import<'_> {
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
-    /// - `InvalidInput` for a text that is not a line of an export of these places; if a row contains the name of its partition and is
-    ///   imported under another name; if recorded steps are imported under another name.
+    /// - `InvalidInput` if the text is not a line of an export of these places, if a row that contains the name of its partition is imported under
+    ///   another name, or if recorded steps are imported under another name.
     /// - `FormatTooNew` for an export of a newer program.
     /// - Any error from the stores.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
@@ -235,7 +235,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the remote rows that follow from the imported entities, and returns the result. May be called again after an error.
+    /// Writes the remote rows derived from the imported entities, and returns the result. May be called again after an error.
     ///
     /// # Errors
     /// - `InvalidInput` if the last line of the export is missing.
@@ -334,7 +334,7 @@ impl Import<'_> {
 
 #[cfg(not(feature = "blobs"))]
 impl Import<'_> {
-    /// Refuses a blob: this program was built without the feature `blobs`.
+    /// Refuses a blob, because this program was built without the feature `blobs`.
     #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         Err(Error::of(TenantFault::UnknownBlob(part.name)))

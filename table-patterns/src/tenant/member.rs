@@ -1,4 +1,4 @@
-//! The registered types of a tenant: each decides about its rows, and about the remote rows that follow from them.
+//! The registered types of a tenant. Each identifies its rows, and the remote rows derived from them.
 
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
@@ -50,12 +50,12 @@ pub(super) trait Member: Send + Sync {
         false
     }
 
-    /// Writes the remote rows that follow from a stored entity. Returns their number.
+    /// Writes the remote rows derived from a stored entity. Returns their number.
     fn settle<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Removes the remote rows that follow from an entity. Returns their number.
+    /// Removes the remote rows derived from an entity. Returns their number.
     fn erase<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }

@@ -2,7 +2,7 @@
 
 use crate::blob::{BlobFolder, BlobWriter};
 
-/// A blob whose last part has not come yet.
+/// A blob whose last part has not been imported yet.
 pub(super) struct OpenBlob {
     pub(super) name: String,
     pub(super) folder: BlobFolder,

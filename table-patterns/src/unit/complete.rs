@@ -23,9 +23,9 @@ use crate::unit::Unit;
 pub(super) type Complete =
     Arc<dyn Fn(OperationKind, bool, Arc<Siblings>) -> BoxFuture<'static, Result<Completed>> + Send + Sync>;
 
-/// The parts of a unit since its first entity with copies.
+/// The parts of a unit, starting with its first entity that has copies.
 pub(super) struct Completion {
-    /// The previous parts, which are complete.
+    /// The earlier parts, which are already complete.
     pub(super) base: Batch,
     pub(super) parts: Vec<Part>,
 }

@@ -1,4 +1,4 @@
-//! The contest of one transaction with those of other processes: its lost attempts and its reservation.
+//! State of a transaction that competes with other processes: its lost attempts and its reservation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,12 +26,12 @@ pub(super) struct Contest {
 }
 
 impl Contest {
-    /// Creates the contest of a transaction before its first attempt.
+    /// Creates the state of a transaction before its first attempt.
     pub(super) const fn new(seen: Arc<SeenRows>) -> Self {
         Self { seen, losses: 0, own: None, hold: Duration::ZERO, has_touched: false }
     }
 
-    /// Returns the view of an attempt that holds a turn.
+    /// Returns the rivals as seen by an attempt that holds a turn.
     pub(super) fn rivals(&self, turn: &Turn, runtime: &Runtime) -> Rivals {
         Rivals::new(&self.seen, self.own.clone(), turn, runtime)
     }
@@ -93,7 +93,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
         Some(own).filter(|_| has_room)
     }
 
-    /// Records a lost attempt. Reserves the partition after several, and again if another process has written in spite of the reservation.
+    /// Records a lost attempt. Reserves the partition after several lost attempts, and again if another process has written despite the reservation.
     ///
     /// # Errors
     /// Any error from reading or writing the reservation.

@@ -28,7 +28,7 @@ pub(super) struct Queue<'a, S> {
 }
 
 impl<S: TableStore> Queue<'_, S> {
-    /// Returns the first reservations in their order; none if the credentials do not cover them.
+    /// Returns the first reservations in order; none if the credentials do not permit reading them.
     ///
     /// # Errors
     /// Any error from a query.
@@ -70,13 +70,13 @@ impl<S: TableStore> Queue<'_, S> {
         first.filter(|first| own != Some(&first.reservation))
     }
 
-    /// Returns `true` if the process no longer waits, because it waited in vain for several reservations in a row.
+    /// Returns `true` if the process no longer waits, because several consecutive reservations expired while it waited.
     pub(super) fn is_tired(&self) -> bool {
         self.seen.expired() >= MOST_EXPIRED
     }
 
-    /// Reserves the partition or renews the reservation. The first transaction of the queue touches rows. Returns `None` if the
-    /// credential does not cover reservations.
+    /// Reserves the partition or renews the reservation. The first transaction of the queue touches rows. Returns `None` if the credential does not
+    /// permit reservations.
     ///
     /// # Errors
     /// Any error from a query or a transaction, except a lost response: the reservation is then treated as inserted.
@@ -149,7 +149,7 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes the reservations of others, for which the process no longer waits: as many as one transaction may contain.
+    /// Deletes the reservations of others, for which the process no longer waits; at most as many as one transaction may contain.
     ///
     /// # Errors
     /// Any error from a transaction, except that one of the reservations was deleted or renewed.

@@ -8,14 +8,15 @@
 //! | `U+FFFC reservation_`, 10 digits: its place in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time that others wait for it |
 //!
 //! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts of other processes on
-//! these rows then have a conflict, and attempts that begin later find a version that their process does not know ([`SeenRows`](crate::entities::SeenRows)). In both cases
-//! they look for reservations, and wait until the first of the queue is their own or none exists. The commit deletes the reservation.
+//! these rows then have a conflict, and attempts that begin later find a version that their process does not know
+//! ([`SeenRows`](crate::entities::SeenRows)). In both cases they read the reservations, and wait until the first one in the queue is their own or
+//! none exists. The commit deletes the reservation.
 //!
 //! A process that waits measures the hold of a reservation by its own clock, from the moment at which it first saw this reservation as the first of
 //! the queue. It then deletes the reservation, because its owner may have ended. Clocks of several processes are never compared.
 //!
-//! A process that waited in vain for [`MOST_EXPIRED`] reservations in a row no longer waits for any, and deletes them, until it finds none. Rows that
-//! another program leaves in the partition therefore delay its transactions for at most twenty seconds, whatever their number.
+//! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none
+//! is left. Rows that another program leaves in the partition therefore delay its transactions by at most twenty seconds, regardless of their number.
 //!
 //! Every row below the prefix is a reservation, whoever wrote it, and the order of the keys is the order of the queue. A row of another form has a
 //! hold of zero: it is deleted as soon as it is found. No row can therefore hide the reservations behind it.
@@ -43,9 +44,9 @@ const HOLDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_
 /// The shortest and the longest pause between two reads of the queue.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
 
-/// The number of reservations in a row for which a process waits in vain before it no longer waits for any.
+/// The number of consecutive expired reservations after which a process stops waiting.
 pub(super) const MOST_EXPIRED: usize = 4;
-/// The longest wait of one attempt, after which the process no longer waits either.
+/// The longest wait of one attempt. Afterwards the process stops waiting, as after `MOST_EXPIRED` reservations.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// The last place in the queue. Reservations that share it are in the order of their random numbers.
 const LAST_PLACE: u64 = 9_999_999_999;
@@ -142,7 +143,7 @@ pub(super) fn elapsed(began: u64, runtime: &Runtime) -> Duration {
     Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100))
 }
 
-/// Returns `true` if the credentials do not cover the rows of reservations, as with a shared access signature for a range of `RowKey`s.
+/// Returns `true` if the credentials do not permit access to the rows of reservations, as with a shared access signature for a range of `RowKey`s.
 pub(super) const fn is_refusal(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::AuthorizationFailure | ErrorCode::AuthorizationPermissionMismatch)
 }

@@ -15,7 +15,7 @@ use crate::patience::Patience;
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, Reservations, elapsed};
 
-/// The longest time that counts for one read of the reservations. A clock that is set shortens a wait by no more than this.
+/// The longest time that is counted for one read of the reservations. A clock adjustment shortens a wait by at most this time.
 const LONGEST_READ: Duration = Duration::from_secs(1);
 
 /// The transactions of other processes, as one run of a transaction knows them.
@@ -107,7 +107,7 @@ impl Rivals {
         is_foreign
     }
 
-    /// Waits until the own reservation is the first one, or no other exists. Returns `true` if it had to wait.
+    /// Waits until this transaction's reservation is the first one, or no other exists. Returns `true` if it had to wait.
     async fn wait<S: TableStore>(&mut self, queue: &Queue<'_, S>, mut found: Reservations) -> Result<bool> {
         // The first reservation and its hold, the time since it was first seen as such, and the duration of the last read.
         let (mut first, mut waited, mut read) = (None::<(Reservation, Duration)>, Duration::ZERO, PAUSES.0);
@@ -136,7 +136,7 @@ impl Rivals {
                 queue.pass(&found, ahead).await?;
                 first = None;
             } else {
-                // Pauses grow with the wait, to which they add a small part.
+                // Pauses grow with the time already waited, and extend it only by a small fraction.
                 pause = (waited / 16).clamp(read, PAUSES.1);
                 self.runtime.sleep(pause).await;
             }

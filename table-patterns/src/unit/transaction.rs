@@ -54,17 +54,17 @@ pub(super) enum Finished {
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Runs a function that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. Everything that it
     /// [reads](Unit::get) is still current at the commit, and an entity that it did not find is still absent. Otherwise the function runs again on
-    /// the new rows, with growing delays and a bounded number of attempts. A function that writes nothing commits nothing: the rows that it read
-    /// may be of different moments.
+    /// the new rows, with growing delays and a bounded number of attempts. If the function writes nothing, nothing is committed, and the rows that it
+    /// read may be from different moments.
     ///
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are committed in
     ///   groups: a transaction reads the rows of the previous ones. A function must not start another transaction on the same partition
     ///   through the same handle.
     /// - Between processes, the first commit wins. A transaction that lost three attempts reserves the partition by a reserved row, and the
-    ///   transactions of other processes wait for it: a process with a distant store is not starved by processes with a near store. The
-    ///   verbs of a single entity do not wait.
+    ///   transactions of other processes wait for it: a process with a distant store is not starved by processes with a near store. Functions that
+    ///   write a single entity do not wait.
     /// - The function may run several times: its only effects must be writes of the unit.
-    /// - In a task that changes threads, as of `tokio::spawn`, the function must own its captures: `async move |unit|` over clones. With
+    /// - In a task that can move between threads, as with `tokio::spawn`, the function must own its captures: `async move |unit|` over clones. With
     ///   borrowed captures, rustc does not accept the future as `Send`.
     /// - The error type is the caller's. If only `?` occurs in the function, name the type: `Ok::<_, Error>(value)`.
     ///
@@ -226,7 +226,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
             return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
         }
         if group.is_some() {
-            // The unit has read row versions that only the group knows.
+            // The unit has read versions of rows that the group has not written yet.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }

@@ -1,4 +1,4 @@
-//! The verbs of a unit: writes and conditions of single entities.
+//! Writes and conditions of single entities in a unit.
 
 use table_core::entity::{Entity, Versioned};
 use table_core::error::{Error, Result};

@@ -153,7 +153,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// # Errors
     /// - `IndexNotReady` (IMP-6) while older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
     /// - `SchemaMismatch` (IMP-6) if the position belongs to a view that was deleted: the new view lacks the earlier rows, so start again.
-    /// - Any error from [`ViewTable::apply`] or of the store. The position does not change, and the step can be repeated.
+    /// - Any error from [`ViewTable::apply`] or the store. The position does not change, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
         if !self.is_begun {

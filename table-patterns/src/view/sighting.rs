@@ -1,4 +1,4 @@
-//! Sightings of leases, for followers that run once and remember nothing. They measure a lease only by the clock of the store.
+//! Sightings of leases, for followers that run once and remember nothing. They measure a lease only by the store's clock.
 
 use table_core::error::Result;
 use table_core::etag::ETag;
@@ -12,7 +12,7 @@ use crate::view::View;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The first and the last instant at which followers saw a lease, by the clock of the store.
+/// The first and the last instant at which followers saw a lease, by the store's clock.
 struct Sighting {
     first: u64,
     last: u64,

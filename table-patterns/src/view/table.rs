@@ -48,10 +48,10 @@ pub struct ViewTable<V: View, S> {
 /// The state that clones share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time of the last check that found the view ready, in ticks; 0 if none did. It is not trusted for long, because a table that was deleted and
-    /// created again is not ready.
+    /// The time of the last check that found the view ready, in ticks; 0 if no check has. It is not trusted for long, because a table that was
+    /// deleted and created again is not ready.
     ready: AtomicU64,
-    /// The time of the last check that found no later version; 0 if none did.
+    /// The time of the last check that found no later version; 0 if no check has.
     current: AtomicU64,
     pub(super) following: Following,
 }

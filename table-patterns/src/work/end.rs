@@ -36,7 +36,7 @@ impl End {
         })
     }
 
-    /// Returns the time at which this worker tries the row again.
+    /// Returns the time at which this worker retries the row.
     pub(super) const fn again(&self) -> Option<u64> {
         match self {
             Self::Failed { until, .. } => Some(*until),

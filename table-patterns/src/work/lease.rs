@@ -1,6 +1,6 @@
 //! The lease of a worker on a message. It is extended during the work, and abandoned when it is lost (PAT-EC-3, QUE-21).
 //!
-//! Each response of the queue shows the time of the queue, which all workers share. Claims and waits are recorded in that time. The clock of the
+//! Each response of the queue shows the queue's time, which all workers share. Claims and waits are recorded in that time. The clock of the
 //! process only measures the time since the last response.
 
 use std::sync::{Mutex, PoisonError};

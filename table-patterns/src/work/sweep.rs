@@ -4,7 +4,7 @@
 //! whose entries are created before the first intent of a partition. It therefore only reads outboxes. [`Sweep::sweep_table`] reads a table instead,
 //! for intents that were recorded without registering their partition, and for audits.
 //!
-//! Ages are measured by the clock of the store, or by that of the sweep if it is ahead. A wrong clock of a sweep or of a worker therefore delays no
+//! Ages are measured by the store's clock, or by that of the sweep if it is ahead. A wrong clock of a sweep or of a worker therefore delays no
 //! message.
 
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub struct Sweep<S, Q> {
 #[derive(Default)]
 struct Progress {
     report: SweepReport,
-    /// The time of the store, which is read when the first pending row is found.
+    /// The store's time, which is read when the first pending row is found.
     now: Option<u64>,
 }
 
@@ -106,7 +106,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// [counted](SweepReport::failed) and do not affect other partitions.
     ///
     /// # Errors
-    /// Any error from reading the registry or of the queue store. Messages that were already sent remain.
+    /// Any error from reading the registry or from the queue store. Messages that were already sent remain.
     pub async fn sweep_registered(&self) -> Result<SweepReport> {
         let store = self.outbox.store();
         let mut progress = Progress::default();
@@ -199,7 +199,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         }
     }
 
-    /// Returns `true` if a message is due for a row, by the time of the store.
+    /// Returns `true` if a message is due for a row, by the store's time.
     fn is_due(&self, pending: &Pending, now: u64) -> bool {
         let after = ticks_of(self.min_age);
         // A claimed row, or one that waits for its next attempt, has a message that will be delivered again.

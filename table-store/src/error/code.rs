@@ -44,7 +44,7 @@ pub enum ErrorCode {
     OutOfRangeInput,
     /// Malformed input: body, filter, `$top`, `ETag`, continuation token, more than 100 operations.
     InvalidInput,
-    /// A value of a wrong kind.
+    /// A value of the wrong type.
     InvalidValueType,
     /// An illegal table name (TBL-4).
     InvalidResourceName,

@@ -17,7 +17,7 @@ pub(crate) enum Annotate {
     Never,
     /// Properties whose type is not implied by their JSON.
     Ambiguous,
-    /// Also integral `Double`s, because some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    /// Additionally, integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,
 }
 

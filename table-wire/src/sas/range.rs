@@ -135,9 +135,9 @@ impl SignedRange {
 
     /// Converts a [`KeyRange`]: one partition and a range of its rows, or whole partitions.
     ///
-    /// Both ends of a token's range are inclusive. An exclusive start becomes the next possible key. An exclusive end has no previous key;
-    /// the token then omits the keys with U+FFFD or a character after it in UTF-16 order at that position. The token never covers more than
-    /// the given range.
+    /// Both ends of a token's range are inclusive. An exclusive start becomes the next possible key. An exclusive end has no previous key; the token
+    /// then omits the keys with U+FFFD or a character that sorts after it in UTF-16 order at that position. The token never covers more than the
+    /// given range.
     ///
     /// # Errors
     /// `InvalidInput` if the range is empty, if it restricts the rows of several partitions, or if it ends at an empty key as in

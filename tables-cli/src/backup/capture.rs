@@ -191,7 +191,7 @@ impl Capture<'_> {
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
-            // IMPORTANT: a number that no layer of the table has. A continued backup settles a table again.
+            // IMPORTANT: this number belongs to no layer of the table. A continued backup settles a table again.
             let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
             let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
             let mut layer = LayerWriter::create(storage, &path)?;

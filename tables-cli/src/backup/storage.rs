@@ -75,7 +75,7 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the file does not exist or cannot be read.
     fn open(&self, name: &str) -> Result<Box<dyn Read + Send>>;
 
-    /// Opens a file for appending at a length at which it was synced earlier. Everything behind it is removed; length 0 creates or empties the file.
+    /// Opens a file for appending at a length at which it was synced earlier. Everything after it is removed; length 0 creates or empties the file.
     ///
     /// # Errors
     /// `Refused` if the file is shorter; `File` if the storage cannot be written.

@@ -48,7 +48,7 @@ pub struct CopyFinding {
 /// that may have a fault. Memory holds one page and the sums.
 ///
 /// # Errors
-/// Any error from the store, or of `found`.
+/// Any error from the store or `found`.
 pub async fn check_copies(
     store: &DynTableStore,
     table: &TableName,

@@ -53,7 +53,7 @@ pub struct Backlog {
 /// Calls `found` for each intent in a range of partitions of a table, and counts the intents.
 ///
 /// # Errors
-/// Any error from the store, or of `found`.
+/// Any error from the store or `found`.
 pub async fn intents(
     store: &DynTableStore,
     table: &TableName,

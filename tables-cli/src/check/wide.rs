@@ -55,7 +55,7 @@ impl Parts {
 /// entities. Memory holds one page.
 ///
 /// # Errors
-/// Any error from the store, or of `found`.
+/// Any error from the store or `found`.
 pub async fn check_wide(
     store: &DynTableStore,
     table: &TableName,

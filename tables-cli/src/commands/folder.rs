@@ -48,8 +48,8 @@ pub(super) async fn stats(context: &Context, out: &mut dyn Write) -> Result<Exit
     let found = store.engine("stats")?.statistics()?;
     let rows = [
         ("tables", found.tables as u64),
-        ("recent rows", found.memtable_rows as u64),
-        ("recent bytes", found.memtable_bytes as u64),
+        ("memtable rows", found.memtable_rows as u64),
+        ("memtable bytes", found.memtable_bytes as u64),
         ("base bytes", found.base_bytes),
         ("runs", found.runs as u64),
         ("segments", found.segments as u64),

@@ -53,8 +53,8 @@ impl Sql {
 /// Returns the program next to this one if it exists, and otherwise its name, which is searched in the path.
 fn program() -> PathBuf {
     let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
-    let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(&name)));
-    beside.filter(|path| path.is_file()).unwrap_or_else(|| name.into())
+    let sibling = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(&name)));
+    sibling.filter(|path| path.is_file()).unwrap_or_else(|| name.into())
 }
 
 /// Returns the exit code of the program as that of this command.

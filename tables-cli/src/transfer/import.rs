@@ -29,7 +29,7 @@ impl Importing<'_> {
     /// Writes the records after those of the state, and completes the state. Returns the number of written records, including those of earlier calls.
     ///
     /// # Errors
-    /// `Refused` for a rejected record if none are set aside, after all records before it are written; any error from the store or of the file. Another
+    /// `Refused` for a rejected record if none are set aside, after all records before it are written; any error from the store or the file. Another
     /// call with the state continues the import.
     pub async fn run(
         &self,
@@ -44,7 +44,7 @@ impl Importing<'_> {
         }
         let done = state.state().records;
         let outcome = push_all(records, &mut writer, state, rejections).await;
-        // Acknowledged records remain settled, whatever ended the import.
+        // Acknowledged records remain settled, however the import ended.
         let settled = done + writer.settled();
         match outcome {
             Ok(()) => {
@@ -67,7 +67,7 @@ async fn push_all(
 ) -> Result<()> {
     let (done, mut last, bar) = (state.state().records, 0, progress::rows("imported"));
     let mut settle = |writer: &mut Writer, rejections: &mut Rejections| {
-        // IMPORTANT: the file of rejections is written first, and the state has its length. What is behind it is removed when the import continues.
+        // IMPORTANT: the file of rejections is written first, and the state has its length. The bytes after it are removed when the import continues.
         let outcome = rejections.push(writer.take_rejected());
         let settled = done + writer.settled();
         bar.set_position(settled);

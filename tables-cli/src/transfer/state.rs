@@ -110,7 +110,7 @@ impl StateFile {
     /// # Errors
     /// `File` if it cannot be written.
     pub fn finish(&mut self, records: u64) -> Result<()> {
-        // IMPORTANT: in one write. A complete transfer without this mark would be resumed at its beginning, behind all its records.
+        // IMPORTANT: both are recorded in one write. A complete transfer without this mark would be resumed at its beginning, after all its records.
         self.state = State { records, continuation: None, is_done: true, ..std::mem::take(&mut self.state) };
         self.save()
     }

@@ -25,7 +25,7 @@ pub enum Mutant {
     RefusalStands,
     /// A deletion with 404 after a lost response succeeds.
     GoneIsDeleted,
-    /// Any response of the service is a definite rejection, also one with a 5xx status.
+    /// Any response of the service is a definite rejection, even with a 5xx status.
     FailureIsRefusal,
     /// A batch with a truncated response counts as applied.
     CutBatchIsDone,

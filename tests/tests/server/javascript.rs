@@ -39,7 +39,7 @@ fn the_vendors_javascript_clients_work_with_the_server() {
         }
     };
     for (name, text) in SUITE {
-        fs::write(folder.join(name), text).expect("the suite is written beside its packages");
+        fs::write(folder.join(name), text).expect("the suite is written next to its packages");
     }
     let mut node = Command::new("node");
     node.current_dir(folder).arg("suite.mjs").args([SERVER.as_str(), ACCOUNT, KEY]);

@@ -208,7 +208,7 @@ fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
 }
 
 /// Azurite, `table.entity.test.ts` 03 and 38. JavaScript writes an invalid date, `NaN` and `Infinity` as `null`. The service does not
-/// store a null, whatever its type (ENT-3), and Azurite refuses it. Text that is not of its type is refused by all.
+/// store a null, whatever its type (ENT-3), and Azurite refuses it. Text that is not of its type is refused by all services.
 #[test]
 fn ent_3_a_typed_null_is_not_stored_and_text_of_another_type_is_refused() {
     create("Nulls");

@@ -274,7 +274,7 @@ fn unknown_properties_pass_through_an_older_program_or_it_is_refused() {
     });
 }
 
-/// Returns `true` if a program of `before` may write beside an opened program of `New`, and is refused once the feed and the copies are complete.
+/// Returns `true` if a program of `before` may write while a program of `New` is open, and is refused once the feed and the copies are complete.
 async fn is_refused_after_the_backfill<New: Entity + Send + Sync>() -> bool {
     let time = Time::default();
     let store = time.engine();

@@ -84,8 +84,8 @@ fn installed() -> Option<Installed> {
         name.starts_with(&format!("{}table_derive-", env::consts::DLL_PREFIX))
             && name.ends_with(env::consts::DLL_SUFFIX)
     };
-    let beside = env::current_exe().ok()?;
-    let files = fs::read_dir(beside.parent()?).ok()?.flatten().map(|entry| entry.path());
+    let own = env::current_exe().ok()?;
+    let files = fs::read_dir(own.parent()?).ok()?.flatten().map(|entry| entry.path());
     let derive =
         files.filter(of_derive).max_by_key(|path| path.metadata().and_then(|it| it.modified()).ok())?;
     (answers && server.exists()).then_some(Installed { server, derive })

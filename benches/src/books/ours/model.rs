@@ -71,7 +71,7 @@ pub(super) struct Posting {
     pub(super) reference: String,
 }
 
-/// The present balances of 200 accounts.
+/// The current balances of 200 accounts.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]

@@ -104,7 +104,7 @@ fn store_of_orders() -> Engine {
     store
 }
 
-/// Copies at most so many orders that are not copied yet, in the order of their keys. Returns `false` if another order has the key of one.
+/// Copies at most `most` orders that are not copied yet, in the order of their keys. Returns `false` if another order has the key of one.
 async fn copy(store: &Engine, most: usize) -> Result<bool> {
     let new = store.table::<OrderOfDay>().create_if_missing().await?;
     let old = store.table::<old::Order>();

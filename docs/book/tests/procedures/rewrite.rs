@@ -82,7 +82,7 @@ fn rewritten(old: released::Employee) -> next::Employee {
     next::Employee { department: old.department, id: old.id, age: old.age }
 }
 
-/// Rewrites at most so many employees.
+/// Rewrites at most `most` employees.
 async fn rewrite(store: &Engine, most: usize) -> Result<usize> {
     let (old, new) = (store.table::<rewriting::OldEmployee>(), store.table::<rewriting::Employee>());
     let (mut rows, mut count) = (pin!(old.scan("8 digits").max_rows(100_000).stream()), 0);

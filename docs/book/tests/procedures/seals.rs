@@ -88,7 +88,7 @@ fn stored_keys_are_rotated_while_programs_run() {
     record(&writer);
     block_on(desk.start().rotate_key()).unwrap();
 
-    page.step("All programs accept the new key at once, and seal with it after a restart.");
+    page.step("All programs accept the new key at once.");
     record(&writer);
     let restarted = desk.start();
     record(&restarted);
@@ -125,14 +125,14 @@ fn given_keys_are_rotated_by_deployments_without_refused_intents() {
 
     page.step("To rotate given keys, give the new key after the old one to all programs.");
     assert!(deploy(&desk, [&["old"], &["old", "new"]]));
-    page.step("Then give it before the old one");
+    page.step("In a second deployment, give it before the old one");
     assert!(deploy(&desk, [&["old", "new"], &["new", "old"]]));
-    page.step("Remove the old one once its intents are done.");
+    page.step("Remove the old one in a third, once its intents are done.");
     assert!(deploy(&desk, [&["new", "old"], &["new"]]));
 
-    page.step("In one deployment less, a worker would refuse the intents of the first program that seals with the new key.");
+    page.step("With only two deployments, a worker would refuse the intents of the first program that seals with the new key.");
     assert!(!deploy(&desk, [&["old"], &["new", "old"]]));
-    page.step("Intents that were not done become poison: give the old key again, and requeue them.");
+    page.step("Intents sealed with a removed key become poison: give the old key again, and requeue them.");
     block_on(desk.start_with(&["new", "old"]).requeue_poison()).unwrap();
     assert_eq!(work(&desk.start_with(&["new", "old"])), (1, 0));
 }

@@ -68,8 +68,8 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.verdict).max().unwrap_or(Verdict::Same)
     }
 
-    /// Returns `true` if a program of the older schema can write together with one of the newer: it only lacks optional properties and announced
-    /// parts, and writes no index entries that include these properties.
+    /// Returns `true` if a program with the older schema can write at the same time as one with the newer: it lacks only optional properties and
+    /// announced parts, and writes no index entries that include these properties.
     pub(crate) fn is_beside(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),

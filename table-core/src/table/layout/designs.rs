@@ -11,7 +11,7 @@ use crate::schema::{StoredPiece, StoredSchema, evolve};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, SchemaRecord};
-use crate::table::layout::standing::{self, Lacking};
+use crate::table::layout::standing::{self, UnknownParts};
 use crate::table::request;
 
 /// Stores a schema in place of the present one, if the verdict or `accepted`, the reason of the caller, allows it. Returns the declarations of a newer
@@ -22,14 +22,14 @@ pub(super) async fn store<S: TableStore>(
     design: &StoredSchema,
     (mut is_new, now): (bool, u64),
     accepted: Option<&str>,
-) -> Result<Lacking> {
+) -> Result<UnknownParts> {
     let retry = Retry::default();
     let mut race = retry.start("the stored schema");
     loop {
         let stored = record::read(store, table, &design.entity).await?;
         let etag = stored.as_ref().map(|stored| stored.etag.clone());
         let layout = match next(store, table, design, stored.filter(|_| !is_new), is_new, accepted).await? {
-            Next::Stored(lacking) => return Ok(lacking),
+            Next::Stored(unknown) => return Ok(unknown),
             Next::First(layout) => *layout,
             Next::Follows(layout, stored) => layout.following(*stored, now),
         };
@@ -39,7 +39,7 @@ pub(super) async fn store<S: TableStore>(
             None => OperationKind::Insert(row),
         };
         match request::write(store, &record::table()?, record::key(table, &design.entity)?, kind).await {
-            Ok(_) => return Ok(Lacking::default()),
+            Ok(_) => return Ok(UnknownParts::default()),
             Err(error) if error.is_table_not_found() => {
                 request::create_if_missing(store, &record::table()?).await?;
                 race.retry(error).await?;
@@ -57,7 +57,7 @@ pub(super) async fn store<S: TableStore>(
 /// The next step of storing a schema.
 enum Next {
     /// None: this schema, or a newer compatible one, is already stored.
-    Stored(Lacking),
+    Stored(UnknownParts),
     First(Box<SchemaRecord>),
     /// A schema replaces the stored one.
     Follows(Box<SchemaRecord>, Box<SchemaRecord>),
@@ -81,13 +81,13 @@ async fn next<S: TableStore>(
         return Ok(Next::First(Box::new(layout)));
     };
     if stored.schema == *design && accepted.is_none() {
-        return Ok(Next::Stored(Lacking::default()));
+        return Ok(Next::Stored(UnknownParts::default()));
     }
     let evolution = evolve(&stored.schema, design);
     let is_older = stored.supersedes(design);
     if (is_older || !evolution.verdict().is_allowed()) && accepted.is_none() {
-        return match is_older.then(|| standing::beside(&stored, design, table)) {
-            Some(Ok(lacking)) => Ok(Next::Stored(lacking)),
+        return match is_older.then(|| standing::unknown_parts(&stored, design, table)) {
+            Some(Ok(unknown)) => Ok(Next::Stored(unknown)),
             _ if is_empty(store, table, &TextRange::ALL).await? => {
                 Ok(Next::Follows(Box::new(SchemaRecord::new(design.clone())), Box::new(stored)))
             }

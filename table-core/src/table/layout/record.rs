@@ -40,7 +40,7 @@ pub struct SchemaRecord {
     pub disabled: Vec<String>,
     /// The progress of pending work, one line for each worker.
     pub progress: BTreeMap<String, String>,
-    /// Pending work that has not begun: the time of the store, in [ticks](crate::ticks), when it was first asked for.
+    /// Pending work that has not begun, with the store's time, in [ticks](crate::ticks), at which it was first requested.
     pub waiting: BTreeMap<String, u64>,
     /// The reason why the schema was accepted despite the verdict.
     pub accepted: Option<String>,

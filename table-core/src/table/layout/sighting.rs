@@ -1,4 +1,4 @@
-//! Sightings of older programs: rows next to the stored schema whose Timestamps, by the clock of the store, show when one last asked whether it may
+//! Sightings of older programs: rows next to the stored schema whose Timestamps, by the store's clock, show when one last checked whether it may
 //! write.
 
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// The time of the store, and the last sighting of a program with an older schema.
+/// The store's time, and the last sighting of a program with an older schema.
 ///
 /// ```
 /// use table_core::table::Sightings;
@@ -24,7 +24,7 @@ use crate::table::request;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sightings {
-    /// The time of the store, in [ticks](crate::ticks).
+    /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
     /// The time of the last sighting, which was read after `now`; `None` if no older program was seen.
     pub older: Option<u64>,
@@ -32,7 +32,7 @@ pub struct Sightings {
 
 /// The row that older programs write.
 const OLDER: &str = "older";
-/// The row that measures the time of the store.
+/// The row that is written to read the store's time.
 const CLOCK: &str = "clock";
 
 fn key(table: &TableName, row: &str, entity: &str) -> Result<EntityKey> {
@@ -50,12 +50,12 @@ async fn timestamp<S: TableStore>(store: &S, key: &EntityKey) -> Result<Option<u
     Ok(found.map(|found| found.row.view().timestamp()))
 }
 
-/// Leaves the sighting of a program with an older schema.
+/// Records a sighting of a program with an older schema.
 pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &str) -> Result<()> {
     write(store, &key(table, OLDER, entity)?).await
 }
 
-/// Measures the time of the store, then reads the last sighting.
+/// Reads the store's time, then the last sighting.
 pub(super) async fn read<S: TableStore>(store: &S, table: &TableName, entity: &str) -> Result<Sightings> {
     let clock = key(table, CLOCK, entity)?;
     write(store, &clock).await?;

@@ -1,4 +1,4 @@
-//! State of an opened handle relative to the stored schema: a program with an older schema leaves sightings, or stops writing.
+//! State of an opened handle relative to the stored schema: a program with an older schema records sightings, or stops writing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::record::{SchemaRecord, read};
 use crate::table::layout::sighting;
 
-/// The time for which a handle writes before it reads the stored schema again.
+/// How long a handle may write before it reads the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
@@ -26,9 +26,9 @@ pub(crate) struct Standing {
     lacks: AtomicBool,
 }
 
-/// The declarations of a newer schema that a program does not know, although it may write.
+/// The parts of a newer schema that a program does not know, although it may write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lacking {
+pub(super) struct UnknownParts {
     /// `true` for optional properties.
     pub(super) properties: bool,
     /// `true` for indexes, a feed or copies whose backfill has not begun.
@@ -36,10 +36,11 @@ pub(super) struct Lacking {
 }
 
 impl Standing {
-    /// Creates the state of a handle that has compared its schema. If it lacks announced parts, its first write queries the store and leaves a sighting.
-    pub(super) const fn new(design: StoredSchema, now: u64, lacking: Lacking) -> Self {
-        let asked = if lacking.announced { 0 } else { now };
-        Self { design, asked: AtomicU64::new(asked), lacks: AtomicBool::new(lacking.properties) }
+    /// Creates the state of a handle that has compared its schema. If it lacks announced parts, its first write queries the store and records a
+    /// sighting.
+    pub(super) const fn new(design: StoredSchema, now: u64, unknown: UnknownParts) -> Self {
+        let asked = if unknown.announced { 0 } else { now };
+        Self { design, asked: AtomicU64::new(asked), lacks: AtomicBool::new(unknown.properties) }
     }
 
     /// Creates the state of a handle that was not opened itself. Its first write queries the store.
@@ -64,9 +65,10 @@ impl Standing {
         loop {
             let Some(stored) = read(store, table, &self.design.entity).await? else { return Ok(true) };
             let is_own = stored.schema.fingerprint() == self.design.fingerprint();
-            let lacking = if is_own { Lacking::default() } else { beside(&stored, &self.design, table)? };
-            if is_seen || !lacking.announced {
-                self.lacks.store(lacking.properties, Ordering::Relaxed);
+            let unknown =
+                if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };
+            if is_seen || !unknown.announced {
+                self.lacks.store(unknown.properties, Ordering::Relaxed);
                 return Ok(is_own);
             }
             // IMPORTANT: the schema is read again after the sighting. A backfill that did not see it has refused older programs before.
@@ -89,11 +91,15 @@ impl Standing {
 ///
 /// # Errors
 /// `SchemaMismatch` if the program cannot write at the same time as programs with the stored schema.
-pub(super) fn beside(stored: &SchemaRecord, own: &StoredSchema, table: &TableName) -> Result<Lacking> {
+pub(super) fn unknown_parts(
+    stored: &SchemaRecord,
+    own: &StoredSchema,
+    table: &TableName,
+) -> Result<UnknownParts> {
     let evolution = evolve(&stored.schema, own);
     if evolution.is_beside((&stored.schema, own), |part| stored.awaits(part)) {
         let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
-        return Ok(Lacking { properties: has("EVO-3"), announced: has("EVO-21") || has("EVO-31") });
+        return Ok(UnknownParts { properties: has("EVO-3"), announced: has("EVO-21") || has("EVO-31") });
     }
     let (entity, generation) = (own.entity.clone(), stored.generation);
     Err(Error::of(TableFault::OlderLayout { entity, generation, evolution }).with_table(table.as_str()))

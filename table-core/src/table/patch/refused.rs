@@ -12,7 +12,7 @@ use crate::table::patch::{Patch, PatchTarget};
 )]
 pub trait Computes<E>: Refused {}
 
-/// A patch that is sent by a method of another name. No patch implements it.
+/// A patch that is sent by a method of another library. No patch implements it.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",

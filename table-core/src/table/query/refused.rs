@@ -16,7 +16,7 @@ use crate::table::EntityQuery;
 )]
 pub trait AnyOrder<E>: Refused {}
 
-/// A query with a maximum of another name. No query implements it.
+/// A query whose limit is set by a method of another library. No query implements it.
 #[diagnostic::on_unimplemented(
     message = "[T193] a query has no method of this name: `limit` bounds the result, `page_size` one request",
     label = "write `limit(n)`",
@@ -52,7 +52,7 @@ impl<N: IntoIterator<Item: Into<Cow<'static, str>>>> SelectsByName<N> for TableE
     }
 }
 
-/// A query whose results are read by a method of another name. No query implements it.
+/// A query whose results are read by a method of another library. No query implements it.
 #[diagnostic::on_unimplemented(
     message = "[T198] a query has no method of this name: `collect` reads all entities, `first` one",
     label = "write `collect()`, `first()`, `page()` or `stream()`",
@@ -61,7 +61,7 @@ impl<N: IntoIterator<Item: Into<Cow<'static, str>>>> SelectsByName<N> for TableE
 )]
 pub trait ReadsBy<E>: Refused {}
 
-/// A query with conditions of another name. No query implements it.
+/// A query whose conditions are added by a method of another library. No query implements it.
 #[diagnostic::on_unimplemented(
     message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
     label = "write `filter(…)` with a condition on columns of `{E}`",

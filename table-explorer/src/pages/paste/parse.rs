@@ -43,7 +43,7 @@ fn cells(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
     let separator = if has_tabs { b'\t' } else { b',' };
     let reader = CsvReader::separated(text.as_bytes(), separator, Types { named, guess: true })?;
     let mut records = reader.collect::<record::Result<Vec<_>>>()?;
-    // Copied cells often end with rows of blank ones.
+    // Copied cells often end with blank rows.
     records.retain(|record| !record.as_ref().is_ok_and(is_blank));
     Ok(records)
 }

@@ -22,7 +22,7 @@ pub(super) struct GroupRow {
 pub(super) enum Seen {
     /// The row after the last write; `None` if it is deleted.
     Known(Option<StoredRow>),
-    /// The stored row, on which only conditions were put.
+    /// The stored row, which the group only checks.
     Stored,
     /// Unknown, because properties were merged into a row that was not read.
     Unknown,

@@ -52,7 +52,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         })
     }
 
-    /// Returns `true` if the entity does not exist. No replica can decide this, because the check is a write. The write never succeeds.
+    /// Returns `true` if the entity does not exist. The check is a write that never succeeds, because a read could be answered by a stale replica.
     async fn is_gone(&self) -> Result<bool> {
         let (store, table, owner) =
             (self.handle.table.store(), self.handle.table.name()?, &self.change.owner);

@@ -49,7 +49,7 @@ struct Partner {
     email: String,
 }
 
-/// A list in another partition of the table of customers, under keys that begin with no literal.
+/// A list in another partition of the table of customers, under keys that do not begin with a literal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(tenant)]

@@ -20,7 +20,7 @@ pub(super) struct Settlement {
     slots: VecDeque<Slot>,
     /// The rejections that were settled and not taken yet.
     rejected: Vec<Rejected>,
-    /// `true` if a rejected record counts as settled. Otherwise, settlement ends in front of it.
+    /// `true` if a rejected record counts as settled. Otherwise, settlement ends before it.
     pub(super) is_tolerant: bool,
     /// `true` if settlement ended at a rejected record.
     has_ended: bool,
@@ -58,7 +58,7 @@ impl Settlement {
                 Slot::Written => {}
                 Slot::Rejected(rejected) => self.rejected.push(rejected),
             }
-            // IMPORTANT: a transfer that ends at a rejected record resumes with it, not behind it.
+            // IMPORTANT: a transfer that ends at a rejected record resumes with it, not after it.
             if !self.is_tolerant && !self.rejected.is_empty() {
                 self.has_ended = true;
                 return;

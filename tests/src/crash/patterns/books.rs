@@ -194,7 +194,7 @@ async fn records(
     Ok(())
 }
 
-/// Deletes the first row of a tenant whose `RowKey` has a prefix, also a reserved one.
+/// Deletes the first row of a tenant whose `RowKey` has a prefix, which may be a reserved one.
 #[cfg(test)]
 pub(super) async fn delete_row(stores: &super::Stores, prefix: &str) -> Result<()> {
     use table_core::query::{KeyRange, Query, TextRange};

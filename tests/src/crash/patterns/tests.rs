@@ -251,7 +251,7 @@ fn pat_ix_4_a_lost_an_orphaned_and_a_swapped_list_blob_are_found() {
     let settled = async |stores: &Stores| {
         stores.worker().run_until_idle().await?;
         check::collect(stores).await?;
-        assert!(list_blobs(stores).await.len() > 1, "all that are left are named");
+        assert!(list_blobs(stores).await.len() > 1, "entities name all remaining blobs");
         Ok::<(), table_core::Error>(())
     };
     let wrong = found(Recovery::Whole, async |stores| {

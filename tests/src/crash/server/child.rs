@@ -21,7 +21,7 @@ pub(super) type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 /// Serves a folder at ports that the system chooses. The first line of standard output is the connection string.
 ///
 /// # Errors
-/// Any error from opening the folder and of listening.
+/// Any error from opening the folder or listening.
 pub(super) fn serve(folder: &Path) -> Fallible<()> {
     let account = Account::new(AccountKey::new(ACCOUNT, KEY)?, open(folder, 0, None)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;

@@ -18,7 +18,7 @@ pub use super::child::CHILD;
 /// Runs the child: a server of a folder, until it is killed.
 ///
 /// # Errors
-/// Any error from opening the folder and of listening.
+/// Any error from opening the folder or listening.
 pub fn run_child(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     child::serve(folder)
 }

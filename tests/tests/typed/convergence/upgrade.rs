@@ -55,7 +55,7 @@ type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 /// The way in which the backfill treats older programs.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
-    /// The backfill starts when no request of the older programs can take effect any more.
+    /// The backfill starts when no request of the older programs can still take effect.
     Waits,
     /// The backfill starts at once.
     Hastens,

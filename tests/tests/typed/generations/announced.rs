@@ -29,7 +29,7 @@ async fn backfill<S: TableStore + Clone + 'static>(
     new.backfill::<indexed::EmployeeByEmail>().page(2).run().await
 }
 
-/// Runs the backfill until the index is ready, with the waits that it asks for.
+/// Runs the backfill until the index is ready, with the waits that it requests.
 async fn build(time: &Time, new: &Entities<indexed::Employee, Engine>) {
     while let Some(rest) = backfill(new).await.unwrap().retry_after {
         time.pass(rest);

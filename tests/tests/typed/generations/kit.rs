@@ -22,7 +22,7 @@ pub(super) fn raced<T>(outcome: Result<T>) {
     }
 }
 
-/// Ends the older program, also if the newer one panics.
+/// Ends the older program, even if the newer one panics.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {

@@ -1,4 +1,4 @@
-//! Uses of declarations with a mistake: the mistake alone is told.
+//! Uses of declarations with a mistake: only the mistake is reported.
 
 use table_core::{Engine, EntitySet, TableStoreExt};
 

@@ -10,14 +10,14 @@ use crate::step::Step;
 
 /// The load of a run. A partition key is written as `table/PartitionKey`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
-    pub(super) keys: BTreeMap<String, OfKey>,
-    pub(super) ranges: HashMap<(String, TextRange), OfRange>,
+pub(super) struct Demand {
+    pub(super) keys: BTreeMap<String, KeyDemand>,
+    pub(super) ranges: HashMap<(String, TextRange), RangeDemand>,
 }
 
 /// The load of one partition key.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OfKey {
+pub(super) struct KeyDemand {
     /// Bytes written to the partition key.
     pub(super) bytes: f64,
     /// Request units used by the partition key.
@@ -26,13 +26,13 @@ pub(super) struct OfKey {
 
 /// The load of the queries over a range of partition keys.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OfRange {
+pub(super) struct RangeDemand {
     pub(super) queries: f64,
     /// Request units of the returned entities, without the charge for each physical partition.
     pub(super) units: f64,
 }
 
-impl Asked {
+impl Demand {
     pub(super) fn add(&mut self, step: &Step) {
         match step.class {
             None => self.write(step),
