@@ -69,8 +69,8 @@ pub(super) struct History {
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
-    /// The disk when the folder was copied.
-    copied: Option<SimulatedDisk>,
+    /// The disk when the folder was copied, and the number of the first request after that.
+    copied: Option<(u64, SimulatedDisk)>,
     established: bool,
     /// An engine with relaxed durability was killed, or failed before it was closed, and the folder has not been opened since. Its last writes may
     /// still be lost in a power loss.

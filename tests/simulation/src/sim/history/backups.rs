@@ -74,7 +74,7 @@ impl History {
         if self.random.random() {
             self.look_at_backup()?;
         }
-        self.back_up_copy()
+        self.back_up_copy(id)
     }
 
     /// Records that the result of a request is an error or will not be received. If the request was a backup, the folder may contain the new backup

@@ -16,7 +16,7 @@ use table_core::{
 use super::backups::{BACKUP, tables};
 use super::{FOLDER, History};
 use crate::power::SimulatedDisk;
-use crate::sim::model::Wrong;
+use crate::sim::model::{NUMBERS, Wrong};
 
 /// The folder of the copy.
 const COPY: &str = "/copy";
@@ -26,17 +26,18 @@ impl History {
     pub(super) fn copy_folder(&mut self) {
         if self.copied.is_none() && self.established && !self.excuses.damaged && !self.disk.has_lost_power() {
             self.log.add("the folder is copied".to_owned());
-            self.copied = Some(self.disk.after_kill());
+            self.copied = Some((u64::from(self.next / NUMBERS), self.disk.after_kill()));
         }
     }
 
-    /// Opens the copy, writes to it, and backs it up to the folder of the original's backups. If that succeeds, the backup must still contain all rows
-    /// that it contained before.
-    pub(super) fn back_up_copy(&mut self) -> Result<(), Wrong> {
+    /// Opens the copy, writes to it, and backs it up to the folder of the original's backups, whose last one has just ended. If that succeeds, the
+    /// backup must contain the same rows of the original as before. A backup that was requested before the folder was copied is not checked, because
+    /// the copy may have later rows.
+    pub(super) fn back_up_copy(&mut self, backup: u64) -> Result<(), Wrong> {
         if self.disk.has_lost_power() || self.excuses.damaged {
             return Ok(());
         }
-        let Some(copied) = self.copied.take() else { return Ok(()) };
+        let Some((_, copied)) = self.copied.take_if(|(next, _)| *next <= backup) else { return Ok(()) };
         let disk = Arc::new(self.disk.after_kill());
         let shape = self.shape;
         let held = |to: &str| {
