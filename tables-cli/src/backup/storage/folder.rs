@@ -140,7 +140,9 @@ impl Storage for Folder {
 
     fn lock(&self) -> Result<()> {
         let Some(locked) = Locked::new(&self.path.join(MARKER))? else {
-            return Err(Failure::Refused(format!("another `tables backup` writes to {self}; wait until it ends")));
+            return Err(Failure::Refused(format!(
+                "another `tables backup` writes to {self}; wait until it ends"
+            )));
         };
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(locked);
         Ok(())
