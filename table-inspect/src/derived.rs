@@ -1,10 +1,25 @@
-//! Derived rows: tables whose entities declare indexes, copies or feeds. A write of plain rows would make these inconsistent.
+//! Derived rows: tables whose entities declare indexes, copies or feeds, and tables that store such rows. A write of plain rows would make these
+//! inconsistent.
 
+mod part;
+
+use table_core::query::Select;
 use table_core::schema::StoredSchema;
-use table_core::{DynTableStore, TableName};
+use table_core::table::{FEEDS, LAYOUTS, OUTBOXES};
+use table_core::{DynTableStore, EntityKey, TableName, TableStore};
 
 use crate::error::{Error, Result};
 use crate::keys;
+pub use part::{WidePart, part_of, refuse_torn_part};
+
+/// The key of the row by which a table of a view is recognised.
+const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
+
+/// Returns `true` for the tables in which the patterns register schemas, outboxes and feeds.
+#[must_use]
+pub fn is_registry(table: &TableName) -> bool {
+    [LAYOUTS, OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table.as_str()))
+}
 
 /// Returns the derived rows that a schema declares: indexes, then copies and feeds.
 #[must_use]
@@ -13,10 +28,46 @@ pub fn declared(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Refuses a write of plain rows if a stored schema declares derived rows.
+/// Returns the derived rows of a schema that are not rows of the same partitions: copies, feeds, and indexes with a separate PartitionKey or table.
+///
+/// The entries of a feed are rows of the same partitions, but a separate table lists the partitions that have a feed.
+#[must_use]
+pub fn remote(schema: &StoredSchema) -> Vec<String> {
+    let is_remote =
+        |index: &&table_core::schema::StoredIndex| index.table.is_some() || index.partition_key.is_some();
+    let indexes = schema.indexes.iter().filter(is_remote).map(|index| format!("index {}", index.name));
+    indexes.chain(schema.keeps.iter().cloned()).collect()
+}
+
+/// Returns the reason why a table stores only rows that programs derive: a registry, an index of another table, or a view.
 ///
 /// # Errors
-/// `Derived` with the declarations of the schema; any error from the store.
+/// Any error from the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<String>> {
+    if is_registry(table) {
+        return Ok(Some(format!("table {table} stores the registrations of programs")));
+    }
+    for (of, schema) in keys::all_schemas(store).await? {
+        let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
+        let index = schema.indexes.iter().find(|index| index.table.as_deref().is_some_and(is_in));
+        if let Some(index) = index.filter(|_| of != table.folded()) {
+            let (name, entity, of) = (&index.name, &schema.entity, &schema.table);
+            return Ok(Some(format!("table {table} stores index {name} of {entity} in table {of}")));
+        }
+    }
+    let state = EntityKey::new(VIEW.0, VIEW.1)?;
+    match store.get(table, &state, &Select::names(["PartitionKey"])).await {
+        Ok(Some(_)) => Ok(Some(format!("table {table} stores a view"))),
+        Ok(None) => Ok(None),
+        Err(error) if error.is_table_not_found() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Refuses a write of plain rows if a stored schema declares derived rows, or if the table stores derived rows.
+///
+/// # Errors
+/// `Derived` with the declarations of the schema; any error from [`purpose`].
 pub async fn refuse_plain_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -25,6 +76,21 @@ pub async fn refuse_plain_writes(
     if bypass_derived {
         return Ok(());
     }
+    refuse_declared(store, table).await?;
+    match purpose(store, table).await? {
+        None => Ok(()),
+        Some(purpose) => Err(Error::Derived(format!(
+            "{purpose}; plain rows would leave these wrong. Write the entities from which they are derived, or pass `--bypass-derived` and \
+             rebuild them afterwards"
+        ))),
+    }
+}
+
+/// Refuses a table for which a stored schema declares derived rows.
+///
+/// # Errors
+/// `Derived` with the declarations of the schema; any error from the store.
+pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result<()> {
     for schema in keys::schemas(store, table).await? {
         let declared = declared(&schema);
         if !declared.is_empty() {

@@ -47,9 +47,9 @@ async fn read_schemas(
             Err(error) if error.is_table_not_found() => return Ok(Vec::new()),
             page => page?,
         };
-        for entity in page.rows.iter().filter(|entity| !entity.row_key.starts_with('\u{FFFC}')) {
+        for entity in page.rows.iter() {
             let schema = schema_of(&table_core::FromEntity::from_entity(entity)?)?;
-            found.push((entity.partition_key.to_owned(), schema));
+            found.extend(schema.map(|schema| (entity.partition_key.to_owned(), schema)));
         }
         from = page.continuation;
         if from.is_none() {
@@ -58,15 +58,21 @@ async fn read_schemas(
     }
 }
 
-/// Reads a schema from its row, which stores the text in properties of at most 32,000 characters.
-fn schema_of(row: &table_core::TableEntity) -> Result<StoredSchema> {
+/// Reads a schema from its row, which stores the text in properties of at most 32,000 characters; `None` for another row of the table.
+///
+/// # Errors
+/// `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+pub fn schema_of(row: &table_core::TableEntity) -> Result<Option<StoredSchema>> {
+    if row.key().row_key.as_str().starts_with('\u{FFFC}') {
+        return Ok(None);
+    }
     let piece = |at: usize| match row.get(&if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") })
     {
         Some(Value::String(text)) => Some(text.clone()),
         _ => None,
     };
     let text: String = (0..).map_while(piece).collect();
-    Ok(text.parse::<StoredSchema>()?)
+    Ok(Some(text.parse::<StoredSchema>()?))
 }
 
 /// One part of a key, decoded.

@@ -4,6 +4,7 @@ pub mod checksum;
 pub mod compare;
 pub mod copy;
 pub mod delete;
+pub mod derived;
 pub mod import;
 pub mod ordered;
 pub mod progress;

@@ -27,6 +27,7 @@ use tables_cli::backup::verify::verify;
 use tables_cli::backup::{Contents, Repository};
 use tables_cli::transfer::copy::Copying;
 use tables_cli::transfer::delete::delete;
+use tables_cli::transfer::derived::OtherTables;
 use tables_cli::transfer::import::{Importing, Rejections};
 use tables_cli::transfer::state::{State, StateFile};
 use tables_cli::transfer::sync::{Differences, SyncOptions, sync};
@@ -180,7 +181,7 @@ async fn killed_synchronisations_end_with_equal_tables() {
         right.extend(left.iter().filter(|_| random.random_bool(0.3)).map(|(key, n)| (key.clone(), *n)));
         let (source, target, name) = (filled(&left).await, filled(&right).await, table());
         let run = async |[source, target]: [table_core::DynTableStore; 2]| {
-            sync(&source, &target, &name, SyncOptions::default()).await
+            sync(&source, &target, &name, &SyncOptions::default()).await
         };
         let (_, died) = killed(&mut random, [&source, &target], run).await;
         deaths += died;
@@ -240,7 +241,14 @@ async fn killed_backups_and_restores_contain_each_row_once() {
                 let repository = Repository::open(folder.path())?;
                 let backup = Opened::generation(repository, generation.clone())?;
                 let (range, existing) = (&KeyRange::ALL, Existing::Refuse);
-                let restoring = Restoring { backup: &backup, target: &target, range, existing, rate: None };
+                let restoring = Restoring {
+                    backup: &backup,
+                    target: &target,
+                    range,
+                    existing,
+                    others: OtherTables::default(),
+                    rate: None,
+                };
                 restoring.table(&name, &name).await
             })
             .await;
@@ -274,7 +282,14 @@ async fn a_restore_that_would_overwrite_another_row_is_refused() {
         let backup = Opened::generation(repository, captured.generation.clone()).unwrap();
         let store = table_core::DynTableStore::new(target.clone());
         let (range, existing) = (&KeyRange::ALL, Existing::Refuse);
-        let restoring = Restoring { backup: &backup, target: &store, range, existing, rate: None };
+        let restoring = Restoring {
+            backup: &backup,
+            target: &store,
+            range,
+            existing,
+            others: OtherTables::default(),
+            rate: None,
+        };
         let outcome = restoring.table(&name, &name).await;
         assert_eq!(outcome.is_err(), is_refused, "{outcome:?}");
         assert_eq!(stored(&target).await, if is_refused { found } else { model.clone() });

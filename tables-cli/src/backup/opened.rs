@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use table_core::query::KeyRange;
+use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, Query, TableEntity, TableName};
 
 use crate::backup::files::View;
@@ -12,6 +13,7 @@ use crate::backup::repository::Repository;
 use crate::failure::Result;
 use crate::rows::{self, Pages};
 use crate::transfer::ordered::{OrderedEntities, Paged};
+use table_inspect::keys;
 
 /// A generation that is opened for reading.
 #[derive(Debug)]
@@ -62,6 +64,23 @@ impl Opened {
             }
             Rows::Files(store, _) => rows::all_tables(store).await,
         }
+    }
+
+    /// Returns the stored schemas of a table.
+    ///
+    /// # Errors
+    /// Any error from [`rows`](Self::rows); `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
+    pub async fn schemas(&self, table: &TableName) -> Result<Vec<StoredSchema>> {
+        let registry = TableName::new(keys::SCHEMAS)?;
+        if !self.tables().await?.contains(&registry) {
+            return Ok(Vec::new());
+        }
+        let mut rows = self.rows(&registry, &KeyRange::partition(table.folded()))?;
+        let mut schemas = Vec::new();
+        while let Some(row) = rows.next().await? {
+            schemas.extend(keys::schema_of(&row)?);
+        }
+        Ok(schemas)
     }
 
     /// Returns the rows of a table in a range of keys.

@@ -1,12 +1,13 @@
 //! Restoring rows of a generation to any store.
 
 use table_core::query::{KeyRange, Select};
-use table_core::{DynTableStore, IfMatch, Query, TableName, TableStoreExt};
+use table_core::{DynTableStore, EntityKey, IfMatch, Query, TableName, TableStoreExt};
 
 use crate::backup::opened::Opened;
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison};
+use crate::transfer::derived::OtherTables;
 use crate::transfer::ordered::Paged;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
@@ -23,7 +24,7 @@ pub enum Existing {
 }
 
 /// The rows to restore, and their target.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Restoring<'a> {
     /// The generation.
     pub backup: &'a Opened,
@@ -33,6 +34,8 @@ pub struct Restoring<'a> {
     pub range: &'a KeyRange,
     /// The handling of rows that the target already contains.
     pub existing: Existing,
+    /// The tables that only the target has, whose registrations are kept.
+    pub others: OtherTables,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
@@ -70,7 +73,7 @@ impl Restoring<'_> {
                     restored.written += 1;
                     writer.push(restored.rows, Change::Write(entity)).await?;
                 }
-                Compared::Extra(entity) if self.existing == Existing::Replace => {
+                Compared::Extra(entity) if self.deletes(new, entity.key()) => {
                     restored.deleted += 1;
                     writer.push(0, Change::Delete(entity.key().clone(), IfMatch::Any)).await?;
                 }
@@ -87,6 +90,11 @@ impl Restoring<'_> {
         Ok(restored)
     }
 
+    /// Returns `true` if a row that only the target has is deleted.
+    fn deletes(&self, table: &TableName, key: &EntityKey) -> bool {
+        self.existing == Existing::Replace && !self.others.keep(table, key)
+    }
+
     fn comparison<'a>(
         &'a self,
         name: &'a TableName,
@@ -98,7 +106,10 @@ impl Restoring<'_> {
 
     /// Refuses a target with rows that a restore would overwrite, or that would remain next to the restored ones. Equal rows are those of an interrupted
     /// restore.
-    async fn refuse_existing(&self, name: &TableName, new: &TableName) -> Result<()> {
+    ///
+    /// # Errors
+    /// `Refused` with the first such row; any error from the store.
+    pub async fn refuse_existing(&self, name: &TableName, new: &TableName) -> Result<()> {
         if self.is_empty(new).await? {
             return Ok(());
         }
@@ -135,7 +146,7 @@ impl Restoring<'_> {
         while let Some(compared) = comparison.next().await? {
             let differs = match &compared {
                 Compared::Same(_) => false,
-                Compared::Extra(_) => self.existing == Existing::Replace,
+                Compared::Extra(entity) => self.deletes(new, entity.key()),
                 Compared::Missing(_) | Compared::Changed { .. } => true,
             };
             if differs {

@@ -22,6 +22,7 @@ use super::storage::{Folder, Storage};
 use super::verify::verify;
 use super::*;
 use crate::failure::Result;
+use crate::transfer::derived::OtherTables;
 
 /// The tables of a store: rows by key, each with one number.
 type Model = BTreeMap<String, BTreeMap<(String, String), i32>>;
@@ -180,9 +181,16 @@ async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
     let target = DynTableStore::new(Engine::in_memory());
     for table in backup.tables().await? {
         let (range, existing) = (&KeyRange::ALL, Existing::Refuse);
-        Restoring { backup: &backup, target: &target, range, existing, rate: None }
-            .table(&table, &table)
-            .await?;
+        Restoring {
+            backup: &backup,
+            target: &target,
+            range,
+            existing,
+            others: OtherTables::default(),
+            rate: None,
+        }
+        .table(&table, &table)
+        .await?;
     }
     Ok(rows(&target).await)
 }

@@ -4,11 +4,12 @@
 //! `WriteId`, and whose row keys end in `_01`, `_02` and so on.
 
 use table_core::query::{EntityRef, KeyRange, Select, TextRange};
-use table_core::{DynTableStore, EntityKey, Query, TableName, ValueRef};
+use table_core::{DynTableStore, EntityKey, Query, TableName};
+use table_inspect::derived::{WidePart, part_of};
 use table_patterns::wide::WRITE_ID;
 use uuid::Uuid;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 
 /// The number of times that the parts of an entity are read again, because a program may write them at the same time.
@@ -98,22 +99,14 @@ fn can_follow((partition, base): &(String, String), entity: EntityRef<'_>) -> bo
 
 /// Adds a row to the entity that it is a part of. Returns `true` if it is the first one of its entity.
 fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
-    let Some((base, part)) = part_of(entity.row_key) else { return Ok(false) };
-    let Some(ValueRef::Guid(write)) = entity.row.find(WRITE_ID, &mut 0)? else { return Ok(false) };
-    if let Some(parts) = open.iter_mut().find(|parts| parts.key.1 == base) {
-        parts.add(part, write);
+    let Some(WidePart { base, number, write }) = WidePart::of(entity)? else { return Ok(false) };
+    let is_same = |parts: &&mut Parts| parts.key.0 == entity.partition_key && parts.key.1 == base;
+    if let Some(parts) = open.iter_mut().find(is_same) {
+        parts.add(number, write);
         return Ok(false);
     }
-    open.push(Parts::new((entity.partition_key.to_owned(), base.to_owned()), part, write));
+    open.push(Parts::new((entity.partition_key.to_owned(), base.to_owned()), number, write));
     Ok(true)
-}
-
-/// Returns the RowKey of the whole entity and the number of the part.
-fn part_of(row_key: &str) -> Option<(&str, usize)> {
-    let (base, number) = row_key.rsplit_once('_')?;
-    let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
-    let part = number.parse().ok().filter(|_| is_number)?;
-    Some((base, part))
 }
 
 /// Reports an entity that has a defect, unless it has none when its parts are read again in one query.
@@ -128,17 +121,7 @@ async fn finish(
         if fault.is_none() {
             return Ok(());
         }
-        let keys = KeyRange::rows(partition.as_str(), TextRange::prefix(&format!("{base}_")));
-        let mut pages = Pages::new(store, table, query(keys));
-        let mut open: Vec<Parts> = Vec::new();
-        while let Some(page) = pages.next().await? {
-            for entity in
-                page.rows.iter().filter(|entity| part_of(entity.row_key).is_some_and(|(of, _)| of == base))
-            {
-                add(&mut open, entity)?;
-            }
-        }
-        fault = open.first().and_then(|parts| parts.fault);
+        fault = read(store, table, &parts.key).await?.and_then(|parts| parts.fault);
     }
     match fault {
         Some((part, is_missing)) => {
@@ -147,4 +130,57 @@ async fn finish(
         }
         None => Ok(()),
     }
+}
+
+/// Reads all parts of one entity; `None` if it has none.
+async fn read(
+    store: &DynTableStore,
+    table: &TableName,
+    (partition, base): &(String, String),
+) -> Result<Option<Parts>> {
+    let keys = KeyRange::rows(partition.as_str(), TextRange::prefix(&format!("{base}_")));
+    let mut pages = Pages::new(store, table, query(keys));
+    let mut open: Vec<Parts> = Vec::new();
+    while let Some(page) = pages.next().await? {
+        for entity in page.rows.iter() {
+            if part_of(entity.row_key).is_some_and(|(of, _)| of == base) {
+                add(&mut open, entity)?;
+            }
+        }
+    }
+    Ok(open.into_iter().next())
+}
+
+/// Refuses a selection that contains some parts of a wide entity, but not all of them.
+///
+/// # Errors
+/// `Refused` with the first such entity; any error from the store.
+pub async fn refuse_torn(store: &DynTableStore, table: &TableName, selected: &Query) -> Result<()> {
+    let selected = Query { select: query(KeyRange::ALL).select, ..selected.clone() };
+    let mut pages = Pages::new(store, table, selected);
+    let mut open: Vec<Parts> = Vec::new();
+    while let Some(page) = pages.next().await? {
+        for entity in page.rows.iter() {
+            while let Some(at) = open.iter().position(|parts| !can_follow(&parts.key, entity)) {
+                refuse_some(store, table, &open.swap_remove(at)).await?;
+            }
+            add(&mut open, entity)?;
+        }
+    }
+    for parts in &open {
+        refuse_some(store, table, parts).await?;
+    }
+    Ok(())
+}
+
+async fn refuse_some(store: &DynTableStore, table: &TableName, selected: &Parts) -> Result<()> {
+    let all = read(store, table, &selected.key).await?.map_or(0, |parts| parts.count);
+    if all <= selected.count {
+        return Ok(());
+    }
+    let ((partition, base), some) = (&selected.key, selected.count);
+    Err(Failure::Refused(format!(
+        "the selection has {some} of the {all} parts of the wide entity ('{partition}', '{base}'), which are written together; select all parts, or \
+         pass `--bypass-derived`"
+    )))
 }

@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use table_core::query::KeyRange;
 use table_core::{EntityKey, FromEntity, Query, TableEntity, TableName};
 
+use crate::check::refuse_torn;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection, all_tables};
@@ -12,6 +14,7 @@ use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::copy::Copying;
+use crate::transfer::derived::admit;
 use crate::transfer::ordered::Paged;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::Mode;
@@ -73,8 +76,15 @@ impl Copy {
             Some(name) => vec![table(name)?],
             None => all_tables(&source.tables).await?,
         };
+        let renamed = |name: &TableName| self.rename.as_deref().map_or_else(|| Ok(name.clone()), table);
+        if self.table.is_none() && !self.bypass_derived {
+            // Before the first row is written.
+            for name in &names {
+                self.admit((&source, name), (&target, &renamed(name)?)).await?;
+            }
+        }
         for name in &names {
-            let new = self.rename.as_deref().map_or_else(|| Ok(name.clone()), table)?;
+            let new = renamed(name)?;
             self.copy(&source, &target, (name, &new), out).await?;
         }
         Ok(if names.is_empty() { Exit::Nothing } else { Exit::Done })
@@ -91,11 +101,6 @@ impl Copy {
         (name, new): (&TableName, &TableName),
         out: &mut dyn Write,
     ) -> Result<()> {
-        let is_whole = self.selection.is_all() && !self.rewrites_keys();
-        derived::refuse_plain_writes(&source.tables, name, self.bypass_derived || is_whole).await?;
-        // A whole table with a schema contains its derived rows. Other rows would lack them in the target.
-        let is_complete = is_whole && !keys::schemas(&source.tables, name).await?.is_empty();
-        derived::refuse_plain_writes(&target.tables, new, self.bypass_derived || is_complete).await?;
         let query = self.selection.query(&source.tables, name).await?;
         let transfer = format!(
             "copy {name} of {} to {new} of {}, {:?}, {:?}, {:?}",
@@ -107,6 +112,9 @@ impl Copy {
         );
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
         let done = state.state().records;
+        if self.table.is_some() && !self.bypass_derived && !state.state().is_done {
+            self.admit((source, name), (target, new)).await?;
+        }
         let copying = Copying {
             source: (&source.tables, name),
             target: (&target.tables, new),
@@ -129,6 +137,26 @@ impl Copy {
         say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))
     }
 
+    /// Refuses rows whose derived rows would be wrong in the target.
+    async fn admit(
+        &self,
+        (source, name): (&Store, &TableName),
+        (target, new): (&Store, &TableName),
+    ) -> Result<()> {
+        let is_whole = self.selection.is_all() && !self.rewrites_keys() && self.keep_timestamp.is_none();
+        if !is_whole {
+            derived::refuse_declared(&source.tables, name).await?;
+            derived::refuse_plain_writes(&target.tables, new, false).await?;
+            let query = self.selection.query(&source.tables, name).await?;
+            return refuse_torn(&source.tables, name, &query).await;
+        }
+        let schemas = keys::schemas(&source.tables, name).await?;
+        if admit(&schemas, (&target.tables, new), self.table.is_none()).await? {
+            refuse_other_rows((source, name), (target, new)).await?;
+        }
+        Ok(())
+    }
+
     fn rewrite(&self, mut entity: TableEntity) -> Result<TableEntity> {
         if let (Some(name), Some(timestamp)) = (&self.keep_timestamp, entity.timestamp()) {
             entity.insert(name.as_str(), timestamp);
@@ -144,6 +172,39 @@ impl Copy {
         }
         Ok(moved)
     }
+}
+
+/// Refuses a target with rows that are not equal to those of the source, because their derived rows would remain.
+async fn refuse_other_rows(
+    (source, name): (&Store, &TableName),
+    (target, new): (&Store, &TableName),
+) -> Result<()> {
+    let first = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
+    let mut pages = Pages::new(&target.tables, new, first);
+    let is_empty = loop {
+        match pages.next().await {
+            Ok(Some(page)) if page.rows.is_empty() => {}
+            Ok(Some(_)) => break false,
+            Ok(None) => break true,
+            Err(Failure::Store(error)) if error.is_table_not_found() => break true,
+            Err(error) => return Err(error),
+        }
+    };
+    if is_empty {
+        return Ok(());
+    }
+    let rows = |store, table| Paged::new(Pages::new(store, table, Query::new(KeyRange::ALL)));
+    let mut comparison = Comparison::new(rows(&source.tables, name), rows(&target.tables, new));
+    while let Some(compared) = comparison.next().await? {
+        if matches!(compared, Compared::Changed { .. } | Compared::Extra(_)) {
+            let (partition, row) = (compared.key().partition_key.as_str(), compared.key().row_key.as_str());
+            let help = "use `tables sync`, which deletes them, or pass `--bypass-derived`";
+            return Err(Failure::Refused(format!(
+                "table {new} has other rows than the source, first ('{partition}', '{row}'); their derived rows would remain; {help}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Compares the copied rows with the source, which reads both once.

@@ -2,15 +2,16 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use table_core::TableStore;
 use table_core::query::Select;
+use table_core::{DynTableStore, TableName, TableStore};
 
+use crate::check::refuse_torn;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
 use crate::transfer::delete::{Deleted, delete};
-use table_inspect::derived;
+use table_inspect::{derived, keys};
 
 /// Options of `delete`.
 #[derive(clap::Args, Debug)]
@@ -72,6 +73,11 @@ impl Delete {
         }
         if !self.drop_table {
             derived::refuse_plain_writes(&store.tables, &name, self.bypass_derived).await?;
+            if !self.bypass_derived && !self.selection.is_all() {
+                refuse_torn(&store.tables, &name, &query).await?;
+            }
+        } else if !self.bypass_derived {
+            refuse_remote(&store.tables, &name).await?;
         }
         if count > 1 || self.drop_table {
             let what = if self.drop_table {
@@ -96,6 +102,28 @@ impl Delete {
             )));
         }
         Ok(Exit::Done)
+    }
+}
+
+/// Refuses to delete a table whose entities have derived rows in other tables, or that stores derived rows.
+async fn refuse_remote(store: &DynTableStore, name: &TableName) -> Result<()> {
+    let help = "or pass `--bypass-derived`";
+    for schema in keys::schemas(store, name).await? {
+        let is_remote = |word: &&String| word.starts_with("copied_by ");
+        let indexes = schema.indexes.iter().filter(|index| index.table.is_some());
+        let indexes = indexes.map(|index| format!("index {}", index.name));
+        let remote: Vec<_> = indexes.chain(schema.keeps.iter().filter(is_remote).cloned()).collect();
+        if !remote.is_empty() {
+            let (entity, remote) = (&schema.entity, remote.join(", "));
+            return Err(Failure::Refused(format!(
+                "{entity} of table {name} declares {remote}, whose rows in other tables would remain; delete the entities through a program with the \
+                 declaration, {help}"
+            )));
+        }
+    }
+    match derived::purpose(store, name).await? {
+        None => Ok(()),
+        Some(purpose) => Err(Failure::Refused(format!("{purpose}; delete the entities first, {help}"))),
     }
 }
 

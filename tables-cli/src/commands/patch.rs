@@ -61,6 +61,7 @@ impl Patch {
             return Ok(Exit::Done);
         }
         derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
+        derived::refuse_torn_part(&found, &entity, self.bypass_derived)?;
         let etag = found.etag().cloned().filter(|_| !self.ignore_etag);
         let condition = etag.map_or(IfMatch::Any, IfMatch::ETag);
         let kind = OperationKind::Replace(entity.to_row()?, condition);

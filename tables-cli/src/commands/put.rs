@@ -9,7 +9,8 @@ use table_core::{
 use crate::commands::{Context, properties, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
-use table_inspect::derived;
+use table_inspect::{derived, keys};
+use table_patterns::wide::WRITE_ID;
 
 /// Options of `put`.
 #[derive(clap::Args, Debug)]
@@ -61,6 +62,13 @@ impl Put {
         store.create_table_if_missing(&name).await?;
         derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
         let key = entity.key();
+        if derived::part_of(key.row_key.as_str()).is_some()
+            && let Some(stored) = keys::read(&store, &name, key).await?
+        {
+            let keeps_write = self.merge && entity.get(WRITE_ID).is_none();
+            let row = if keeps_write { &stored } else { &entity };
+            derived::refuse_torn_part(&stored, row, self.bypass_derived)?;
+        }
         let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
         transaction.push(Operation { row_key: key.row_key.clone(), kind: self.kind(&entity)? })?;
         let etag = store.submit(&name, transaction).await?.into_iter().next().flatten();

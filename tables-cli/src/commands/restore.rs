@@ -3,17 +3,19 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use table_core::TableName;
+use table_core::{Query, TableName};
 
 use crate::backup::files::{restore_files, restore_folder};
 use crate::backup::generation::Contents;
 use crate::backup::opened::Opened;
 use crate::backup::restore::{Existing, Restoring};
 use crate::backup::{Generation, Repository, storage};
+use crate::check::refuse_torn;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::rows::KeySelection;
+use crate::rows::{KeySelection, all_tables};
 use crate::store::{Location, Purpose, Store};
+use crate::transfer::derived::{OtherTables, admit};
 use table_inspect::derived;
 
 /// Options of `restore`.
@@ -86,13 +88,21 @@ impl Restore {
             (false, false) => Existing::Refuse,
         };
         let range = self.keys.key_range();
-        let restoring =
-            Restoring { backup: &backup, target: &target.tables, range: &range, existing, rate: self.rate };
+        let others = match &self.table {
+            Some(_) => OtherTables::default(),
+            None => OtherTables::new(&names, all_tables(&target.tables).await?),
+        };
+        let (backup, store, rate) = (&backup, &target.tables, self.rate);
+        let restoring = Restoring { backup, target: store, range: &range, existing, others, rate };
+        let renamed = |name: &TableName| self.rename.as_deref().map_or_else(|| Ok(name.clone()), table);
+        if !self.bypass_derived {
+            for name in &names {
+                self.admit(&restoring, (name, &renamed(name)?)).await?;
+            }
+        }
         let mut rows = 0;
         for name in &names {
-            let new = self.rename.as_deref().map_or_else(|| Ok(name.clone()), table)?;
-            derived::refuse_plain_writes(&target.tables, &new, self.bypass_derived || self.table.is_none())
-                .await?;
+            let new = renamed(name)?;
             let restored = restoring.table(name, &new).await?;
             rows += restored.rows;
             let (counted, written, deleted) =
@@ -105,6 +115,25 @@ impl Restore {
             )?;
         }
         Ok(if rows == 0 && self.table.is_some() { Exit::Nothing } else { Exit::Done })
+    }
+
+    /// Refuses a table whose derived rows would be wrong in the target.
+    async fn admit(&self, restoring: &Restoring<'_>, (name, new): (&TableName, &TableName)) -> Result<()> {
+        if self.table.is_some() {
+            derived::refuse_plain_writes(restoring.target, new, false).await?;
+            return match refuse_torn(restoring.target, new, &Query::new(restoring.range.clone())).await {
+                Err(Failure::Store(error)) if error.is_table_not_found() => Ok(()),
+                outcome => outcome,
+            };
+        }
+        let schemas = restoring.backup.schemas(name).await?;
+        if admit(&schemas, (restoring.target, new), true).await? && self.keep {
+            return match restoring.refuse_existing(name, new).await {
+                Err(Failure::Store(error)) if error.is_table_not_found() => Ok(()),
+                outcome => outcome,
+            };
+        }
+        Ok(())
     }
 
     fn named(&self, all: &[TableName], name: &str) -> Result<TableName> {

@@ -2,13 +2,15 @@
 
 use std::io::Write;
 
-use table_core::TableStore;
+use table_core::{TableName, TableStore};
 
 use crate::commands::{Context, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::all_tables;
 use crate::store::{Purpose, Store};
+use crate::transfer::derived::{OtherTables, admit};
 use crate::transfer::sync::{SyncOptions, sync};
+use table_inspect::keys;
 
 /// Options of `sync`.
 #[derive(clap::Args, Debug)]
@@ -24,6 +26,9 @@ pub(super) struct Sync {
     /// Keep rows that exist only in the target
     #[arg(long)]
     no_delete: bool,
+    /// Write even if indexes, copies or feeds of the target become wrong
+    #[arg(long)]
+    bypass_derived: bool,
     /// Count the differences without writing
     #[arg(long)]
     dry_run: bool,
@@ -55,15 +60,38 @@ impl Sync {
             Some(name) => vec![table(name)?],
             None => all_tables(&source.tables).await?,
         };
-        let options = SyncOptions { keeps_extra: self.no_delete, is_dry_run: self.dry_run, rate: self.rate };
+        let others = match &self.table {
+            Some(_) => OtherTables::default(),
+            None => OtherTables::new(&names, all_tables(&target.tables).await?),
+        };
+        let (keeps_extra, is_dry_run, rate) = (self.no_delete, self.dry_run, self.rate);
+        let options = SyncOptions { keeps_extra, is_dry_run, rate, others };
+        if !self.dry_run && !self.bypass_derived {
+            for name in &names {
+                self.admit(&source, &target, name).await?;
+            }
+        }
         let mut sum = 0;
         for name in &names {
-            let found = sync(&source.tables, &target.tables, name, options).await?;
+            let found = sync(&source.tables, &target.tables, name, &options).await?;
             sum += found.sum();
             let would = if self.dry_run { "would change " } else { "" };
             let (added, changed, deleted) = (found.added, found.changed, found.deleted);
             say(out, &format!("{would}{name}: {added} added, {changed} changed, {deleted} deleted"))?;
         }
         Ok(if sum == 0 { Exit::Nothing } else { Exit::Done })
+    }
+
+    /// Refuses a table whose derived rows would be wrong in the target.
+    async fn admit(&self, source: &Store, target: &Store, name: &TableName) -> Result<()> {
+        let schemas = keys::schemas(&source.tables, name).await?;
+        let has_derived = admit(&schemas, (&target.tables, name), self.table.is_none()).await?;
+        if has_derived && self.no_delete {
+            let help = "omit `--no-delete`, or pass `--bypass-derived`";
+            return Err(Failure::Refused(format!(
+                "the entities of table {name} have derived rows; kept rows of the target would leave these wrong; {help}"
+            )));
+        }
+        Ok(())
     }
 }

@@ -6,12 +6,13 @@ use table_core::{DynTableStore, IfMatch, Query, TableName, TableStoreExt};
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison};
+use crate::transfer::derived::OtherTables;
 use crate::transfer::ordered::Paged;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
 /// The options of a synchronisation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SyncOptions {
     /// `true` to keep rows that only the target has.
     pub keeps_extra: bool,
@@ -19,6 +20,8 @@ pub struct SyncOptions {
     pub is_dry_run: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
+    /// The tables that only the target has, whose registrations are kept.
+    pub others: OtherTables,
 }
 
 /// The numbers of differences.
@@ -48,7 +51,7 @@ pub async fn sync(
     source: &DynTableStore,
     target: &DynTableStore,
     name: &TableName,
-    options: SyncOptions,
+    options: &SyncOptions,
 ) -> Result<Differences> {
     if !options.is_dry_run {
         target.create_table_if_missing(name).await?;
@@ -69,6 +72,7 @@ pub async fn sync(
                 Change::Write(source)
             }
             Compared::Extra(_) if options.keeps_extra => continue,
+            Compared::Extra(entity) if options.others.keep(name, entity.key()) => continue,
             Compared::Extra(entity) => {
                 found.deleted += 1;
                 Change::Delete(entity.key().clone(), IfMatch::Any)

@@ -1,0 +1,64 @@
+//! Parts of wide entities: rows that belong to one entity, and that are replaced and deleted together.
+
+use table_core::query::EntityRef;
+use table_core::{TableEntity, Value, ValueRef};
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+
+/// The property that all parts of one write share.
+const WRITE_ID: &str = "WriteId";
+
+/// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends in `_01`, `_02` and so on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WidePart<'a> {
+    /// The RowKey of the whole entity.
+    pub base: &'a str,
+    /// The number of the part, counted from 1.
+    pub number: usize,
+    /// The write to which the part belongs.
+    pub write: Uuid,
+}
+
+impl<'a> WidePart<'a> {
+    /// Returns the part that a row is; `None` for another row.
+    ///
+    /// # Errors
+    /// `Corrupted` for a row that cannot be read.
+    pub fn of(entity: EntityRef<'a>) -> Result<Option<Self>> {
+        let Some((base, number)) = part_of(entity.row_key) else { return Ok(None) };
+        Ok(match entity.row.find(WRITE_ID, &mut 0)? {
+            Some(ValueRef::Guid(write)) => Some(Self { base, number, write }),
+            _ => None,
+        })
+    }
+}
+
+/// Returns the RowKey of the whole entity and the number of the part; `None` for a RowKey that no part has.
+#[must_use]
+pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
+    let (base, number) = row_key.rsplit_once('_')?;
+    let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
+    let part = number.parse().ok().filter(|_| is_number)?;
+    Some((base, part))
+}
+
+/// Refuses to replace a part of a wide entity by a row of another write. A change of other properties is allowed.
+///
+/// # Errors
+/// `Derived` with the key of the whole entity.
+pub fn refuse_torn_part(stored: &TableEntity, row: &TableEntity, raw_rows: bool) -> Result<()> {
+    let write = match stored.get(WRITE_ID) {
+        Some(write @ Value::Guid(_)) if !raw_rows => write,
+        _ => return Ok(()),
+    };
+    let Some((base, number)) = part_of(stored.key().row_key.as_str()) else { return Ok(()) };
+    if row.get(WRITE_ID) == Some(write) {
+        return Ok(());
+    }
+    let partition = stored.key().partition_key.as_str();
+    Err(Error::Derived(format!(
+        "the row is part {number} of the wide entity ('{partition}', '{base}'), whose parts are written together; plain rows would leave these \
+         wrong. Keep its `{WRITE_ID}`, select all parts, or pass `--bypass-derived`"
+    )))
+}

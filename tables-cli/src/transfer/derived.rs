@@ -1,0 +1,80 @@
+//! Derived rows in transfers of whole tables. A table that is transferred with all its derived rows stays right; any other transfer is refused.
+
+use table_core::schema::StoredSchema;
+use table_core::{DynTableStore, EntityKey, TableName};
+use table_inspect::{derived, keys};
+
+use crate::failure::{Failure, Result};
+
+/// The end of a refusal.
+const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
+
+/// Checks that a table can receive all rows of another table. `schemas` are the stored schemas of the source.
+///
+/// A transfer of a whole store contains all derived rows, and the schemas. A transfer of one table contains the derived rows that the table stores.
+/// Returns `true` if the table has derived rows, so that no row of the target may remain next to them.
+///
+/// # Errors
+/// `Refused` if the derived rows of the entities would be wrong in the target; any error from the store.
+pub async fn admit(
+    schemas: &[StoredSchema],
+    (target, table): (&DynTableStore, &TableName),
+    is_whole_store: bool,
+) -> Result<bool> {
+    if derived::is_registry(table) && is_whole_store {
+        return Ok(false);
+    }
+    let own = keys::schemas(target, table).await?;
+    let has_derived = schemas.iter().chain(&own).any(|schema| !derived::declared(schema).is_empty());
+    if is_whole_store {
+        return Ok(has_derived);
+    }
+    if let Some(purpose) = derived::purpose(target, table).await? {
+        return Err(Failure::Refused(format!("{purpose}; transfer all tables of the store, {HELP}")));
+    }
+    for schema in schemas.iter().chain(&own) {
+        let remote = derived::remote(schema).join(", ");
+        if !remote.is_empty() {
+            return Err(Failure::Refused(format!(
+                "{} of table {table} declares {remote}, which are stored in other tables or partitions too; transfer all tables of the store, {HELP}",
+                schema.entity
+            )));
+        }
+    }
+    for schema in &own {
+        let is_of = |other: &StoredSchema| other.entity == schema.entity && other.indexes == schema.indexes;
+        let declared = derived::declared(schema).join(", ");
+        if !declared.is_empty() && !schemas.iter().any(is_of) {
+            return Err(Failure::Refused(format!(
+                "{} of table {table} declares {declared}; plain rows would leave these wrong, because the source does not have their rows. Write \
+                 through a program with the declaration, {HELP}",
+                schema.entity
+            )));
+        }
+    }
+    Ok(has_derived)
+}
+
+/// The tables of a target that the source does not have. Their registrations are kept when the registries are made equal.
+#[derive(Clone, Debug, Default)]
+pub struct OtherTables(Vec<TableName>);
+
+impl OtherTables {
+    /// Returns the tables of `target` that `source` lacks.
+    #[must_use]
+    pub fn new(source: &[TableName], target: Vec<TableName>) -> Self {
+        let is_other = |name: &TableName| !source.iter().any(|found| found.folded() == name.folded());
+        Self(target.into_iter().filter(is_other).collect())
+    }
+
+    /// Returns `true` if a row registers a schema, an outbox or a feed of one of the tables.
+    #[must_use]
+    pub fn keep(&self, table: &TableName, key: &EntityKey) -> bool {
+        let partition = key.partition_key.as_str();
+        let is_of = |name: &TableName| {
+            let rest = partition.strip_prefix(name.folded());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        };
+        derived::is_registry(table) && self.0.iter().any(is_of)
+    }
+}
