@@ -47,9 +47,9 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
 ///
 /// # Errors
 /// `Derived` with the key of the whole entity.
-pub fn refuse_torn_part(stored: &TableEntity, row: &TableEntity, raw_rows: bool) -> Result<()> {
+pub fn refuse_torn_part(stored: &TableEntity, row: &TableEntity, bypass_derived: bool) -> Result<()> {
     let write = match stored.get(WRITE_ID) {
-        Some(write @ Value::Guid(_)) if !raw_rows => write,
+        Some(write @ Value::Guid(_)) if !bypass_derived => write,
         _ => return Ok(()),
     };
     let Some((base, number)) = part_of(stored.key().row_key.as_str()) else { return Ok(()) };
