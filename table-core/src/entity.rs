@@ -46,7 +46,7 @@ pub trait Entity: FromEntity + 'static {
     #[doc(hidden)]
     const RELATIONS: Option<&'static AnyRelations> = None;
     /// The schemas of all types in the same table: the members of the set in `#[entity(set = …)]`, including this type.
-    const BESIDE: &'static [&'static EntitySchema] = &[];
+    const SET_SCHEMAS: &'static [&'static EntitySchema] = &[];
 
     /// Appends the PartitionKey and the RowKey of the entity to two buffers. Reused buffers save the allocations of [`key_of`](Self::key_of).
     ///

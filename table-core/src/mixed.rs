@@ -62,7 +62,7 @@ pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
     if !is_other && is_of(E::SCHEMA, entity)? {
         return Ok(RowOwner::Own);
     }
-    for design in E::BESIDE {
+    for design in E::SET_SCHEMAS {
         is_other |= is_of(design, entity)?;
     }
     other::<E>(is_other, E::SCHEMA.table, entity.partition_key, entity.row_key)
@@ -76,8 +76,8 @@ pub fn classify_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Row
     if !is_reserved(row_key) && has_key_of(E::SCHEMA, partition_key, row_key) {
         return Ok(RowOwner::Own);
     }
-    let is_other =
-        is_reserved(row_key) || E::BESIDE.iter().any(|design| has_key_of(design, partition_key, row_key));
+    let is_other = is_reserved(row_key)
+        || E::SET_SCHEMAS.iter().any(|design| has_key_of(design, partition_key, row_key));
     other::<E>(is_other, E::SCHEMA.table, partition_key, row_key)
 }
 
@@ -141,7 +141,7 @@ fn other<E: Entity>(is_other: bool, table: &str, partition_key: &str, row_key: &
             .filter(|index| index.table.unwrap_or(design.table).eq_ignore_ascii_case(table));
         here.any(|index| is_row_of(design, index, partition_key, row_key))
     };
-    let is_declared = is_other || is_copy(E::SCHEMA) || E::BESIDE.iter().any(|design| is_copy(design));
+    let is_declared = is_other || is_copy(E::SCHEMA) || E::SET_SCHEMAS.iter().any(|design| is_copy(design));
     if is_declared {
         return Ok(RowOwner::Other);
     }

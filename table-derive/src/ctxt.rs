@@ -32,7 +32,7 @@ impl Ctxt {
 
     /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, so the compiler checks its types in the same
     /// run.
-    pub(crate) fn error_beside(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
+    pub(crate) fn error_and_expand(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         let sound = self.sound.get();
         self.error_at(number, span, wrong, help);
         self.sound.set(sound);

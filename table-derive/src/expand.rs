@@ -75,7 +75,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     });
     let relations = relations::declared(entity);
     let ends = relations::ends(entity);
-    let (beside, mixed, proof) = set_constants(entity);
+    let (set_schemas, mixed, proof) = set_constants(entity);
     let index::Indexes { types, list, impls, selections: by_index, proof: of_indexes } =
         index::indexes(&design);
     let valid = schema::proven(&quote!(#of_keys #of_indexes));
@@ -94,7 +94,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
                 #list
                 #feed
                 #relations
-                #beside
+                #set_schemas
                 #encode_key
                 #to_row
             }
@@ -128,7 +128,7 @@ fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStrea
     let Some(set) = &entity.set else { return (None, None, None) };
     let ty = entity.ty();
     let designs = quote_spanned! {set.span()=>
-        const BESIDE: &'static [&'static __table::EntitySchema] = __table::beside::<#set, Self>();
+        const SET_SCHEMAS: &'static [&'static __table::EntitySchema] = __table::set_schemas::<#set, Self>();
     };
     let mixed = quote!(
         const IS_MIXED: ::core::primitive::bool = true;
@@ -136,7 +136,7 @@ fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStrea
     let proof = entity
         .parameters
         .is_empty()
-        .then(|| quote!(const _: () = { let _ = <#ty as __table::Entity>::BESIDE; };));
+        .then(|| quote!(const _: () = { let _ = <#ty as __table::Entity>::SET_SCHEMAS; };));
     (Some(designs), Some(mixed), proof)
 }
 

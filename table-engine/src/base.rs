@@ -3,12 +3,11 @@
 //! A flush writes the memtable's rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version of the base,
 //! which is recorded before readers see it.
 
-mod apart;
-mod beside;
 mod block;
 mod cache;
 mod copy;
 mod cursor;
+mod excluded;
 pub(crate) mod fault;
 mod filter;
 #[cfg(feature = "testing")]
@@ -16,6 +15,7 @@ pub(crate) mod fuzz;
 mod lineage;
 mod merge;
 mod meta;
+mod open;
 mod policy;
 mod pool;
 mod run;

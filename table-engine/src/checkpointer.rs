@@ -14,7 +14,7 @@ use crate::disk::fault::{Task, is_shortage};
 use crate::failpoint::{Hook, Step, reach};
 use crate::folder;
 use crate::journal::{Tail, file, reuse};
-use crate::recent::Recent;
+use crate::memtable::Memtable;
 use crate::request::Request;
 use crate::reserve::Reserve;
 use crate::threads::Threads;
@@ -27,7 +27,7 @@ pub(crate) enum Job {
     /// Write a checkpoint.
     Checkpoint(Checkpoint),
     /// Free the memory of rows and of a view.
-    Discard(Option<Recent>, Option<BaseView>),
+    Discard(Option<Memtable>, Option<BaseView>),
     /// Omit a dropped table from the checkpoint that waits for disk space. The drop is already durable.
     Dropped(u32),
 }
@@ -35,7 +35,7 @@ pub(crate) enum Job {
 /// A checkpoint: rows to write, and the metadata to record with them. `meta.dropped` are the tables dropped since the last
 /// checkpoint. `compact` requests a compaction afterwards.
 pub(crate) struct Checkpoint {
-    pub(crate) frozen: Recent,
+    pub(crate) frozen: Memtable,
     pub(crate) meta: Meta,
     pub(crate) compact: bool,
 }

@@ -260,8 +260,8 @@ impl Committer {
             for Change { key, row } in changes {
                 // In memory, a deletion hides nothing, so no tombstone is needed.
                 match (row, &self.disk) {
-                    (None, None) => self.state.recent.remove(&key),
-                    (row, None) => self.state.recent.set(key, row),
+                    (None, None) => self.state.memtable.remove(&key),
+                    (row, None) => self.state.memtable.set(key, row),
                     (row, Some(_)) => self.state.set(key, row, &mut self.written),
                 }
             }

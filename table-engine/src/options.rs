@@ -151,7 +151,7 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the approximate size in bytes of recent rows that starts a checkpoint. A journal of twice this size also starts one. A size below 1 KiB counts
+    /// Sets the approximate size in bytes of the memtable that starts a checkpoint. A journal of twice this size also starts one. A size below 1 KiB counts
     /// as 1 KiB, and one above 1 TiB as 1 TiB.
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bounded(bytes);

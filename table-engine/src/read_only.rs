@@ -112,7 +112,7 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
     let (base, files) = if is_backup {
         (BaseView::open_alone(&place)?, Vec::new())
     } else {
-        BaseView::open_beside_writers(&place, |base| open_journal(disk, path, base))?
+        BaseView::open_during_writes(&place, |base| open_journal(disk, path, base))?
     };
     let meta = base.meta().clone();
     let mut replay = Replay::new(base);

@@ -150,7 +150,7 @@ impl Replay {
         match record {
             Record::Write { changes, .. } => {
                 for Change { key, row } in changes {
-                    self.state.recent.set(key, row);
+                    self.state.memtable.set(key, row);
                 }
             }
             Record::Create { entry } => self.dropped.extend(self.state.catalog.add(entry)),

@@ -13,7 +13,7 @@ use crate::catalog::Catalog;
 use crate::front::Front;
 use crate::gaps::{FoundGap, Gaps, Search, WrittenKeys};
 use crate::key::{self, Key, Span, SplitKey};
-use crate::recent::Recent;
+use crate::memtable::Memtable;
 use crate::statistics::Statistics;
 
 /// Tables and rows at one moment. If several layers have an entry for a key, rows of the memtable take precedence over frozen rows, and frozen rows
@@ -22,9 +22,9 @@ use crate::statistics::Statistics;
 pub(crate) struct State {
     pub(crate) catalog: Catalog,
     /// Rows written since the last checkpoint began.
-    pub(crate) recent: Recent,
+    pub(crate) memtable: Memtable,
     /// Rows that a checkpoint is writing into the base.
-    pub(crate) frozen: Option<Recent>,
+    pub(crate) frozen: Option<Memtable>,
     /// The last checkpoint; `None` for an engine in memory.
     pub(crate) base: Option<BaseView>,
     /// For each queue's table, a position before which no message remains.
@@ -50,7 +50,7 @@ impl State {
 
     /// Returns the row with a key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
-        let newer = || self.recent.get(key);
+        let newer = || self.memtable.get(key);
         let older = || self.frozen.as_ref().and_then(|frozen| frozen.get(key));
         match (newer().or_else(older), &self.base) {
             (Some(row), _) => Ok(row.clone()),
@@ -65,7 +65,7 @@ impl State {
             self.gaps.write(&key);
             written.push(&key);
         }
-        self.recent.set(key, row);
+        self.memtable.set(key, row);
     }
 
     /// Extends the gap before a deleted row to the next row, visiting at most the given number of deletions.
@@ -110,8 +110,8 @@ impl State {
     /// Adds the size of the content, and the counters of the base, to the statistics.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         statistics.tables = self.catalog.len();
-        statistics.memtable_rows = self.recent.len() + self.frozen.as_ref().map_or(0, Recent::len);
-        statistics.memtable_bytes = self.recent.bytes() + self.frozen.as_ref().map_or(0, Recent::bytes);
+        statistics.memtable_rows = self.memtable.len() + self.frozen.as_ref().map_or(0, Memtable::len);
+        statistics.memtable_bytes = self.memtable.bytes() + self.frozen.as_ref().map_or(0, Memtable::bytes);
         if let Some(base) = &self.base {
             base.describe(statistics);
         }
@@ -165,7 +165,7 @@ impl State {
         mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         let frozen = self.frozen.iter().flat_map(|frozen| frozen.range(span));
-        let mut newer = Overlay { newer: self.recent.range(span).peekable(), older: frozen.peekable() };
+        let mut newer = Overlay { newer: self.memtable.range(span).peekable(), older: frozen.peekable() };
         loop {
             let next = newer.next();
             if let Some(base) = &mut base {
@@ -242,7 +242,7 @@ mod tests {
         ) {
             let folder = tempfile::tempdir().unwrap();
             let mut base = base::tests::base(folder.path());
-            let (mut recent, mut frozen, mut model) = (Recent::default(), Recent::default(), BTreeMap::new());
+            let (mut recent, mut frozen, mut model) = (Memtable::default(), Memtable::default(), BTreeMap::new());
             let mut sorted = writes.clone();
             sorted.sort_by_key(|(_, _, layer)| *layer);
             for (ticks, (n, put, layer)) in sorted.into_iter().enumerate() {
@@ -255,7 +255,7 @@ mod tests {
                 model.insert(n, row);
             }
             let state = State {
-                recent, frozen: Some(frozen), base: Some(base.view()), ..State::default()
+                memtable: recent, frozen: Some(frozen), base: Some(base.view()), ..State::default()
             };
             for n in 0..12 {
                 prop_assert_eq!(state.get(&key(n)).unwrap(), model.get(&n).cloned().flatten());

@@ -10,7 +10,7 @@
 //! | `commit.rs`, `rounds.rs` | one attempt to commit a batch, and the rounds of attempts |
 //! | `read.rs` | the stored version that a write starts from |
 //! | `turns.rs`, `group.rs` | fair turns of a partition's units, and their group commit |
-//! | `seen.rs` | the versions of rows that a process knows, by which it notices other processes |
+//! | `seen_versions.rs` | the versions of rows that a process knows, by which it notices other processes |
 //!
 //! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants implement `Contributor`, or
 //! pass plans to a [unit](crate::unit).
@@ -28,7 +28,7 @@ mod read;
 mod refused;
 mod repository;
 mod rounds;
-mod seen;
+mod seen_versions;
 mod siblings;
 #[cfg(test)]
 mod tests;
@@ -51,7 +51,7 @@ pub(crate) use plan::{
 };
 pub(crate) use read::{Current, RACE, read_as};
 pub(crate) use rounds::{Rounds, is_moved, is_too_large};
-pub(crate) use seen::SeenRows;
+pub(crate) use seen_versions::SeenRows;
 pub(crate) use siblings::Siblings;
 pub(crate) use turns::Turn;
 pub(crate) use turns::group::{Group, GroupRead, Joined, Recorder};

@@ -61,6 +61,7 @@ extern crate self as table_patterns;
 #[cfg(all(feature = "blobs", feature = "embedded"))]
 pub mod backup;
 pub mod blob;
+mod bounded_wait;
 mod converge;
 pub mod denormal;
 pub mod entities;
@@ -76,14 +77,13 @@ pub mod large;
 #[cfg(feature = "blobs")]
 pub mod log_blobs;
 pub mod log_tail;
-mod many;
 pub mod migrate;
 mod order;
 pub mod outbox;
 mod paging;
 pub mod participant;
-mod patience;
 pub mod periods;
+mod read_many;
 pub mod relation;
 mod requests;
 pub mod sequence;

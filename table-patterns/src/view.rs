@@ -135,7 +135,7 @@ mod rebuild;
 mod record;
 mod recount;
 mod sighting;
-mod standing;
+mod state_row;
 mod table;
 #[cfg(test)]
 mod tests;

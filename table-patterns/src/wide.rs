@@ -197,7 +197,7 @@ const fn check_parts<W: Wide>() {
     assert!(!W::PARTS.is_empty() && W::PARTS.len() <= MOST_PARTS, "a wide entity has 1 to 99 parts (EGT-2)");
     assert!(
         W::Header::INDEXES.is_empty() && !W::Header::FEED && W::Header::RELATIONS.is_none(),
-        "the header of a wide entity declares no index, feed or copies, as it is in several rows: declare them on an entity beside it, and write \
+        "the header of a wide entity declares no index, feed or copies, as it is in several rows: declare them on a separate entity, and write \
          both in one unit, by `put_wide` (PAT-WIDE-1)"
     );
     let mut parts = W::PARTS;

@@ -12,13 +12,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::guests::Guest;
 use crate::handle::handle;
 use crate::idle;
 use crate::linger::Lingering;
 use crate::service::Service;
 use crate::shared::Shared;
 use crate::transport::Transport;
+use crate::unverified::Guest;
 
 /// Accepts connections until `ending` changes, then waits for the open ones to end.
 pub(crate) async fn accept(

@@ -13,12 +13,12 @@ use table_wire::sas::Caller;
 use tokio::sync::SemaphorePermit;
 
 use crate::exchange::Exchange;
-use crate::guests::Guest;
 use crate::observe;
 use crate::refusal::Refusal;
 use crate::route::{self, Admitted};
 use crate::service::Service;
 use crate::shared::Shared;
+use crate::unverified::Guest;
 
 /// Maximum bytes of a refused body that are read and discarded, which lets its sender see the response instead of a broken
 /// connection.

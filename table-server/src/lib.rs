@@ -28,7 +28,6 @@ mod cors;
 mod cost;
 mod exchange;
 mod fault;
-mod guests;
 mod handle;
 mod idle;
 mod limits;
@@ -56,6 +55,7 @@ pub mod testing;
 mod tls;
 mod traffic;
 mod transport;
+mod unverified;
 
 pub use account::Account;
 pub use bearer::Bearer;

@@ -16,10 +16,10 @@ use tokio::net::TcpListener;
 
 use crate::answer::Answer;
 use crate::exchange::Exchange;
-use crate::guests::Guests;
 use crate::log_limit::LogLimit;
 use crate::metrics::Answered;
 use crate::operation::Operation;
+use crate::unverified::Guests;
 
 /// Maximum number of open connections. Another one closes the oldest, so silent connections cannot block a probe.
 const CONNECTIONS: usize = 16;

@@ -8,13 +8,13 @@ use tokio::sync::Semaphore;
 
 use crate::account::Account;
 use crate::bearer::Bearer;
-use crate::guests::Guests;
 use crate::limits::ServerLimits;
 use crate::log_limit::LogLimit;
 use crate::metrics::{self, Metrics, UnderWay};
 use crate::observe::Observed;
 use crate::open::OpenConnections;
 use crate::transport::Transport;
+use crate::unverified::Guests;
 
 /// Accounts, limits and counts.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ pub mod ask;
 #[cfg(feature = "services")]
 pub mod azurite;
 #[cfg(feature = "services")]
-pub mod beside;
+pub mod command;
 #[cfg(feature = "services")]
 pub mod compare;
 #[cfg(feature = "services")]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use table_server::{Config, Tls};
-use tests::served::{account, asked, beside};
+use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -22,7 +22,7 @@ static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const WARM: usize = 2;
 const ROUNDS: usize = 7;
 /// The number of connections of each kind in a round.
-const BESIDE: usize = 12;
+const CONCURRENT: usize = 12;
 /// The number of concurrent connections, which is lower than the number that a system lets wait to be accepted.
 const AT_ONCE: usize = 24;
 
@@ -69,7 +69,7 @@ async fn connect(address: SocketAddr, text: &[u8], then: Then) {
 async fn round(addresses: &[SocketAddr], observed: SocketAddr) {
     for address in addresses {
         let kinds = kinds();
-        let all = kinds.iter().flat_map(|kind| [kind; BESIDE]);
+        let all = kinds.iter().flat_map(|kind| [kind; CONCURRENT]);
         let all =
             stream::iter(all).for_each_concurrent(AT_ONCE, |(text, then)| connect(*address, text, *then));
         all.await;
@@ -93,7 +93,7 @@ fn left(mut config: Config, at: &str) -> (usize, i64) {
     config.limits.read_timeout = Duration::from_millis(20);
     config.limits.idle_timeout = Duration::from_millis(20);
     let (mut grown, mut connections) = (0, 0);
-    beside(config, async |connection, observed| {
+    with_server(config, async |connection, observed| {
         let address = |service: &str| -> SocketAddr {
             let (_, rest) = connection.split_once(&format!("{service}Endpoint={at}")).unwrap();
             rest.split('/').next().unwrap().parse().unwrap()
@@ -107,7 +107,7 @@ fn left(mut config: Config, at: &str) -> (usize, i64) {
             round(&addresses, observed).await;
         }
         grown = live() - warm;
-        connections = (ROUNDS - WARM) * addresses.len() * kinds().len() * BESIDE;
+        connections = (ROUNDS - WARM) * addresses.len() * kinds().len() * CONCURRENT;
     });
     (connections, grown)
 }

@@ -17,7 +17,7 @@ use table_core::{
 use table_server::Config;
 use table_wire::auth::AccountKey;
 use table_wire::sas::{TablePermissions, TableSas};
-use tests::served::{ACCOUNT, KEY, account, asked, beside};
+use tests::served::{ACCOUNT, KEY, account, asked, with_server};
 
 /// A log in memory.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ fn a_table_scan_is_logged_with_its_filter_and_without_secrets() {
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false);
     subscriber.with_writer(move || writer.clone()).init();
-    beside(Config::on_loopback(account()), async |connection, observed| {
+    with_server(Config::on_loopback(account()), async |connection, observed| {
         let tables = AzureTables::from_connection_string(&connection).unwrap();
         let table = TableName::new("Employee").unwrap();
         tables.create_table(&table).await.unwrap();

@@ -19,7 +19,7 @@ use table_core::{Engine, QueueName, TableName};
 use table_server::{Account, Config};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use table_wire::sas::{AccessPolicy, QueuePermissions, QueueToken, TablePermissions, TableSas};
-use tests::served::{ACCOUNT, asked, beside};
+use tests::served::{ACCOUNT, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -246,7 +246,7 @@ fn no_key_or_signature_is_in_the_log_a_response_or_the_metrics() {
     let mut seen = Seen { secrets: [KEY, MEANING].map(str::to_owned).into(), answers: Vec::new() };
     let config = Config::on_loopback(Account::new(key(), Engine::in_memory()));
     seen.answers.push(format!("{config:?}"));
-    beside(config, async |connection, observed| {
+    with_server(config, async |connection, observed| {
         let [tables, queues, blobs] = ["Table", "Queue", "Blob"].map(|service| -> SocketAddr {
             let (_, rest) = connection.split_once(&format!("{service}Endpoint=http://")).unwrap();
             rest.split('/').next().unwrap().parse().unwrap()

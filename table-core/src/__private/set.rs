@@ -113,12 +113,12 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
     }
 }
 
-/// Returns the schemas of an entity's set, after proving that no index row of its members can be a member (`BESIDE`).
+/// Returns the schemas of an entity's set, after proving that no index row of its members can be a member (`SET_SCHEMAS`).
 ///
 /// # Panics
 /// Panics at compile time if an index row could be a member.
 #[must_use]
-pub const fn beside<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema] {
+pub const fn set_schemas<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema] {
     let members = S::MEMBERS;
     let mut at = 0;
     while at < E::SCHEMA.indexes.len() {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use table_core::TableName;
 use table_cosmos::emulator::{DATABASE, Emulator};
-use tests::beside;
+use tests::command;
 
 /// The number of physical partitions of the container.
 const PARTITIONS: u32 = 4;
@@ -26,5 +26,5 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     })?;
     let connection =
         format!("AccountEndpoint={endpoint};AccountKey=dGVzdGtleQ==;Database={DATABASE};Region=East US");
-    Ok(beside::run("served", env::args_os().skip(1), &connection))
+    Ok(command::run("served", env::args_os().skip(1), &connection))
 }

@@ -150,7 +150,7 @@ fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
         if matches!(property.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
             let wrong = format!("the property name `{}` is reserved (PROP-4)", property.name);
             let help = format!("store `{}` under another name: `#[property(\"Name\")]`", field.ident);
-            ctxt.error_beside("T052", property.span, wrong, help);
+            ctxt.error_and_expand("T052", property.span, wrong, help);
         }
     }
 }
@@ -164,7 +164,7 @@ fn kind(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (field, property) in entity.properties().filter(|(_, property)| property.name == "EntityType") {
         let wrong =
             format!("`{}` is stored as `EntityType`, which holds the kind of the entity", field.ident);
-        ctxt.error_beside(
+        ctxt.error_and_expand(
             "T057",
             property.span,
             wrong,
@@ -209,7 +209,7 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
         let mut earlier = earlier.flat_map(|(first, earlier)| earlier.names().map(move |name| (first, name)));
         if let Some((first, name)) = earlier.find(|(_, name)| own.contains(name)) {
             let wrong = format!("`{}` and `{}` are both stored as `{name}`", first.ident, field.ident);
-            ctxt.error_beside(
+            ctxt.error_and_expand(
                 "T054",
                 property.span,
                 wrong,
@@ -226,6 +226,6 @@ fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
     if let Some((field, _)) = entity.properties().nth(most) {
         let wrong = format!("this is property 253 of {count}; an entity has at most {MOST} (ENT-2)");
         let help = "split the struct into several entities of one partition (PAT-WIDE), or store a part as JSON: `#[property(json)]`";
-        ctxt.error_beside("T055", field.ident.span(), wrong, help);
+        ctxt.error_and_expand("T055", field.ident.span(), wrong, help);
     }
 }

@@ -38,5 +38,5 @@ fn table_name(ctxt: &Ctxt, name: &str, span: Span, help: impl FnOnce(&str) -> St
     let right = letters.trim_start_matches(|first: char| first.is_ascii_digit());
     let is_name = (3..=63).contains(&right.len()) && !right.eq_ignore_ascii_case("tables");
     let help = help(if is_name { right } else { "Company" });
-    ctxt.error_beside("T012", span, format!("the table name `{name}` {wrong}"), help);
+    ctxt.error_and_expand("T012", span, format!("the table name `{name}` {wrong}"), help);
 }

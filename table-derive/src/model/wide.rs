@@ -164,8 +164,8 @@ impl Entity<'_> {
     /// Returns the number of properties that fit into the first part. The first part also stores the kind, and key fields that cannot be read from
     /// the key.
     pub(crate) fn first_room(&self) -> usize {
-        let beside = (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_gives(*at)).count();
-        ROOM.saturating_sub(beside + usize::from(self.kind.is_some()))
+        let others = (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_gives(*at)).count();
+        ROOM.saturating_sub(others + usize::from(self.kind.is_some()))
     }
 }
 

@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 
 use table_store::error::{Error, ErrorCode, Result};
 
-use crate::base::apart::Apart;
 use crate::base::cursor::Layers;
+use crate::base::excluded::Apart;
 use crate::base::fault::BaseFault;
 use crate::base::policy::{self, Choice, Condition, Debt, Figures};
 use crate::base::run::Run;

@@ -264,8 +264,8 @@ mod tests {
         assert_eq!(chosen(&wasteful), Some((2..3, 2)), "the largest share");
         let small = vec![segment(&[120]); 9];
         assert_eq!(chosen(&small), Some((0..8, usize::MAX)));
-        let beside_a_large_one = [vec![segment(&[900])], vec![segment(&[10]); 7]].concat();
-        assert_eq!(chosen(&beside_a_large_one), None);
+        let with_a_large_one = [vec![segment(&[900])], vec![segment(&[10]); 7]].concat();
+        assert_eq!(chosen(&with_a_large_one), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::disk::fault::is_shortage;
 use crate::failpoint::{Step, reach};
 use crate::fault::EngineFault;
 use crate::key::Span;
-use crate::recent::Recent;
+use crate::memtable::Memtable;
 use crate::reserve::Reserve;
 use crate::state::State;
 use crate::threads::{Thread, Threads};
@@ -151,20 +151,20 @@ impl Checkpoints {
         // Deletions only free space through a checkpoint, so on a full disk it starts earlier.
         let most = self.thresholds.checkpoint_bytes / if self.reserve.is_whole() { 1 } else { 8 };
         self.requested
-            || state.recent.bytes() >= most
-            || state.recent.deletions() >= DELETIONS
+            || state.memtable.bytes() >= most
+            || state.memtable.deletions() >= DELETIONS
             || journal_bytes / 2 >= most as u64
     }
 
     /// Returns `true` if writers must wait. Waiting bounds memory use and journal size when the disk is slow.
     fn is_full(&self, state: &State, journal_bytes: u64) -> bool {
-        let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
+        let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
         held >= self.thresholds.memtable_bytes || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
     }
 
     /// Returns the delay before the next commit group. It grows with memory use, which slows writers gradually instead of stopping them.
     fn pause(&self, state: &State) -> Duration {
-        let held = state.recent.bytes() + state.frozen.as_ref().map_or(0, Recent::bytes);
+        let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
         let (half, over) =
             (self.thresholds.memtable_bytes / 2, held.saturating_sub(self.thresholds.memtable_bytes / 2));
         let part = u32::try_from(over.saturating_mul(1_000) / half.max(1)).unwrap_or(1_000).min(1_000);
@@ -300,7 +300,7 @@ impl OnDisk {
         // IMPORTANT: between groups. The new journal file starts exactly after the frozen rows.
         let (journal, sequence) = self.journal.rotate()?;
         let checkpoints = &mut self.checkpoints;
-        let frozen = std::mem::take(&mut state.recent);
+        let frozen = std::mem::take(&mut state.memtable);
         let dropped = std::mem::take(&mut checkpoints.dropped);
         checkpoints.dropped_bytes = 0;
         let meta = Meta { journal, sequence, timestamp, catalog: state.catalog.clone(), dropped };

@@ -112,7 +112,7 @@ impl Committer {
 
     fn reclaim_and_publish(&mut self) {
         if let Some(table) = self.reclaim.last()
-            && !self.state.recent.remove_some(&Span::table(*table), RECLAIM_ROWS)
+            && !self.state.memtable.remove_some(&Span::table(*table), RECLAIM_ROWS)
         {
             self.reclaim.pop();
         }

@@ -93,7 +93,7 @@ impl Known {
 
 /// Performs a checkpoint of all rows of the memtable at once, and a merge.
 fn checkpoint(base: &mut Base, state: &mut State) {
-    let recent = std::mem::take(&mut state.recent);
+    let recent = std::mem::take(&mut state.memtable);
     let rows = recent.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
     base.flush(rows, meta(&[1])).unwrap();
     assert!(!matches!(base.merge().unwrap(), Merged::Failed(_) | Merged::Apart(_)));

@@ -139,7 +139,7 @@ fn que_7_expired_messages_hide_no_others_and_are_removed() {
     let taken = block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
     assert_eq!(texts(&taken), ["long"]);
     let state = engine.inner.shared.state().unwrap();
-    assert_eq!(state.recent.len(), 2, "rows are left of messages whose time is over");
+    assert_eq!(state.memtable.len(), 2, "rows are left of messages whose time is over");
 }
 
 #[test]

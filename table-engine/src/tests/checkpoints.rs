@@ -22,7 +22,7 @@ fn a_checkpoint_moves_rows_into_the_base_and_releases_the_journal_it_covers() {
     wait(engine.checkpoint()).unwrap();
     // The next file exists already, reusing the first.
     assert_eq!(files(folder.path(), ".journal"), ["0000000002.journal", "0000000003.journal"]);
-    assert_eq!(engine.inner.shared.state().unwrap().recent.len(), 0);
+    assert_eq!(engine.inner.shared.state().unwrap().memtable.len(), 0);
     for n in 0..10 {
         write(&engine, &n.to_string(), if n % 2 == 0 { delete() } else { upsert(n + 100) }).unwrap();
     }
@@ -45,8 +45,9 @@ fn checkpoints_start_automatically_and_full_memory_delays_writers() {
         submit(&engine, "Sales", keys.iter().map(|key| (key.as_str(), insert(n))).collect()).unwrap();
         count += 10;
         let state = engine.inner.shared.state().unwrap();
-        most = most
-            .max(state.recent.bytes() + state.frozen.as_ref().map_or(0, super::super::recent::Recent::bytes));
+        most = most.max(
+            state.memtable.bytes() + state.frozen.as_ref().map_or(0, super::super::memtable::Memtable::bytes),
+        );
     }
     assert_eq!(all(&engine).len(), count);
     assert!(most < 70_000, "{most}");

@@ -35,7 +35,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
         let mut after = kept.new.as_ref().map(|row| read_as::<H>(key, row)).transpose()?;
         let given = after.as_ref().map(Entity::to_row).transpose()?;
-        let (mut beside, mut sources) = (Vec::new(), BTreeMap::new());
+        let (mut links, mut sources) = (Vec::new(), BTreeMap::new());
         for relation in self.relations.holds {
             let source_table = relation.relation.source_table()?;
             let is_here =
@@ -72,7 +72,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                     Some((row, etag)) => {
                         (relation.set)(after, io::entity(&source, &row))?;
                         if is_new && is_here(&source) {
-                            beside.push((link_key.row_key, OperationKind::InsertOrReplace(link.row())));
+                            links.push((link_key.row_key, OperationKind::InsertOrReplace(link.row())));
                             sources.extend(etag.map(|etag| (source.row_key, etag)));
                         }
                     }
@@ -96,7 +96,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                     let link_key = link.key(&source)?;
                     let found = store.get(table, &link_key, &Select::names(["PartitionKey"])).await?;
                     let delete = |found: StoredRow| OperationKind::Delete(IfMatch::ETag(found.etag));
-                    beside.extend(found.map(|found| (link_key.row_key, delete(found))));
+                    links.extend(found.map(|found| (link_key.row_key, delete(found))));
                 } else {
                     left.push(source);
                     follow = true;
@@ -114,8 +114,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         }
         // The version of a source in the same partition is a condition of the transaction, which therefore fails if the source changed since it was
         // copied.
-        beside.extend(sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag)))));
-        kept.rows.extend(beside.into_iter().map(|(row_key, kind)| Operation { row_key, kind }));
+        links.extend(sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag)))));
+        kept.rows.extend(links.into_iter().map(|(row_key, kind)| Operation { row_key, kind }));
         Ok(())
     }
 

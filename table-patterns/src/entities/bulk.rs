@@ -22,7 +22,7 @@ use crate::entities::plan::EntityPlan;
 use crate::entities::read::{RACE, read_as};
 use crate::entities::rounds::{Rounds, is_moved, is_too_large};
 use crate::entities::write::undecided;
-use crate::many;
+use crate::read_many;
 
 /// The write of one entity of a bulk write.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
             let read = |row: table_core::query::EntityRef<'_>| {
                 Ok(StoredRow { row: row.row.to_row(), etag: row.etag() })
             };
-            many::rows(table, &keys, &Select::All, read).await?
+            read_many::rows(table, &keys, &Select::All, read).await?
         } else {
             keys.iter().map(|_| None).collect()
         };

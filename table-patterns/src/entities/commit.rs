@@ -17,7 +17,7 @@ use table_core::transaction::Transaction;
 use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::{ReadRow, RowPlace, UndoWrite, sent};
-use crate::entities::seen::SeenRows;
+use crate::entities::seen_versions::SeenRows;
 use crate::requests::{self, CONCURRENCY};
 
 /// The table to which a batch is committed, and the outbox that records its steps.

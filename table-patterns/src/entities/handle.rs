@@ -10,7 +10,7 @@ use table_core::table::Table;
 
 use crate::entities::contributor::{Contributor, WriteContext};
 use crate::entities::outbox::NoOutbox;
-use crate::entities::seen::SeenPartitions;
+use crate::entities::seen_versions::SeenPartitions;
 use crate::entities::turns::Turns;
 
 /// The handle on the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.

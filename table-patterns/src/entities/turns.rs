@@ -18,8 +18,8 @@ use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::runtime::Runtime;
 
+use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome};
-use crate::patience::{Alarm, Patience};
 
 /// The longest wait for a turn during which no other writer gets one. The writer that holds the turn may no longer be polled. The others
 /// then write without a turn, and may lose a race. It is longer than a usual request to a distant store.

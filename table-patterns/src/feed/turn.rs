@@ -10,8 +10,8 @@ use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::runtime::Runtime;
 
+use crate::bounded_wait::Patience;
 use crate::feed::Head;
-use crate::patience::Patience;
 
 /// The maximum number of remembered heads.
 const REMEMBERED: usize = 100_000;

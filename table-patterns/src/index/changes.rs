@@ -178,7 +178,7 @@ mod tests {
 
     /// Returns the expected rows in addition to the entities: copies by table and key, and lists with their members.
     #[derive(Debug, Default, PartialEq)]
-    struct Beside {
+    struct OtherRows {
         copies: BTreeMap<(String, EntityKey), Vec<u8>>,
         lists: BTreeMap<(String, EntityKey), BTreeSet<Vec<u8>>>,
     }
@@ -188,23 +188,23 @@ mod tests {
     }
 
     /// Computes the expected rows from the definition, without comparing old and new entities.
-    fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> Beside {
-        let mut beside = Beside::default();
+    fn expected<'e>(entities: impl Iterator<Item = &'e Employee>) -> OtherRows {
+        let mut others = OtherRows::default();
         for entity in entities {
             for index in Employee::INDEXES {
                 let Some(IndexEntry { key, row }) = index.entry(entity).unwrap() else { continue };
                 let place = place(index.schema(), &key);
                 if index.schema().kind == IndexKind::List {
-                    beside.lists.entry(place).or_default().insert(row.as_bytes().to_vec());
+                    others.lists.entry(place).or_default().insert(row.as_bytes().to_vec());
                 } else {
-                    beside.copies.insert(place, row.as_bytes().to_vec());
+                    others.copies.insert(place, row.as_bytes().to_vec());
                 }
             }
         }
-        beside
+        others
     }
 
-    impl Beside {
+    impl OtherRows {
         fn apply(&mut self, change: Change) {
             let place = place(change.index, &change.key);
             match change.kind {
@@ -244,7 +244,7 @@ mod tests {
             steps in prop::collection::vec((employee(), any::<bool>()), 1..20),
         ) {
             let mut entities: BTreeMap<EntityKey, Employee> = BTreeMap::new();
-            let mut beside = Beside::default();
+            let mut others = OtherRows::default();
             for (entity, is_delete) in steps {
                 let key = entity.key_of().unwrap();
                 // Values of unique indexes are kept distinct here: the store refuses duplicates (PAT-INTRA-5).
@@ -257,13 +257,13 @@ mod tests {
                 }
                 let new = (!is_delete).then_some(&entity);
                 for change in changes(entities.get(&key), new).unwrap() {
-                    beside.apply(change);
+                    others.apply(change);
                 }
                 match new {
                     Some(new) => entities.insert(key, new.clone()),
                     None => entities.remove(&key),
                 };
-                prop_assert_eq!(&beside, &expected(entities.values()));
+                prop_assert_eq!(&others, &expected(entities.values()));
             }
         }
 

@@ -166,7 +166,7 @@ where
     }
 
     fn others(&self) -> &'static [&'static EntitySchema] {
-        E::BESIDE
+        E::SET_SCHEMAS
     }
 
     fn owns(&self, row: EntityRef<'_>) -> bool {

@@ -49,7 +49,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
     }
 
     fn others(&self) -> &'static [&'static EntitySchema] {
-        E::BESIDE
+        E::SET_SCHEMAS
     }
 
     fn owns(&self, row: EntityRef<'_>) -> bool {

@@ -10,8 +10,8 @@ use table_core::query::Select;
 use table_core::runtime::Runtime;
 use table_core::store::{StoredRow, TableStore};
 
+use crate::bounded_wait::Patience;
 use crate::entities::{SeenRows, Turn};
-use crate::patience::Patience;
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, Reservations, elapsed};
 

@@ -10,7 +10,7 @@ use table_core::query::{EntityRef, Select};
 use table_core::store::{StoredRow, TableStore};
 
 use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
-use crate::many;
+use crate::read_many;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::applied::{Applied, Known, Recorded, Write};
@@ -39,7 +39,7 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
     async fn wanted(&self, (recorded, mut wanted): Self::Stored) -> Result<WantedOf<Self>> {
         let sources: Vec<_> = recorded.iter().map(|Recorded { known, .. }| known.source.clone()).collect();
         let of = (self.source.store(), self.source.name()?);
-        let sources = many::rows(of, &sources, &Select::All, |row| Ok(Self::projected(row))).await?;
+        let sources = read_many::rows(of, &sources, &Select::All, |row| Ok(Self::projected(row))).await?;
         for (recorded, projection) in recorded.into_iter().zip(sources) {
             let item = recorded.known.item;
             let projection = match projection.transpose() {

@@ -10,7 +10,7 @@ use table_core::store::TableStore;
 
 use crate::converge::{self, Wanted, upsert};
 use crate::failure::Failure;
-use crate::many;
+use crate::read_many;
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::applied::{Applied, Known, Recorded, Write};
@@ -38,7 +38,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Ok(places) => Ok(Ok((places, row.etag()))),
             Err(error) => Ok(Err(self.at(error, &EntityKey::new(row.partition_key, row.row_key)?))),
         };
-        let found = many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, places).await?;
+        let found =
+            read_many::rows((self.rows.store(), self.rows.name()?), &keys, &Select::All, places).await?;
         let mut known = Vec::with_capacity(items.len());
         for ((item, Applied { source, places: named }), found) in keyed.into_iter().zip(found) {
             let (places, etag) = match found.transpose() {

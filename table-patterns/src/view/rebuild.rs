@@ -14,13 +14,13 @@ use table_core::query::{Continuation, EntityRef, KeyRange, Page, Query, Select, 
 use table_core::schema::{ENTITY_TYPE, KeyPiece};
 use table_core::store::TableStore;
 
-use crate::many;
+use crate::read_many;
 use crate::view::View;
 use crate::view::applied::Applied;
 use crate::view::ends::Ends;
 use crate::view::fault::ViewFault;
 use crate::view::record::{BY, OF, Places};
-use crate::view::standing::Standing;
+use crate::view::state_row::Standing;
 use crate::view::table::ViewTable;
 
 /// A rebuild in progress. Created by [`ViewTable::rebuild`].
@@ -258,7 +258,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
         let is_own = |row: EntityRef<'_>| Ok(classify_row::<V::Source>(row)? == RowOwner::Own);
-        let are_there = many::rows(of, &sources, &select, is_own).await?;
+        let are_there = read_many::rows(of, &sources, &select, is_own).await?;
         let found = sources.into_iter().zip(are_there);
         Ok(found.filter(|(_, is_there)| *is_there != Some(true)).map(|(source, _)| source).collect())
     }

@@ -23,7 +23,7 @@ use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::following::Following;
 use crate::view::record;
-use crate::view::standing::Standing;
+use crate::view::state_row::Standing;
 
 /// The time for which a view that was found ready is assumed to be ready: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;

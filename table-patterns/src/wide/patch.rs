@@ -107,7 +107,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
             });
             table.submit(&key, merges.collect::<Vec<_>>())
         };
-        table.beside_others(&key, false, write).await.map(drop)
+        table.with_other_writers(&key, false, write).await.map(drop)
     }
 }
 

@@ -123,7 +123,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - Any error from [`insert`](Self::insert), except `EntityAlreadyExists`.
     pub async fn insert_or_replace(&self, whole: &W) -> Result<WideVersion> {
         let key = whole.header().key_of()?;
-        self.beside_others(&key, true, |found| {
+        self.with_other_writers(&key, true, |found| {
             self.write(whole, move |part, row| {
                 Ok(match found.get(part).cloned().flatten() {
                     Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
@@ -135,7 +135,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     }
 
     /// Writes all parts under their versions, and retries if another writer committed first. `inserts` is `true` if missing parts are inserted.
-    pub(super) async fn beside_others<T, F: Future<Output = Result<T>>>(
+    pub(super) async fn with_other_writers<T, F: Future<Output = Result<T>>>(
         &self,
         key: &EntityKey,
         inserts: bool,

@@ -6,10 +6,10 @@ use std::env;
 use std::process::ExitCode;
 
 use tests::azurite::AzuriteServer;
-use tests::beside;
+use tests::command;
 
 fn main() -> ExitCode {
     // Without Node, `shared` reports a skip, or panics if `CI` is `true`. The server ends with this process.
     let Some(server) = AzuriteServer::shared() else { return ExitCode::SUCCESS };
-    beside::run("azurite", env::args_os().skip(1), &server.connection_string())
+    command::run("azurite", env::args_os().skip(1), &server.connection_string())
 }

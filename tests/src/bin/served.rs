@@ -5,8 +5,8 @@
 use std::env;
 use std::process::ExitCode;
 
-use tests::{beside, served};
+use tests::{command, served};
 
 fn main() -> ExitCode {
-    beside::run("served", env::args_os().skip(1), &served::for_the_process())
+    command::run("served", env::args_os().skip(1), &served::for_the_process())
 }

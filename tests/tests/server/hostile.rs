@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use table_server::{Account, Config};
 use tests::fuzz::{Session, Target, requests};
-use tests::served::{account, asked, beside};
+use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -41,7 +41,7 @@ fn malformed_requests_are_answered() {
 /// A response over HTTP/1.1 contains the time for which an idle connection stays open.
 #[test]
 fn keep_alive_is_named_over_http_1_1() {
-    beside(Config::on_loopback(account()), async |connection, _| {
+    with_server(Config::on_loopback(account()), async |connection, _| {
         let tables =
             connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
         let mut stream = TcpStream::connect(tables).await.unwrap();
@@ -59,7 +59,7 @@ fn broken_connections_are_released() {
     // Fewer connections than are broken below: leaked ones would exhaust the limit.
     let mut config = Config::on_loopback(account());
     config.limits.connections = 16;
-    beside(config, async |connection, observed| {
+    with_server(config, async |connection, observed| {
         let tables =
             connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
         let long = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(100_000));

@@ -9,7 +9,7 @@ use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use table_server::Config;
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
-use tests::served::{ACCOUNT, KEY, account, beside};
+use tests::served::{ACCOUNT, KEY, account, with_server};
 use tokio::net::TcpStream;
 
 /// Returns a signed request; `base` is the scheme and host.
@@ -27,7 +27,7 @@ pub(crate) fn request(base: &str, method: &'static str, path: &str, body: &str) 
 
 #[test]
 fn requests_share_a_connection_of_http_2() {
-    beside(Config::on_loopback(account()), async |connection, _| {
+    with_server(Config::on_loopback(account()), async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
         let stream = TokioIo::new(TcpStream::connect(host).await.unwrap());
         let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();

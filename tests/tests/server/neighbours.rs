@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use table_server::{Config, Server};
-use tests::served::{account, beside};
+use tests::served::{account, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -100,7 +100,7 @@ fn run(program: impl AsyncFnOnce(String, usize)) {
     if chosen.is_none() {
         config.limits.unauthenticated_connections = GUESTS;
     }
-    beside(config, async |connection, _| {
+    with_server(config, async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
         program(host.to_owned(), chosen.unwrap_or(CONNECTIONS)).await;
     });
@@ -177,7 +177,7 @@ async fn a_burst_of_connections_waits_in_the_queue() {
 fn unsigned_requests_take_no_capacity() {
     let mut config = Config::on_loopback(account());
     (config.limits.requests, config.limits.unauthenticated_connections) = (1, GUESTS);
-    beside(config, async |connection, _| {
+    with_server(config, async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
         let mut client = Client::new(host).await;
         let mut open = Vec::new();

@@ -8,7 +8,7 @@ use table_core::{
     Transaction, ValueRef, ticks,
 };
 use table_server::{Config, Throttle};
-use tests::served::{account, beside};
+use tests::served::{account, with_server};
 
 fn inserts(partition: &str, rows: std::ops::Range<u32>) -> Transaction {
     let limits = Engine::in_memory().capabilities().limits;
@@ -25,7 +25,7 @@ fn inserts(partition: &str, rows: std::ops::Range<u32>) -> Transaction {
 #[test]
 fn scl_3_beyond_the_target_of_a_partition_the_server_is_busy() {
     let throttle = Throttle::published(Clock::new(|| ticks::UNIX_EPOCH));
-    beside(Config::on_loopback(account().throttled(throttle)), async |connection, _| {
+    with_server(Config::on_loopback(account().throttled(throttle)), async |connection, _| {
         let options = Options::new().retry(RetryPolicy::NONE);
         let tables = AzureTables::from_connection_string_with(&connection, options).unwrap();
         let table = TableName::new("Employee").unwrap();

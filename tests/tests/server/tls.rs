@@ -13,7 +13,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use table_azure::{AzureQueues, AzureTables, Options, RetryPolicy};
 use table_core::{QueueName, QueueStore, TableName, TableStore};
 use table_server::{Config, Tls};
-use tests::served::{account, asked, beside};
+use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -71,7 +71,7 @@ fn our_client_works_once_it_trusts_the_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let other = tempfile::tempdir().unwrap();
     Tls::self_signed(other.path(), &[]).unwrap();
-    beside(under_tls(folder.path()), async |connection, _| {
+    with_server(under_tls(folder.path()), async |connection, _| {
         for (trusted, works) in [(folder.path(), true), (other.path(), false)] {
             let mut client = Command::new(env::current_exe().unwrap());
             client.args(["--exact", "tls::our_client_works_once_it_trusts_the_certificate"]);
@@ -87,7 +87,7 @@ fn our_client_works_once_it_trusts_the_certificate() {
 #[test]
 fn http_2_is_negotiated_in_the_handshake() {
     let folder = tempfile::tempdir().unwrap();
-    beside(under_tls(folder.path()), async |connection, _| {
+    with_server(under_tls(folder.path()), async |connection, _| {
         let host = host(&connection);
         for (offered, agreed) in [(&["h2", "http/1.1"][..], "h2"), (&["http/1.1"], "http/1.1")] {
             let stream = connected(folder.path(), host, offered).await;
@@ -115,7 +115,7 @@ fn broken_handshakes_are_released() {
     // Fewer connections than are broken below: leaked ones would exhaust the limit.
     config.limits.connections = 4;
     config.limits.read_timeout = Duration::from_millis(20);
-    beside(config, async |connection, observed| {
+    with_server(config, async |connection, observed| {
         let host = host(&connection);
         for text in ["", "GET / HTTP/1.1\r\nhost: x\r\n\r\n", "\x16\x03\x01", "\x16\x03\x01\x02\x00\x01\x00"]
         {

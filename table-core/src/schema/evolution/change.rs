@@ -70,7 +70,7 @@ impl Evolution {
 
     /// Returns `true` if a program with the older schema can write at the same time as one with the newer: it lacks only optional properties and
     /// announced parts, and writes no index entries that include these properties.
-    pub(crate) fn is_beside(
+    pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
         is_announced: impl Fn(&str) -> bool,

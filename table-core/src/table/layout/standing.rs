@@ -97,7 +97,7 @@ pub(super) fn unknown_parts(
     table: &TableName,
 ) -> Result<UnknownParts> {
     let evolution = evolve(&stored.schema, own);
-    if evolution.is_beside((&stored.schema, own), |part| stored.awaits(part)) {
+    if evolution.can_write_concurrently((&stored.schema, own), |part| stored.awaits(part)) {
         let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
         return Ok(UnknownParts { properties: has("EVO-3"), announced: has("EVO-21") || has("EVO-31") });
     }

@@ -46,7 +46,7 @@ fn imp_6_an_entity_moved_a_thousand_times_costs_no_more_than_after_a_few() {
 }
 
 /// Runs a rebuild, with a change and a follower before each page that it reads. Returns its requests and the number of corrected rows.
-fn rebuild_beside(changes: usize, drift: i64) -> (usize, u64) {
+fn rebuild_during(changes: usize, drift: i64) -> (usize, u64) {
     let company = Company::on(table_core::Engine::in_memory(), |store| store.pages_of(5));
     for id in 0..60 {
         company.hire("Sales", id, "Ada", "London", 30);
@@ -84,11 +84,11 @@ fn rebuild_beside(changes: usize, drift: i64) -> (usize, u64) {
 
 #[test]
 fn imp_6_a_rebuild_finishes_even_if_every_page_it_reads_changes() {
-    let (quiet, _) = rebuild_beside(0, 0);
-    let (busy, corrected) = rebuild_beside(usize::MAX, 0);
+    let (quiet, _) = rebuild_during(0, 0);
+    let (busy, corrected) = rebuild_during(usize::MAX, 0);
     assert_eq!(corrected, 0, "writers make no sum wrong");
     assert!(busy < 3 * quiet, "{busy} requests, {quiet} without writers");
-    let (busy, corrected) = rebuild_beside(usize::MAX, 1_000);
+    let (busy, corrected) = rebuild_during(usize::MAX, 1_000);
     assert_eq!(corrected, 1);
     assert!(busy < 3 * quiet, "{busy} requests, {quiet} without writers");
 }

@@ -221,7 +221,7 @@ fn keys_are_classified_like_rows() {
         assert_eq!(belonging == RowOwner::Own, is_own, "{row_key}");
     }
     assert_eq!(classify_key::<Ticket>(TENANT, "\u{FFFC}feed_1").unwrap(), RowOwner::Other);
-    assert_eq!(<Ticket as Entity>::BESIDE, <Desk as EntitySet>::MEMBERS);
+    assert_eq!(<Ticket as Entity>::SET_SCHEMAS, <Desk as EntitySet>::MEMBERS);
     let _: Selection<Ticket, Scan> = Selection::scan("a test");
 }
 

@@ -10,7 +10,7 @@ const ENTRY_BYTES: usize = 96;
 
 /// Rows by key. `None` is a tombstone, which hides a row of the base. Cloning is O(1).
 #[derive(Clone, Default)]
-pub(crate) struct Recent {
+pub(crate) struct Memtable {
     rows: OrdMap<Key, Option<Row>>,
     bytes: usize,
     deletions: usize,
@@ -20,7 +20,7 @@ fn cost(key: &[u8], row: Option<&Row>) -> usize {
     ENTRY_BYTES + key.len() + row.map_or(0, |row| row.as_bytes().len())
 }
 
-impl Recent {
+impl Memtable {
     /// Inserts a row or a tombstone.
     pub(crate) fn set(&mut self, key: Key, row: Option<Row>) {
         self.bytes += cost(&key, row.as_ref());
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn the_byte_count_matches_the_contents() {
         let key = |n: u8| Key::from([0, 0, 0, 1, n].as_slice());
-        let mut recent = Recent::default();
+        let mut recent = Memtable::default();
         recent.set(key(1), Some(RowWriter::new().finish()));
         let one = recent.bytes();
         recent.set(key(2), None);

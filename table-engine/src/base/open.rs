@@ -24,7 +24,7 @@ impl BaseView {
 
     /// Opens the base of a folder and all of its files, which remain readable even if a writer removes them later. `also` opens other resources of
     /// the same version.
-    pub(crate) fn open_beside_writers<T>(
+    pub(crate) fn open_during_writes<T>(
         place: &Place,
         also: impl Fn(&Self) -> Result<T>,
     ) -> Result<(Self, T)> {

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     fn code(words: &[&str]) -> ExitCode {
-        run("beside", words.iter().map(OsString::from), "AccountName=contoso")
+        run("command", words.iter().map(OsString::from), "AccountName=contoso")
     }
 
     #[test]
