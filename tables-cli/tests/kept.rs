@@ -41,7 +41,7 @@ entity!(Across, #[entity(table = "Across", crate = table_patterns)] #[index(Othe
 #[entity(table = "Days", crate = table_patterns)]
 #[partition_key(team)]
 #[row_key(year)]
-struct Year {
+struct Attendance {
     team: String,
     #[digits(4)]
     year: u16,
@@ -51,13 +51,13 @@ struct Year {
 
 /// Opens the store, fills or checks the table of one entity type, and returns the number of findings.
 macro_rules! visit {
-    ($engine:expr, $entity:ident, $fill:expr) => {{
+    ($engine:expr, $entity:ident, $fill:expr, $prefix:expr) => {{
         let outbox = Outbox::new($engine.clone(), $engine.clone(), QueueName::new("outbox").unwrap());
         outbox.create_queues().await.unwrap();
         let handle =
             $engine.entities_with_outbox::<$entity, _>(outbox.clone()).create_if_missing().await.unwrap();
         for id in $fill {
-            let name = format!("n{id}");
+            let name = format!("{}{id}", $prefix);
             handle.insert(&$entity { team: "a".to_owned(), id, name }).await.unwrap();
         }
         Worker::new(outbox).with_index_handler(&handle).run_until_idle().await.unwrap();
@@ -93,23 +93,23 @@ impl Kind {
         }
     }
 
-    /// Inserts entities in a folder, and returns the number of faults that a program finds there.
-    fn visit(self, folder: &Path, ids: std::ops::Range<u32>) -> u64 {
+    /// Inserts entities in a folder, whose names begin with a prefix, and returns the number of faults that a program finds there.
+    fn visit(self, folder: &Path, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
         let found = block_on(async {
             let engine = Engine::open(folder).unwrap();
             let found = match self {
-                Self::Indexed => visit!(engine, Indexed, ids),
-                Self::Unique => visit!(engine, Unique, ids),
-                Self::Listed => visit!(engine, Listed, ids),
-                Self::Fed => visit!(engine, Fed, ids),
-                Self::Elsewhere => visit!(engine, Elsewhere, ids),
-                Self::Across => visit!(engine, Across, ids),
+                Self::Indexed => visit!(engine, Indexed, ids, prefix),
+                Self::Unique => visit!(engine, Unique, ids, prefix),
+                Self::Listed => visit!(engine, Listed, ids, prefix),
+                Self::Fed => visit!(engine, Fed, ids, prefix),
+                Self::Elsewhere => visit!(engine, Elsewhere, ids, prefix),
+                Self::Across => visit!(engine, Across, ids, prefix),
                 Self::Wide => {
-                    let years = engine.wide::<Year>().create_if_missing().await.unwrap();
+                    let years = engine.wide::<Attendance>().create_if_missing().await.unwrap();
                     for year in ids.clone() {
                         let year = u16::try_from(2000 + year).unwrap();
                         let days = [Some(1); 366];
-                        years.insert(&Year { team: "a".to_owned(), year, days }).await.unwrap();
+                        years.insert(&Attendance { team: "a".to_owned(), year, days }).await.unwrap();
                     }
                     0
                 }
@@ -197,8 +197,8 @@ fn copy_folder(from: &Path, to: &Path) {
 fn wrong_cells(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let (at, row) = (folder.path(), if kind == Kind::Wide { "2001_01" } else { "id_0001" });
-    assert_eq!(kind.visit(&at.join("whole"), 0..3), 0, "{kind:?}");
-    assert_eq!(kind.visit(&at.join("ONE"), 2..4), 0, "{kind:?}");
+    assert_eq!(kind.visit(&at.join("whole"), 0..3, "n"), 0, "{kind:?}");
+    assert_eq!(kind.visit(&at.join("ONE"), 2..4, "m"), 0, "{kind:?}");
     shown(at, &format!("put {} a {row} Name=plain Day001:Int32=7 --store DIR/PLAIN", kind.table()));
     shown(at, "backup DIR/backup --store DIR/ONE");
     shown(at, &format!("export {} DIR/rows.jsonl --row {row} --store DIR/whole", kind.table()));
@@ -230,7 +230,7 @@ fn wrong_cells(kind: Kind) -> Vec<String> {
         if is_refused && contents(&at.join("db")) != before {
             wrong.push(format!("{kind:?}: `{line}` was refused and wrote rows: {exit:?}"));
         }
-        if !is_refused && kind.visit(&at.join("db"), 0..0) > 0 {
+        if !is_refused && kind.visit(&at.join("db"), 0..0, "") > 0 {
             wrong.push(format!("{kind:?}: `{line}` left derived rows wrong: {text}"));
         }
     }

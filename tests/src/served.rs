@@ -58,7 +58,7 @@ pub fn for_the_process() -> String {
 ///
 /// # Panics
 /// Panics if the server cannot be started.
-pub fn beside<F: Future<Output = ()>>(config: Config, program: impl FnOnce(String, SocketAddr) -> F) {
+pub fn with_server<F: Future<Output = ()>>(config: Config, program: impl FnOnce(String, SocketAddr) -> F) {
     let run = async {
         let mut config = config.ephemeral();
         config.observe = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
