@@ -41,7 +41,8 @@ impl<T> SameTable<T> for AnyTable {}
 ///
 /// ```
 /// use table_core::entity::SharesTable;
-/// use table_core::{EntityTransaction, Result, TableStore, ToEntity};
+/// use table_core::table::EntityTransaction;
+/// use table_core::{Result, TableStore, ToEntity};
 ///
 /// /// Adds an entity of any type in the same table.
 /// fn add<M, E, S>(transaction: &mut EntityTransaction<E, S>, entity: &M) -> Result<()>
