@@ -45,7 +45,7 @@ pub struct TablesSql {
 /// # Errors
 /// `Usage` for a statement that is invalid or writes; any error from the store.
 pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
-    let store = command.store.open(Purpose::Read)?;
+    let store = command.store.open(Purpose::Read).await?;
     let sample = (command.sample > 0).then_some(command.sample);
     let options = SqlOptions { sample, key_order: !command.no_key_order };
     let session = session(&store.tables, &options).await.map_err(failure)?;
