@@ -18,7 +18,7 @@
 //! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none
 //! is left. Rows that another program leaves in the partition therefore delay its transactions by at most twenty seconds, regardless of their number.
 //!
-//! Every row below the prefix is a reservation, whoever wrote it, and the order of the keys is the order of the queue. A row of another form has a
+//! Every row below the prefix is a reservation, regardless of its writer, and the order of the keys is the order of the queue. A row of another form has a
 //! hold of zero: it is deleted as soon as it is found. No row can therefore hide the reservations behind it.
 //!
 //! A reservation is advice: correctness depends only on the versions of the rows. `docs/models/fairness.rs` is the model of this protocol.
