@@ -39,6 +39,9 @@ use crate::output::Format;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
 
+/// The help of commands that need rows in key order.
+const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
+
 /// Query, change, copy and back up tables of Azure Table Storage, an emulator, a table-server or a folder.
 ///
 /// Exit codes: 0 done or found, 1 nothing found, 2 wrong usage, 3 refused, 4 the store failed.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use table_azure::{AzureTables, Credential};
 use table_core::embedded::EngineOptions;
-use table_core::{DynTableStore, Engine};
+use table_core::{DynTableStore, Engine, TableStore};
 
 use crate::failure::{Failure, Result};
 pub use cosmos::CosmosDatabase;
@@ -58,6 +58,17 @@ impl Store {
             Location::Cosmos(database) => (database.open().await?, None),
         };
         Ok(Self { tables, engine, shown })
+    }
+
+    /// Refuses a store that does not return rows in key order, for commands that need the order.
+    ///
+    /// # Errors
+    /// `Refused` with the help, which names another way.
+    pub fn require_key_order(&self, help: &str) -> Result<()> {
+        if self.tables.capabilities().ordered {
+            return Ok(());
+        }
+        Err(Failure::Refused(format!("{} does not return rows in key order; {help}", self.shown)))
     }
 
     /// Returns the engine, for commands that only a folder supports.

@@ -77,6 +77,12 @@ fn commands_that_need_the_order_of_keys_are_refused_with_another_way() {
     for (line, help) in [
         ("sync Events --store COSMOS --to DIR/copy", "use `tables copy`"),
         ("backup DIR/backups --store COSMOS", "use `tables export`"),
+        ("count Events --by-partition --store COSMOS", "`tables copy`"),
+        ("heat Events --store COSMOS", "`tables copy`"),
+        ("audit Events --store COSMOS", "`tables copy`"),
+        ("check Events --store COSMOS", "`tables copy`"),
+        ("repair Events --store COSMOS", "`tables copy`"),
+        ("explore --store COSMOS", "`tables copy`"),
     ] {
         let (exit, message) = refused(folder.path(), &line.replace("COSMOS", &format!("'{cosmos}'")));
         assert_eq!(exit, Exit::Refused, "{line}");

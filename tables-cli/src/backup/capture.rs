@@ -65,7 +65,8 @@ pub async fn capture(
     options: &CaptureOptions,
 ) -> Result<Captured> {
     if !store.capabilities().ordered {
-        let message = "the store does not answer in key order, which a backup needs; use `tables export`";
+        let message =
+            "the store does not return rows in key order, which a backup needs; use `tables export`";
         return Err(Failure::Refused(message.to_owned()));
     }
     let base = repository.newest()?;

@@ -6,7 +6,7 @@ use serde_json::json;
 use table_core::{FromEntity, TableEntity, TableName};
 
 use crate::audit::{Audit, Finding};
-use crate::commands::{Context, count_of, say, tables};
+use crate::commands::{Context, ORDER_HELP, count_of, say, tables};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{self, Format};
 use crate::rows::{Pages, Selection};
@@ -35,6 +35,7 @@ impl AuditTables {
             return Err(Failure::Usage("rows are selected in one table; name the table".to_owned()));
         }
         let store = context.store.open(Purpose::Read).await?;
+        store.require_key_order(ORDER_HELP)?;
         let names = tables(&store.tables, self.table.as_deref()).await?;
         let (mut found, mut rows) = (Vec::new(), 0);
         for name in &names {

@@ -8,7 +8,7 @@ use table_core::schema::{StoredIndex, StoredSchema};
 
 use crate::check::plan::plans;
 use crate::check::{CopyFinding, Fault, check_copies, check_wide, intents, repair_copy};
-use crate::commands::{Context, count_of, table, tables};
+use crate::commands::{Context, ORDER_HELP, count_of, table, tables};
 use crate::failure::{Exit, Failure, Result};
 use crate::output;
 use crate::store::{Purpose, Store};
@@ -55,6 +55,7 @@ struct Line {
 impl Check {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
+        store.require_key_order(ORDER_HELP)?;
         let names = tables(&store.tables, self.table.as_deref()).await?;
         let (mut lines, mut faults) = (Vec::new(), 0);
         for name in &names {
@@ -172,6 +173,7 @@ fn report(context: &Context, lines: &[Line], out: &mut dyn Write) -> Result<()> 
 impl Repair {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(if self.dry_run { Purpose::Read } else { Purpose::Write }).await?;
+        store.require_key_order(ORDER_HELP)?;
         let name = table(&self.table)?;
         let (mut lines, mut refused, mut repaired) = (Vec::new(), 0, 0);
         for schema in keys::schemas(&store.tables, &name).await? {

@@ -5,7 +5,7 @@ use std::io::Write;
 use table_core::query::Select;
 use table_core::{FromEntity, TableEntity};
 
-use crate::commands::{Context, table};
+use crate::commands::{Context, ORDER_HELP, table};
 use crate::failure::{Exit, Result};
 use crate::output;
 use crate::rows::{Pages, Selection};
@@ -32,6 +32,9 @@ pub(super) struct Count {
 impl Count {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
+        if self.by_partition {
+            store.require_key_order(ORDER_HELP)?;
+        }
         let name = table(&self.table)?;
         let mut query = self.selection.query(&store.tables, &name).await?;
         if !self.checksum {

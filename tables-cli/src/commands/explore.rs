@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use table_explorer::{Explorer, Server, Source, demo};
 
-use crate::commands::{Context, say};
+use crate::commands::{Context, ORDER_HELP, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::{Profiles, Purpose, Store};
 
@@ -61,6 +61,7 @@ impl Explore {
         }
         let purpose = if self.write { Purpose::Write } else { Purpose::Read };
         let store = context.store.open(purpose).await?;
+        store.require_key_order(ORDER_HELP)?;
         Ok(source_of(context, &store))
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use table_core::{FromEntity, TableEntity};
 
 use crate::audit;
-use crate::commands::{Context, count_of, say, table};
+use crate::commands::{Context, ORDER_HELP, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::heat::{Heat, Measure};
 use crate::output::{self, Format};
@@ -38,6 +38,7 @@ pub(super) struct ShowHeat {
 impl ShowHeat {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
+        store.require_key_order(ORDER_HELP)?;
         let name = table(&self.table)?;
         let query = self.selection.query(&store.tables, &name).await?;
         let mut heat = Heat::new(self.by, self.largest);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use table_core::{TableName, TableStore};
+use table_core::TableName;
 
 use crate::commands::{Context, say, table};
 use crate::failure::{Exit, Failure, Result};
@@ -48,13 +48,7 @@ impl Sync {
         }
         let target = Store::open(&to, if self.dry_run { Purpose::Read } else { Purpose::Create }).await?;
         for store in [&source, &target] {
-            if !store.tables.capabilities().ordered {
-                let help = "use `tables copy`, which needs no order";
-                return Err(Failure::Refused(format!(
-                    "{} does not answer in key order; {help}",
-                    store.shown
-                )));
-            }
+            store.require_key_order("use `tables copy`, which needs no order")?;
         }
         let names = match &self.table {
             Some(name) => vec![table(name)?],
