@@ -25,7 +25,10 @@ fn the_vendors_client_is_compiled_only_on_request() {
         tree.iter().any(|name| name.starts_with("azure_data_cosmos") || name == "table-cosmos")
     };
     assert!(asks(&tree(&["--package", "table-cosmos"])));
-    // The client is not in a default build, nor in the other packages with all features.
+    assert!(asks(&tree(&["--package", "tables-cli", "--features", "cosmos"])));
+    // The client is not in a default build, nor in the other packages with all features, nor in the tool with its other features.
     assert!(!asks(&tree(&[])));
-    assert!(!asks(&tree(&["--workspace", "--exclude", "table-cosmos", "--all-features"])));
+    let others = ["--workspace", "--exclude", "table-cosmos", "--exclude", "tables-cli", "--all-features"];
+    assert!(!asks(&tree(&others)));
+    assert!(!asks(&tree(&["--package", "tables-cli", "--features", "object-store,parquet"])));
 }
