@@ -78,3 +78,22 @@ impl OtherTables {
         derived::is_registry(table) && self.0.iter().any(is_of)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use table_core::table::{FEEDS, LAYOUTS, OUTBOXES};
+
+    #[test]
+    fn registrations_of_tables_that_only_the_target_has_are_kept() {
+        let [company, orders] = ["Company", "Orders"].map(|name| TableName::new(name).unwrap());
+        let others = OtherTables::new(std::slice::from_ref(&company), vec![company.clone(), orders.clone()]);
+        let keeps =
+            |table: &TableName, partition: &str| others.keep(table, &EntityKey::new(partition, "r").unwrap());
+        for registry in [LAYOUTS, OUTBOXES, FEEDS].map(|name| TableName::new(name).unwrap()) {
+            assert!(keeps(&registry, "orders") && keeps(&registry, "orders_07"), "{registry}");
+            assert!(!keeps(&registry, "company") && !keeps(&registry, "ordersold_07"), "{registry}");
+        }
+        assert!(!keeps(&orders, "orders"), "rows of a table are not registrations");
+    }
+}

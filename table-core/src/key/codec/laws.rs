@@ -40,23 +40,7 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
     values: &[T],
     compare: impl Fn(&T, &T) -> Ordering,
 ) -> std::result::Result<(), String> {
-    let mut written: Vec<(&T, String)> = Vec::with_capacity(values.len());
-    for value in values {
-        let mut out = "before".to_owned();
-        match C::encode(value, &mut out) {
-            Ok(()) => match out.strip_prefix("before") {
-                Some(text) => written.push((value, text.to_owned())),
-                None => return Err(format!("K1: encoding {value:?} does not append, but leaves '{out}'")),
-            },
-            Err(error) if error.code() == ErrorCode::KeyEncoding => {}
-            Err(error) => {
-                return Err(format!("K4: {value:?} is refused by another code than KeyEncoding: {error}"));
-            }
-        }
-    }
-    if written.is_empty() && !values.is_empty() {
-        return Err("K1: every value is refused".to_owned());
-    }
+    let mut written = encodings(values, C::encode)?;
     for (value, text) in &written {
         legal(&C::FORM, text).map_err(|fault| format!("K4: {value:?} becomes '{text}', {fault}"))?;
         match C::decode(text) {
@@ -137,6 +121,31 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
         }
     }
     Ok(())
+}
+
+/// Returns the encodings of the values that a codec does not refuse.
+fn encodings<T: Debug>(
+    values: &[T],
+    encode: impl Fn(&T, &mut String) -> Result<()>,
+) -> std::result::Result<Vec<(&T, String)>, String> {
+    let mut written = Vec::with_capacity(values.len());
+    for value in values {
+        let mut out = "before".to_owned();
+        match encode(value, &mut out) {
+            Ok(()) => match out.strip_prefix("before") {
+                Some(text) => written.push((value, text.to_owned())),
+                None => return Err(format!("K1: encoding {value:?} does not append, but leaves '{out}'")),
+            },
+            Err(error) if error.code() == ErrorCode::KeyEncoding => {}
+            Err(error) => {
+                return Err(format!("K4: {value:?} is refused by another code than KeyEncoding: {error}"));
+            }
+        }
+    }
+    if written.is_empty() && !values.is_empty() {
+        return Err("K1: every value is refused".to_owned());
+    }
+    Ok(written)
 }
 
 fn encoded(write: impl FnOnce(&mut String) -> Result<()>) -> Result<String> {

@@ -11,7 +11,7 @@ use crate::table::fault::TableFault;
 use crate::table::layout::record::{SchemaRecord, read};
 use crate::table::layout::sighting;
 
-/// How long a handle may write before it reads the stored schema again.
+/// The maximum time for which a handle writes before it reads the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;

@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
-use crate::error::ErrorCode;
 use crate::key::codec::laws::edges::neighbours;
-use crate::key::codec::laws::{encoded, legal};
+use crate::key::codec::laws::{encoded, encodings, legal};
 use crate::key::codec::{DerivedPart, Truncates};
 use crate::key::order;
 
@@ -85,19 +84,7 @@ fn check_derived_by<C: DerivedPart<T>, T: Debug>(
     values: &[T],
     order: impl Fn(&T, &T) -> Ordering,
 ) -> Result<(), String> {
-    let mut written: Vec<(&T, String)> = Vec::with_capacity(values.len());
-    for value in values {
-        match encoded(|out| C::encode(value, out)) {
-            Ok(text) => written.push((value, text)),
-            Err(error) if error.code() == ErrorCode::KeyEncoding => {}
-            Err(error) => {
-                return Err(format!("K4: {value:?} is refused by another code than KeyEncoding: {error}"));
-            }
-        }
-    }
-    if written.is_empty() && !values.is_empty() {
-        return Err("K1: every value is refused".to_owned());
-    }
+    let mut written = encodings(values, C::encode)?;
     for (value, text) in &written {
         legal(&C::FORM, text).map_err(|fault| format!("K4: {value:?} becomes '{text}', {fault}"))?;
         if encoded(|out| C::encode(value, out)).ok().as_ref() != Some(text) {
