@@ -159,7 +159,7 @@ fn conflict(
     stored: &TableEntity,
 ) -> Response<Body> {
     let main = html! {
-        h1 { "Changed meanwhile" }
+        h1 { "Conflict" }
         div.report role="alert" { p { "The entity was changed after this form was opened. Nothing was saved." } }
         (form::comparison(own, stored))
         (form::overwrite(context, table, own, stored))

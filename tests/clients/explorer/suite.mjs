@@ -106,11 +106,11 @@ async function edit() {
   assert.match(page.url(), /edit/, "the browser refuses a text that is no number");
   await age(page).fill("37");
   await page.click("button.go");
-  assert.equal(await heading(), "Changed meanwhile");
+  assert.equal(await heading(), "Conflict");
   const cells = await page.locator("table.grid tbody tr").first().innerText();
   assert.match(cells, /Age\s+37\s+50/);
   await shot("conflict");
-  await page.click("text=Save mine over it");
+  await page.click("text=Overwrite with my values");
   assert.match(await page.locator("table.facts").innerText(), /37/);
   await open("/t/HelpDesk/edit?pk=contoso&rk=ticket_000007");
   assert.match(await page.locator(".report").innerText(), /declares index ByEmail/);

@@ -137,7 +137,7 @@ pub(super) fn overwrite(
         form.edit method="post" action=(link::table(table, "save")) {
             (hidden(context, stored))
             (properties(own))
-            div.row.end { a.btn href=(link::entity(table, stored.key())) { "Keep the stored version" } span.grow {} button.go type="submit" { "Save mine over it" } }
+            div.row.end { a.btn href=(link::entity(table, stored.key())) { "Keep the stored version" } span.grow {} button.go type="submit" { "Overwrite with my values" } }
         }
     }
 }
