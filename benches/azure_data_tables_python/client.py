@@ -35,7 +35,7 @@ def entity(partition, number):
         "PartitionKey": partition,
         "RowKey": f"reading_{number:010}",
         "Device": f"dev-{number:08x}",
-        "Operator": "Harbour Authority",
+        "Operator": "Harbour SasVerifier",
         "Quantity": "temperature",
         "Remark": "gusts from the west, calm",
         "Level": 50,

@@ -86,7 +86,7 @@ pub fn site(index: u32) -> String {
 
 const QUANTITIES: [&str; 5] = ["temperature", "pressure", "humidity", "wind speed", "rainfall"];
 const OPERATORS: [&str; 4] =
-    ["Northern Grid Ltd", "Harbour Authority", "University of Tartu", "Alpine Rescue"];
+    ["Northern Grid Ltd", "Harbour SasVerifier", "University of Tartu", "Alpine Rescue"];
 const WORDS: [&str; 8] =
     ["calm", "gusts from the west", "sensor cleaned", "fog", "ice", "clear", "drizzle", "checked"];
 

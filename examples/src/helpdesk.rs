@@ -326,6 +326,6 @@ fn heat() -> Result<(), Failed> {
     let report =
         Workload::new("open tickets").seconds(10).start(start).pattern("open a ticket", 400.0, next).run()?;
     println!("\nHeat\n{}", report.heat_map());
-    report.no_throttling()?;
+    report.require_no_throttling()?;
     Ok(())
 }

@@ -265,8 +265,9 @@ async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
 
 /// Returns a tenant with all its types and documents.
 fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Failed> {
-    let tenant = Tenant::new().with(&books.entries, Entry::partition(name))?.with_blobs(&books.files)?;
-    let tenant = tenant.with(&books.accounts, Account::partition(name))?;
+    let tenant =
+        Tenant::new().with_entities(&books.entries, Entry::partition(name))?.with_blobs(&books.files)?;
+    let tenant = tenant.with_entities(&books.accounts, Account::partition(name))?;
     let tenant = tenant.with_table(&store.table::<Books>(), Books::partition(name))?;
     let tenant = tenant.with_table(&store.table::<Posting>(), Posting::partition(name))?;
     let tenant = tenant.with_table(&store.table::<Balances>(), Balances::partition(name))?;

@@ -43,7 +43,7 @@ use crate::workload::Workload;
 /// }"#)?;
 /// let [by_hour, by_employee] = ["by hour", "by employee"].map(|layout| file.workload(layout).and_then(|found| found.run()));
 /// let (by_hour, by_employee) = (by_hour?, by_employee?);
-/// assert!(by_hour.max_partition_share(0.2).is_err() && by_employee.max_partition_share(0.2).is_ok()); // one hot partition (PAT-ANTI-1)
+/// assert!(by_hour.require_max_partition_share(0.2).is_err() && by_employee.require_max_partition_share(0.2).is_ok()); // one hot partition (PAT-ANTI-1)
 /// assert_eq!((by_hour.requests("of one employee")?, by_employee.requests("of one employee")?), (3_000, 2));
 /// # Ok::<(), table_core::Error>(())
 /// ```

@@ -61,9 +61,9 @@
 //!     });
 //!
 //! let report = workload.run()?;
-//! report.max_partition_share(0.10)?; // the error says what to change
-//! report.max_requests("latest", 1)?;
-//! report.no_throttling()?;
+//! report.require_max_partition_share(0.10)?; // the error says what to change
+//! report.require_max_requests("latest", 1)?;
+//! report.require_no_throttling()?;
 //! assert!(report.requests("log in")? <= 3);
 //! # Ok::<(), table_core::Error>(())
 //! ```

@@ -110,8 +110,8 @@ pub struct Throttling {
 ///
 /// /// Checks a design in a test.
 /// fn hold(report: &Report) -> Result<()> {
-///     report.no_throttling()?;
-///     report.max_requests("an order by its number", 1)
+///     report.require_no_throttling()?;
+///     report.require_max_requests("an order by its number", 1)
 /// }
 /// ```
 #[derive(Clone, Debug)]
@@ -195,7 +195,7 @@ impl Report {
     ///
     /// # Errors
     /// `OverBudget` (PAT-ANTI-1) if a partition receives a larger share. The message suggests a remedy.
-    pub fn max_partition_share(&self, most: f64) -> Result<()> {
+    pub fn require_max_partition_share(&self, most: f64) -> Result<()> {
         let Peak { partition_key, share } = self.peak();
         // Not `share > most`, because a limit of NaN must fail.
         if share <= most {
@@ -210,7 +210,7 @@ impl Report {
     /// # Errors
     /// - `OverBudget` (CLS-1) if an operation takes more requests. The message suggests a remedy.
     /// - `InvalidWorkload` if the workload has no pattern with this name.
-    pub fn max_requests(&self, pattern: &str, most: u64) -> Result<()> {
+    pub fn require_max_requests(&self, pattern: &str, most: u64) -> Result<()> {
         let PatternCost { max_requests, class, .. } = self.pattern(pattern)?;
         if *max_requests <= most {
             return Ok(());
@@ -239,7 +239,7 @@ impl Report {
     ///
     /// # Errors
     /// `OverBudget` (SCL-1) if a partition or the account exceeds its target. The message suggests a remedy.
-    pub fn no_throttling(&self) -> Result<()> {
+    pub fn require_no_throttling(&self) -> Result<()> {
         self.over_target().map_or(Ok(()), |fault| Err(Error::of(fault)))
     }
 

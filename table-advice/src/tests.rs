@@ -33,13 +33,16 @@ fn events(name: &str, per_second: f64, employees: &Distribution) -> Workload {
 #[test]
 fn scl_1_a_partition_is_throttled_above_2000_entities_a_second() {
     let one = Distribution::constant(7);
-    events("at the target", 2_000.0, &one).run().unwrap().no_throttling().unwrap();
+    events("at the target", 2_000.0, &one).run().unwrap().require_no_throttling().unwrap();
     let report = events("over it", 2_500.0, &one).run().unwrap();
     let found = report.throttling();
     assert_eq!((found.refused_load, found.refused_requests, found.hottest_second), (2_000, 0, 2_500));
-    insta::assert_snapshot!(report.no_throttling().unwrap_err(), @"OverBudget: partition `Event/Sales_000007` gets 2500 entities and pages in one second, 2000 is its target; spread them over more partitions, keep fewer copies in it, or write less often (rule SCL-1)");
-    insta::assert_snapshot!(report.max_partition_share(0.05).unwrap_err(), @"OverBudget: partition `Event/Sales_000007` takes 100.0 % of the requests at one moment, at most 5.0 % are allowed; start the PartitionKey with a value that differs between concurrent requests, such as a user or a device, and move time and sequences to the RowKey, or spread it with `bucket(…, n)` (rule PAT-ANTI-1)");
-    assert!(report.max_partition_share(1.0).is_ok() && report.max_partition_share(f64::NAN).is_err());
+    insta::assert_snapshot!(report.require_no_throttling().unwrap_err(), @"OverBudget: partition `Event/Sales_000007` gets 2500 entities and pages in one second, 2000 is its target; spread them over more partitions, keep fewer copies in it, or write less often (rule SCL-1)");
+    insta::assert_snapshot!(report.require_max_partition_share(0.05).unwrap_err(), @"OverBudget: partition `Event/Sales_000007` takes 100.0 % of the requests at one moment, at most 5.0 % are allowed; start the PartitionKey with a value that differs between concurrent requests, such as a user or a device, and move time and sequences to the RowKey, or spread it with `bucket(…, n)` (rule PAT-ANTI-1)");
+    assert!(
+        report.require_max_partition_share(1.0).is_ok()
+            && report.require_max_partition_share(f64::NAN).is_err()
+    );
 }
 
 #[test]
@@ -52,10 +55,12 @@ fn scl_1_an_account_is_throttled_above_20000_requests_a_second() {
         });
         read.run().unwrap()
     };
-    points(20_000.0).no_throttling().unwrap();
+    points(20_000.0).require_no_throttling().unwrap();
     let report = points(21_000.0);
     assert_eq!((report.throttling().refused_load, report.throttling().refused_requests), (0, 1_000));
-    assert!(report.no_throttling().unwrap_err().to_string().contains("the account gets 21000 requests"));
+    assert!(
+        report.require_no_throttling().unwrap_err().to_string().contains("the account gets 21000 requests")
+    );
 }
 
 #[derive(Entity)]
@@ -84,7 +89,7 @@ fn pat_intra_8_copies_count_against_their_partitions() {
     let rows = &report.heat_map().rows;
     let cells: Vec<_> = rows.iter().map(|(name, cells)| (name.as_str(), cells[0])).collect();
     assert_eq!(cells, [("Directory/a@contoso.com", 2.0), ("Employee/Sales", 6.0)]);
-    let error = report.max_requests("hire", 2).unwrap_err();
+    let error = report.require_max_requests("hire", 2).unwrap_err();
     insta::assert_snapshot!(error, @"OverBudget: pattern `hire` is a write of 6 requests, at most 2 are allowed; keep fewer copies in other partitions, or move them to the partition of the entity (rule CLS-1)");
 }
 
@@ -109,7 +114,10 @@ fn cls_1_reads_have_the_class_and_pages_of_their_selection() {
     // A table scan adds no heat to a named partition.
     assert_eq!(report.heat().partitions(), 2);
     for (pattern, remedy) in [("partition", "start the RowKey"), ("table", "start the PartitionKey")] {
-        assert!(report.max_requests(pattern, 1).unwrap_err().to_string().contains(remedy), "{pattern}");
+        assert!(
+            report.require_max_requests(pattern, 1).unwrap_err().to_string().contains(remedy),
+            "{pattern}"
+        );
     }
     assert!(
         report.requests("nothing").unwrap_err().to_string().contains("its patterns are `point`, `partition`")

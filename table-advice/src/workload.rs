@@ -99,7 +99,7 @@ impl Workload {
     ///     employees.insert(&Employee { department: "Sales".into(), id }).await?;
     /// }
     /// let report = Workload::new("hires").replay("as recorded", 3_000.0, meter.take_recorded()).seconds(2).run()?;
-    /// assert!(report.no_throttling().is_err()); // one partition accepts 2,000 a second (SCL-1)
+    /// assert!(report.require_no_throttling().is_err()); // one partition accepts 2,000 a second (SCL-1)
     /// # Ok::<(), table_core::Error>(()) }).unwrap();
     /// ```
     #[must_use]

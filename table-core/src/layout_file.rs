@@ -15,12 +15,12 @@
 //! # fn main() { the_layout_is_the_committed_one() }
 //! ```
 //!
-//! If the file and the program differ, the test fails with the [verdict](crate::schema::Verdict) and the lines that differ. `TABLES_UPDATE=1 cargo
-//! test` rewrites the file if the verdict is at most *needs backfill*; `TABLES_UPDATE=force` rewrites it in any case. The changed file is then part
+//! If the file and the program differ, the test fails with the [compatibility](crate::schema::Compatibility) and the lines that differ. `TABLES_UPDATE=1 cargo
+//! test` rewrites the file if the compatibility is at most *needs backfill*; `TABLES_UPDATE=force` rewrites it in any case. The changed file is then part
 //! of the code review.
 //!
 //! For each entity, the file contains the schema, its fingerprint, and for each sample the key, the encoded row in hexadecimal, and the OData JSON.
-//! Every run reads the golden rows and writes their keys again, even if the file differs. If that fails, the verdict is *needs rewrite*, independent
+//! Every run reads the golden rows and writes their keys again, even if the file differs. If that fails, the compatibility is *needs rewrite*, independent
 //! of the schemas.
 
 mod diff;
@@ -37,7 +37,7 @@ use crate::error::{Error, Result};
 use crate::layout_file::diff::diff;
 use crate::layout_file::fault::LayoutFileFault;
 use crate::layout_file::file::Section;
-use crate::schema::{Verdict, evolve};
+use crate::schema::{Compatibility, compare_schemas};
 
 /// The environment variable that allows a layout file to be rewritten.
 const VARIABLE: &str = "TABLES_UPDATE";
@@ -47,9 +47,9 @@ const VARIABLE: &str = "TABLES_UPDATE";
 pub enum UpdateMode {
     /// Never rewrite the file: a difference is an error.
     Never,
-    /// Rewrite the file up to the verdict *needs backfill*.
+    /// Rewrite the file up to the compatibility *needs backfill*.
     Allowed,
-    /// Rewrite the file regardless of the verdict.
+    /// Rewrite the file regardless of the compatibility.
     Force,
 }
 
@@ -89,7 +89,7 @@ impl UpdateMode {
 /// ```
 ///
 /// # Errors
-/// `SchemaMismatch` with the verdict and the lines that differ; `Corrupted` for a file in another format; `Io`.
+/// `SchemaMismatch` with the compatibility and the lines that differ; `Corrupted` for a file in another format; `Io`.
 pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {
@@ -100,18 +100,18 @@ pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> 
     let sections = layouts.iter().map(Section::of).collect::<Result<Vec<_>>>()?;
     let text = file::write(&sections);
     let judged = judge(committed.as_deref(), layouts, &sections).map_err(named)?;
-    if committed.as_deref() == Some(text.as_str()) && judged.verdict == Verdict::Same {
+    if committed.as_deref() == Some(text.as_str()) && judged.compatibility == Compatibility::Same {
         return Ok(());
     }
     let is_allowed = match update {
         UpdateMode::Never => false,
-        UpdateMode::Allowed => judged.verdict.is_allowed(),
+        UpdateMode::Allowed => judged.compatibility.is_allowed(),
         UpdateMode::Force => true,
     };
     if !is_allowed {
         let (path, is_missing) = (path.to_owned(), committed.is_none());
-        let Judged { verdict, report } = judged;
-        return Err(Error::of(LayoutFileFault::Difference { path, is_missing, verdict, report }));
+        let Judged { compatibility, report } = judged;
+        return Err(Error::of(LayoutFileFault::Difference { path, is_missing, compatibility, report }));
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| failed("make the folder of", path, error))?;
@@ -123,44 +123,50 @@ fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
     Error::of(LayoutFileFault::File { verb, path: path.to_owned(), source })
 }
 
-/// The verdict on the differences, and their description.
+/// The compatibility on the differences, and their description.
 struct Judged {
-    verdict: Verdict,
+    compatibility: Compatibility,
     report: String,
 }
 
 fn judge(committed: Option<&str>, layouts: &[Layout], sections: &[Section]) -> Result<Judged> {
     let mut before = committed.map_or_else(|| Ok(Vec::new()), file::read)?;
-    let mut judged = Judged { verdict: Verdict::Same, report: String::new() };
+    let mut judged = Judged { compatibility: Compatibility::Same, report: String::new() };
     for (layout, section) in layouts.iter().zip(sections) {
         let Some(at) = before.iter().position(|before| before.schema.entity == section.schema.entity) else {
-            judged.add(&section.schema.entity, Verdict::Compatible, "is not in the file", "", &section.text);
+            judged.add(
+                &section.schema.entity,
+                Compatibility::Compatible,
+                "is not in the file",
+                "",
+                &section.text,
+            );
             continue;
         };
         let before = before.remove(at);
-        let evolution = evolve(&before.schema, &section.schema);
+        let evolution = compare_schemas(&before.schema, &section.schema);
         let faults = before.golden.iter().filter_map(|golden| layout.fault(golden)).collect::<Vec<_>>();
         if before.text == section.text && faults.is_empty() {
             continue;
         }
-        let golden = if faults.is_empty() { Verdict::Same } else { Verdict::NeedsRewrite };
-        let verdict = evolution.verdict().max(golden);
+        let golden = if faults.is_empty() { Compatibility::Same } else { Compatibility::NeedsRewrite };
+        let compatibility = evolution.compatibility().max(golden);
         let mut says = evolution.changes.iter().map(ToString::to_string).chain(faults).collect::<Vec<_>>();
         if says.is_empty() {
             says.push("the schema is the same, but Rust names or samples changed".to_owned());
         }
-        judged.add(&section.schema.entity, verdict, &says.join("\n  "), &before.text, &section.text);
+        judged.add(&section.schema.entity, compatibility, &says.join("\n  "), &before.text, &section.text);
     }
     for gone in before {
-        judged.add(&gone.schema.entity, Verdict::Compatible, "is only in the file", &gone.text, "");
+        judged.add(&gone.schema.entity, Compatibility::Compatible, "is only in the file", &gone.text, "");
     }
     Ok(judged)
 }
 
 impl Judged {
-    fn add(&mut self, entity: &str, verdict: Verdict, says: &str, old: &str, new: &str) {
-        self.verdict = self.verdict.max(verdict);
-        self.report.extend([format!("\n{entity}: {verdict}\n  {says}\n"), diff(old, new)]);
+    fn add(&mut self, entity: &str, compatibility: Compatibility, says: &str, old: &str, new: &str) {
+        self.compatibility = self.compatibility.max(compatibility);
+        self.report.extend([format!("\n{entity}: {compatibility}\n  {says}\n"), diff(old, new)]);
     }
 }
 

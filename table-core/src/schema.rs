@@ -11,7 +11,7 @@ mod stored;
 mod text;
 pub(crate) mod token;
 
-pub use evolution::{Change, Evolution, RULES, Rule, Verdict, evolve};
+pub use evolution::{Change, Compatibility, EVOLUTION_RULES, Evolution, Rule, compare_schemas};
 pub use fingerprint::Fingerprint;
 pub use stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 

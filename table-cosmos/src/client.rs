@@ -108,7 +108,7 @@ impl CosmosTables {
 
     /// Uses an existing client, such as one with a proxy, other regions or other limits.
     #[must_use]
-    pub fn on(client: &CosmosClient, database: &str, options: Options) -> Self {
+    pub fn with_client(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::default())
     }
 

@@ -88,7 +88,7 @@ impl Emulator {
         options: Options,
         rules: Vec<Arc<FaultInjectionRule>>,
     ) -> Result<CosmosTables> {
-        Ok(CosmosTables::on(&self.client(rules).await?, DATABASE, options))
+        Ok(CosmosTables::with_client(&self.client(rules).await?, DATABASE, options))
     }
 
     /// Opens a store whose requests go over a network.
@@ -98,7 +98,7 @@ impl Emulator {
     pub async fn open_over(&self, options: Options, network: Arc<dyn Network>) -> Result<CosmosTables> {
         let runtime =
             CosmosDriverRuntimeBuilder::new().with_mock_http_client_factory(Arc::new(Transport(network)));
-        Ok(CosmosTables::on(&connected(runtime).await?, DATABASE, options))
+        Ok(CosmosTables::with_client(&connected(runtime).await?, DATABASE, options))
     }
 
     /// Returns a client of the vendor for this account, with rules that inject failures or responses.

@@ -55,7 +55,7 @@ impl Explorer {
     }
 
     /// Handles a request that was sent to a host, such as `127.0.0.1:8000`.
-    pub async fn answer(&self, request: Request<Bytes>, host: &str) -> Response<Body> {
+    pub async fn handle(&self, request: Request<Bytes>, host: &str) -> Response<Body> {
         route::answer(&self.0, request, host).await
     }
 }

@@ -108,5 +108,5 @@ async fn answer(
         return Ok(response::whole(StatusCode::PAYLOAD_TOO_LARGE, "text/plain; charset=utf-8", text));
     };
     let request: Request<Bytes> = Request::from_parts(parts, body.to_bytes());
-    Ok(explorer.answer(request, &host).await)
+    Ok(explorer.handle(request, &host).await)
 }

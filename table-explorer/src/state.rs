@@ -66,7 +66,7 @@ impl Source {
     }
 
     /// Adds counts of the requests that other programs send, which are shown live. A server in the same process has them, and
-    /// [`Observed`](table_inspect::load::Observed) counts those to any store.
+    /// [`CountingStore`](table_inspect::load::CountingStore) counts those to any store.
     #[must_use]
     pub fn with_load(self, load: PartitionLoad) -> Self {
         Self { load: Some(load), ..self }

@@ -12,7 +12,7 @@ use table_core::Clock;
 use sketch::Sketch;
 
 pub use sketch::{BusyPartition, COUNTED, HOUR, MINUTE};
-pub use store::Observed;
+pub use store::CountingStore;
 
 /// Counts of requests for the busiest partitions of a store. Clones share the counts.
 ///
@@ -25,9 +25,9 @@ pub use store::Observed;
 ///
 /// let load = PartitionLoad::default();
 /// for _ in 0..3 {
-///     load.note("company", "Sales");
+///     load.record("company", "Sales");
 /// }
-/// load.note("company", "Support");
+/// load.record("company", "Support");
 /// let busiest = load.busiest();
 /// assert_eq!((busiest[0].partition_key.as_str(), busiest[0].last_minute()), ("Sales", 3));
 /// assert_eq!(load.last_minute(), 4);
@@ -46,9 +46,9 @@ impl PartitionLoad {
     }
 
     /// Counts one request to a partition. The name of the table is compared as it is, so callers use its lower-case form.
-    pub fn note(&self, table: &str, partition_key: &str) {
+    pub fn record(&self, table: &str, partition_key: &str) {
         let now = self.clock.now();
-        self.sketch.lock().unwrap_or_else(PoisonError::into_inner).note(table, partition_key, now);
+        self.sketch.lock().unwrap_or_else(PoisonError::into_inner).record(table, partition_key, now);
     }
 
     /// Returns the counted partitions with a request in the last hour, the busiest of the recent past first.

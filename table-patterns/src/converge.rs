@@ -1,7 +1,7 @@
 //! Convergence: updates of derived rows in other partitions, for all patterns.
 //!
 //! The patterns derive different rows: the entries of an index in another partition ([`index`](crate::index)), copied properties in holders
-//! ([`denormal`](crate::denormal)), rows and sums of a view ([`view`](crate::view)). The protocol that makes them consistent with their
+//! ([`copies`](crate::copies)), rows and sums of a view ([`view`](crate::view)). The protocol that makes them consistent with their
 //! source is the same and is implemented once, by [`settle`]:
 //!
 //! 1. Read the stored rows, with the version of their *guard*: a row that every write of the derived rows changes. A remote index entry has

@@ -7,7 +7,7 @@ use table_core::store::TableStore;
 use table_core::table::Table;
 use table_core::table::TableStoreExt;
 
-use crate::denormal;
+use crate::copies;
 use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::feed::{Feed, FeedRecorder};
 use crate::index::Indexes;
@@ -43,7 +43,7 @@ where
     if let Some(participants) = participants {
         handle = handle.with_contributor(participants);
     }
-    denormal::keeping(
+    copies::keeping(
         handle.with_contributor(FeedRecorder::new(feed, E::FEED)).with_contributor(Indexes::of::<E>()),
     )
 }

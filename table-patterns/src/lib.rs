@@ -3,7 +3,7 @@
 //! | module | pattern |
 //! |---|---|
 //! | [`backup`] | full and incremental backups of an embedded engine in a blob store |
-//! | [`denormal`] | properties of one entity copied into others, kept consistent (PAT-DEN) |
+//! | [`copies`] | properties of one entity copied into others, kept consistent (PAT-DEN) |
 //! | [`entities`] | the write path: every write of an entity, with the rows of its patterns |
 //! | [`feed`] | every change of a partition, in order, readable from any position (PAT-EC-8) |
 //! | [`index`](mod@index) | self-maintaining secondary indexes (PAT-INTRA, PAT-INTER, PAT-IX) |
@@ -63,7 +63,7 @@ pub mod backup;
 pub mod blob;
 mod bounded_wait;
 mod converge;
-pub mod denormal;
+pub mod copies;
 pub mod entities;
 mod failure;
 #[cfg(test)]

@@ -139,14 +139,14 @@ impl Changes {
     }
 
     /// Returns the person or program that writes, if set on the [handle](crate::Entities::with_actor) or the
-    /// [unit](crate::unit::Unit::with_actor).
+    /// [unit](crate::unit::UnitOfWork::with_actor).
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
         self.context.actor.as_deref()
     }
 
     /// Returns the identifier of the request that caused the write, if set on the [handle](crate::Entities::with_correlation_id) or the
-    /// [unit](crate::unit::Unit::with_correlation_id).
+    /// [unit](crate::unit::UnitOfWork::with_correlation_id).
     #[must_use]
     pub fn correlation_id(&self) -> Option<&str> {
         self.context.correlation_id.as_deref()

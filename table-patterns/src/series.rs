@@ -89,7 +89,7 @@ pub(crate) use table::{slot_name, sum_overflow, with_slots};
 /// An entity with slots in addition to its properties. Slots are values of one type, each stored as one property.
 ///
 /// The entity may declare indexes, a feed and copies, like any other entity: [`SeriesTable`] uses its [handle](crate::Entities), and a
-/// [unit of work](crate::unit) takes rows with slots by [`put_series`](crate::unit::Unit::put_series). Derived rows, such as index entries
+/// [unit of work](crate::unit) takes rows with slots by [`put_series`](crate::unit::UnitOfWork::put_series). Derived rows, such as index entries
 /// and rows of views, contain only the properties of the entity. Reading a slot through an index does not compile.
 pub trait Series: Entity {
     /// The type of a slot's value: such as `i32` for counts or `f64` for measurements. It is not an `Option`, because an empty slot has no property.

@@ -4,7 +4,7 @@ use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::store::TableStore;
 
-use crate::denormal::Copies;
+use crate::copies::Copies;
 use crate::entities::{Entities, StepRecorder};
 use crate::index::fault::IndexFault;
 use crate::index::{Derived, RemoteChange};

@@ -53,7 +53,7 @@
 //! ```
 //! use table_patterns::sequence::GaplessSequence;
 //! use table_patterns::tenant::Tenant;
-//! use table_patterns::unit::Unit;
+//! use table_patterns::unit::UnitOfWork;
 //! use table_patterns::{Engine, Entity, EntityStore};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@
 //! let tickets = store.entities::<Ticket>().create_if_missing().await?;
 //! let numbers = GaplessSequence::new(&tickets, "ticket")?;
 //! for tenant in ["contoso", "adatum"] {
-//!     let insert = |number, unit: &mut Unit<_, _>| {
+//!     let insert = |number, unit: &mut UnitOfWork<_, _>| {
 //!         unit.insert(&Ticket { tenant: tenant.into(), number, text: "It beeps.".into() }).map(drop)
 //!     };
 //!     numbers.next(Ticket::partition(tenant), insert).await?;
@@ -76,8 +76,8 @@
 //!
 //! // To another store, where the numbers continue.
 //! let copied = other.entities::<Ticket>();
-//! let contoso = Tenant::new().with(&tickets, Ticket::partition("contoso"))?;
-//! contoso.copy_to(&Tenant::new().with(&copied, Ticket::partition("contoso"))?).await?;
+//! let contoso = Tenant::new().with_entities(&tickets, Ticket::partition("contoso"))?;
+//! contoso.copy_to(&Tenant::new().with_entities(&copied, Ticket::partition("contoso"))?).await?;
 //! let next = GaplessSequence::new(&copied, "ticket")?
 //!     .next(Ticket::partition("contoso"), |number, unit| {
 //!         unit.insert(&Ticket { tenant: "contoso".into(), number, text: "It still does.".into() }).map(drop)
@@ -152,7 +152,7 @@ impl Tenant {
     /// # Errors
     /// `InvalidInput` if the selection covers part of a partition, or a range of partitions that is not a prefix of levels; `KeyEncoding` if a
     /// value has no text.
-    pub fn with<E, S, O, C>(
+    pub fn with_entities<E, S, O, C>(
         self,
         entities: &Entities<E, S, O>,
         selection: impl IntoSelection<E, C>,
@@ -181,7 +181,7 @@ impl Tenant {
         S: TableStore + Clone + 'static,
         C: Class,
     {
-        self.with(&Entities::from(table.clone()), selection)
+        self.with_entities(&Entities::from(table.clone()), selection)
     }
 
     /// Registers an entity type with one table per period; all existing tables are included.

@@ -21,8 +21,8 @@
 //! # Bounds
 //! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1,
 //! EGT-5). The function that would exceed a limit fails, and its error lists the contributions. Conditions are checks, which write nothing, if the
-//! store [has them](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has none: there, [`require`](Unit::require)
-//! is an empty merge, which changes the `ETag` of the entity, and [`require_absent`](Unit::require_absent) is refused. Entities with [copies](crate::denormal) are
+//! store [has them](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has none: there, [`require`](UnitOfWork::require)
+//! is an empty merge, which changes the `ETag` of the entity, and [`require_absent`](UnitOfWork::require_absent) is refused. Entities with [copies](crate::copies) are
 //! completed at the commit, which reads their sources and holders. If their rows exceed a limit, the commit fails.
 //!
 //! # When not to
@@ -31,7 +31,7 @@
 //!
 //! ```
 //! use table_patterns::EntityStore;
-//! use table_patterns::unit::Unit;
+//! use table_patterns::unit::UnitOfWork;
 //! use table_patterns::{Engine, Entity, ErrorCode};
 //!
 //! #[derive(Entity, Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@
 //! let ticket = tickets.get(Ticket::key("contoso", 17)).await?.expect("inserted above");
 //! let comment = Comment { tenant: "contoso".into(), ticket: 17, number: 1, text: "Done.".into() };
 //!
-//! let close = || -> Result<Unit<_, _>, table_patterns::Error> {
+//! let close = || -> Result<UnitOfWork<_, _>, table_patterns::Error> {
 //!     let mut unit = tickets.unit(Ticket::partition("contoso"))?;
 //!     unit.require(Agent::key("contoso", 9))?;
 //!     unit.update(&ticket, |ticket| (ticket.status, ticket.comments) = ("closed".into(), 1))?;
@@ -131,7 +131,7 @@ pub(crate) use transaction::Decide;
 
 /// Writes of entities in one partition with the rows of their patterns, committed either completely or not at all. See [the module](self).
 #[must_use = "a unit does nothing until it is committed"]
-pub struct Unit<S, O> {
+pub struct UnitOfWork<S, O> {
     store: S,
     outbox: O,
     retry: Retry,
@@ -165,13 +165,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     ///
     /// # Errors
     /// `KeyEncoding` or `PropertyValueTooLarge` if the partition does not have a valid key (KEY-8).
-    pub fn unit(&self, partition: Selection<E, Partition>) -> Result<Unit<S, O>> {
+    pub fn unit(&self, partition: Selection<E, Partition>) -> Result<UnitOfWork<S, O>> {
         self.unit_in(partition_key(partition)?)
     }
 
     /// Creates a unit of work on the partition of a key.
-    pub(crate) fn unit_in(&self, partition_key: PartitionKey) -> Result<Unit<S, O>> {
-        let unit = Unit {
+    pub(crate) fn unit_in(&self, partition_key: PartitionKey) -> Result<UnitOfWork<S, O>> {
+        let unit = UnitOfWork {
             store: self.table().store().clone(),
             outbox: self.outbox.clone(),
             retry: self.retry.clone(),
@@ -200,7 +200,7 @@ pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<Par
     PartitionKey::new(name)
 }
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Uses a handle for entities of another type, such as one with another retry policy. Types without a handle are written with the patterns that
     /// their struct declares and the store has attached.
     pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
@@ -303,9 +303,12 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
     }
 }
 
-impl<S: fmt::Debug, O: fmt::Debug> fmt::Debug for Unit<S, O> {
+impl<S: fmt::Debug, O: fmt::Debug> fmt::Debug for UnitOfWork<S, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unit").field("table", &self.table).field("acts", &self.acts).finish_non_exhaustive()
+        f.debug_struct("UnitOfWork")
+            .field("table", &self.table)
+            .field("acts", &self.acts)
+            .finish_non_exhaustive()
     }
 }
 

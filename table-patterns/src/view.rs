@@ -65,7 +65,7 @@
 //!   the literal at the beginning of their `RowKey`.
 //!
 //! # When not to
-//! To find the same entity by another key, use an [index](crate::index). For properties of one entity in another, use [`denormal`](crate::denormal).
+//! To find the same entity by another key, use an [index](crate::index). For properties of one entity in another, use [`copies`](crate::copies).
 //! If a sum is rarely needed, read the partition.
 //!
 //! ```

@@ -144,7 +144,7 @@ pub trait Wide: Sized {
     /// The entity that defines the key of the parts. Its properties are stored in the first part.
     ///
     /// The header cannot declare an index, a feed or copies, because these work on a single row and a wide entity has several. Declare them on
-    /// another entity and write both in one unit, by [`put_wide`](crate::unit::Unit::put_wide).
+    /// another entity and write both in one unit, by [`put_wide`](crate::unit::UnitOfWork::put_wide).
     ///
     /// ```compile_fail,E0080
     /// # use table_patterns::wide::{Wide, WideReader, WideStore, WideWriter};

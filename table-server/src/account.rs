@@ -3,7 +3,7 @@
 use table_core::{Engine, QueueName, QueueStore, Result, TableName, TableStore};
 use table_inspect::load::PartitionLoad;
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
-use table_wire::sas::{Authority, QueuePermissions, StoredAccessPolicy};
+use table_wire::sas::{QueuePermissions, SasVerifier, StoredAccessPolicy};
 use table_wire::{ServiceProperties, acl};
 
 use crate::cors::Cors;
@@ -16,7 +16,7 @@ use crate::traffic::{Throttle, Traffic};
 pub struct Account {
     pub(crate) key: AccountKey,
     pub(crate) engine: Engine,
-    pub(crate) authority: Authority,
+    pub(crate) authority: SasVerifier,
     pub(crate) traffic: Traffic,
     pub(crate) settings: Settings,
     pub(crate) cors: Cors,
@@ -27,7 +27,7 @@ impl Account {
     /// Creates an account with a key.
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
-        let authority = Authority::new(key.clone());
+        let authority = SasVerifier::new(key.clone());
         let settings = Settings::new(&engine);
         Self {
             key,

@@ -7,7 +7,7 @@ use http::header::{AUTHORIZATION, CONTENT_LENGTH};
 use table_core::{Error, ErrorCode, QueueName};
 use table_wire::auth::{Authorization, Scheme, SignedParts};
 use table_wire::sas::{
-    AccountPermissions, Authority, Grant, QueuePermissions, QueueToken, ResourceTypes, SasToken, Services,
+    AccountPermissions, Grant, QueuePermissions, QueueToken, ResourceTypes, SasToken, SasVerifier, Services,
 };
 
 use crate::account::Account;
@@ -24,7 +24,7 @@ pub(crate) enum Access {
     /// A token of Entra ID: every operation except those on stored policies.
     Bearer,
     /// A shared access signature of a table or of the account, with the authority that verifies it for this caller.
-    Token(Box<(Authority, SasToken)>),
+    Token(Box<(SasVerifier, SasToken)>),
     /// A shared access signature of the queue that the request is for.
     Queue(QueuePermissions),
 }

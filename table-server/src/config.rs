@@ -43,12 +43,12 @@ impl Config {
     /// Configures one account at the ports of the emulator, only on this machine (AUTH-30).
     #[must_use]
     pub fn on_loopback(account: Account) -> Self {
-        Self::at(IpAddr::V4(Ipv4Addr::LOCALHOST), vec![account])
+        Self::listening_on(IpAddr::V4(Ipv4Addr::LOCALHOST), vec![account])
     }
 
     /// Configures accounts at the ports of the emulator on an address.
     #[must_use]
-    pub fn at(address: IpAddr, accounts: Vec<Account>) -> Self {
+    pub fn listening_on(address: IpAddr, accounts: Vec<Account>) -> Self {
         let at = |port| SocketAddr::new(address, port);
         Self {
             tables: at(10_002),

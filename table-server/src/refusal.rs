@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use chrono::Utc;
 use table_core::{Error, ErrorCode};
-use table_wire::{NewError, sentence};
+use table_wire::{NewError, error_message};
 
 /// The reason why a request is rejected.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Refusal {
     /// Creates a refusal with the service's sentence for the code, followed by `help`.
     pub(crate) fn new(status: u16, code: &'static str, help: impl Into<String>) -> Self {
         let help = help.into();
-        let (message, help) = match sentence(code) {
+        let (message, help) = match error_message(code) {
             Some(sentence) => (sentence.into(), help),
             None => (help.into(), String::new()),
         };
@@ -81,7 +81,7 @@ impl From<Error> for Refusal {
         if is_internal {
             let message = match code {
                 ErrorCode::DiskFull => "The disk of the server is full: reads work, writes fail.",
-                _ => sentence("InternalError").unwrap_or_default(),
+                _ => error_message("InternalError").unwrap_or_default(),
             };
             let refusal = Self::new(code.status(), code.as_str(), "");
             return Self { index, message: message.into(), internal: Some(error), ..refusal };

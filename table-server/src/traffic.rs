@@ -30,7 +30,7 @@ impl Traffic {
     /// # Errors
     /// `ServerBusy` beyond the partition's target (SCL-3).
     pub(crate) fn entities(&self, table: &str, partition: &str, entities: usize) -> Result<(), Refusal> {
-        self.load.note(table, partition);
+        self.load.record(table, partition);
         self.throttle.as_ref().map_or(Ok(()), |throttle| throttle.entities(table, partition, entities))
     }
 

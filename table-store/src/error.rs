@@ -248,10 +248,10 @@ impl Error {
     /// let refused = Error::new(ErrorCode::ResourceNotFound, "it is not there");
     /// let error = refused.into_ambiguous();
     /// assert!(error.is_ambiguous() && !error.is_not_found());
-    /// assert!(error.last_answer().is_some_and(Error::is_not_found));
+    /// assert!(error.last_response().is_some_and(Error::is_not_found));
     /// ```
     #[must_use]
-    pub fn last_answer(&self) -> Option<&Self> {
+    pub fn last_response(&self) -> Option<&Self> {
         let first = self.source().filter(|_| self.is_ambiguous());
         // The innermost cause; the errors around it only add context.
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()

@@ -6,7 +6,7 @@
 //! - [`auth`]: account keys, strings to sign, creation and verification of signatures.
 //! - [`sas`]: creation, parsing, verification and enforcement of shared access signatures.
 //! - [`batch`]: multipart bodies of transactions and of their responses.
-//! - [`ErrorBody`], [`NewError`], [`sentence`](sentence()): bodies of errors in JSON and XML.
+//! - [`ErrorBody`], [`NewError`], [`error_message`](error_message()): bodies of errors in JSON and XML.
 //! - [`acl`], [`queue`], [`ServiceProperties`], [`xml`]: policies, messages and settings in XML.
 //! - [`percent`]: percent-encoded values of a URL.
 //!
@@ -31,13 +31,13 @@ pub mod acl;
 pub mod auth;
 pub mod batch;
 mod error_body;
+mod error_message;
 pub mod percent;
 pub mod queue;
 pub mod sas;
-mod sentence;
 mod service_properties;
 pub mod xml;
 
 pub use error_body::{ErrorBody, NewError};
-pub use sentence::sentence;
+pub use error_message::error_message;
 pub use service_properties::{CorsRule, Logging, Metrics, PropertiesFault, ServiceProperties};

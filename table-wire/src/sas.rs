@@ -1,8 +1,8 @@
 //! Shared access signatures: created from typed scopes, then parsed, verified and enforced without the service (SAS, ASAS rules).
 //!
 //! [`TableSas`] and [`AccountSas`] describe the permissions and sign them with an [`AccountKey`](crate::auth::AccountKey). The result is a
-//! [`SasToken`], which a client puts in its connection string. [`Authority`] is the server side: it verifies tokens like the service. Its
-//! [`scoped`](Authority::scoped) view of any store, including an embedded engine, executes the permitted operations and rejects all others
+//! [`SasToken`], which a client puts in its connection string. [`SasVerifier`] is the server side: it verifies tokens like the service. Its
+//! [`scoped`](SasVerifier::scoped) view of any store, including an embedded engine, executes the permitted operations and rejects all others
 //! with the error codes of the service.
 //!
 //! A token that its bearer could alter without breaking the signature is rejected; `docs/azure.md` lists these cases.
@@ -10,7 +10,6 @@
 //! The text of a token is a secret. No `Debug` output or error of this module contains it.
 
 mod account;
-mod authority;
 mod caller;
 mod fault;
 mod grant;
@@ -24,10 +23,10 @@ mod range;
 mod scoped;
 mod table;
 mod token;
+mod verifier;
 mod version;
 
 pub use account::{AccountSas, ResourceTypes, Services};
-pub use authority::Authority;
 pub use caller::Caller;
 pub use grant::{AccountGrant, Grant, TableGrant};
 pub use lifetime::Lifetime;
@@ -38,6 +37,7 @@ pub use range::SignedRange;
 pub use scoped::Scoped;
 pub use table::TableSas;
 pub use token::SasToken;
+pub use verifier::SasVerifier;
 pub use version::SignedVersion;
 
 #[cfg(test)]

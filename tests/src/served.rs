@@ -37,7 +37,9 @@ pub fn for_the_process() -> String {
     let run = async move {
         let accounts = Account::emulator(Engine::in_memory()).map(|emulator| vec![account(), emulator]);
         let server = match accounts {
-            Ok(accounts) => Server::bind(Config::at(Ipv4Addr::LOCALHOST.into(), accounts).ephemeral()).await,
+            Ok(accounts) => {
+                Server::bind(Config::listening_on(Ipv4Addr::LOCALHOST.into(), accounts).ephemeral()).await
+            }
             Err(error) => Err(error),
         };
         let connection = server.as_ref().map(|server| server.connection_string(ACCOUNT).unwrap_or_default());

@@ -63,7 +63,7 @@ fn a_table_scan_is_logged_with_its_filter_and_without_secrets() {
         assert_eq!(tables.query(&table, &partition, None).await.unwrap().rows.len(), 3);
         // A shared access signature, and a wrong key.
         let sas = TableSas::table(table.clone()).allow(TablePermissions::READ);
-        let sas = sas.lasting(Utc::now(), Duration::from_secs(60 * 60));
+        let sas = sas.valid_for(Utc::now(), Duration::from_secs(60 * 60));
         let sas = sas.sign(&AccountKey::new(ACCOUNT, KEY).unwrap()).unwrap().query_string();
         let endpoint = connection.split(';').find_map(|part| part.strip_prefix("TableEndpoint=")).unwrap();
         let reader = format!("TableEndpoint={endpoint};SharedAccessSignature={sas}");

@@ -163,7 +163,7 @@ async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
 /// Sends requests with shared access signatures, both valid and invalid ones.
 async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: SocketAddr) {
     let sas = TableSas::table(TableName::new("Employee").unwrap()).allow(TablePermissions::READ);
-    let sas = sas.lasting(Utc::now(), Duration::from_secs(60 * 60)).sign(&key()).unwrap();
+    let sas = sas.valid_for(Utc::now(), Duration::from_secs(60 * 60)).sign(&key()).unwrap();
     let sas = seen.token(sas.query_string());
     let expiry = Some(Utc::now() + TimeDelta::hours(1));
     let policy = AccessPolicy { expiry, permissions: Some(QueuePermissions::PROCESS), start: None };

@@ -60,7 +60,7 @@ fn reading(partition_key: String, number: u32) -> Reading {
         partition_key,
         row_key: format!("reading_{number:010}"),
         device: format!("dev-{number:08x}"),
-        operator: "Harbour Authority".to_owned(),
+        operator: "Harbour SasVerifier".to_owned(),
         quantity: "temperature".to_owned(),
         remark: "gusts from the west, calm".to_owned(),
         level: 50,

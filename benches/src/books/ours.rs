@@ -12,7 +12,7 @@ use table_patterns::entities::NoOutbox;
 use table_patterns::participant::WithParticipants;
 use table_patterns::sequence::GaplessSequence;
 use table_patterns::series::{SeriesRow, SeriesTable};
-use table_patterns::unit::Unit;
+use table_patterns::unit::UnitOfWork;
 use table_patterns::{Entities, EntityStore, Error};
 
 use crate::Outcome;
@@ -25,7 +25,7 @@ use model::{AuditTrail, Balances, Entry, MonthSums, Opened, Posted, Posting, Req
 const BATCH: usize = 10;
 
 type Store = WithParticipants<Engine>;
-type Work = Unit<Store, NoOutbox>;
+type Work = UnitOfWork<Store, NoOutbox>;
 
 /// An engine with the ledger.
 #[derive(Debug)]

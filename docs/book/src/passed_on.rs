@@ -1,6 +1,6 @@
 //! Checks a sentence of the page of copies: copies are passed on.
 
-use table_patterns::denormal::Denormal;
+use table_patterns::copies::CopyRelation;
 use table_patterns::outbox::Outbox;
 use table_patterns::selection::{Point, Selection};
 use table_patterns::work::Worker;
@@ -37,7 +37,7 @@ struct Line {
 
 struct OfAgent;
 
-impl Denormal for OfAgent {
+impl CopyRelation for OfAgent {
     type Source = Agent;
     type Holder = Ticket;
     type Copied = String;
@@ -63,7 +63,7 @@ impl Denormal for OfAgent {
 /// Copies a property of the ticket, and one that is a copy.
 struct OfTicket;
 
-impl Denormal for OfTicket {
+impl CopyRelation for OfTicket {
     type Source = Ticket;
     type Holder = Line;
     type Copied = (String, Option<String>);

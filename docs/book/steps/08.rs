@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
-use table_patterns::denormal::Denormal;
+use table_patterns::copies::CopyRelation;
 use table_patterns::outbox::{Message, Outbox, Step};
 use table_patterns::participant::{Changes, Participant};
 use table_patterns::selection::{Point, Selection};
@@ -68,7 +68,7 @@ enum DeskRow {
 /// Tickets show the name of their agent.
 struct Assignee;
 
-impl Denormal for Assignee {
+impl CopyRelation for Assignee {
     type Source = Agent;
     type Holder = Ticket;
     type Copied = String;

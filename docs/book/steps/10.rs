@@ -1,4 +1,4 @@
-use table_patterns::denormal::Denormal;
+use table_patterns::copies::CopyRelation;
 use table_patterns::outbox::Outbox;
 use table_patterns::selection::{Point, Selection};
 use table_patterns::{
@@ -63,7 +63,7 @@ enum DeskRow {
 /// Tickets show the name of their agent.
 struct Assignee;
 
-impl Denormal for Assignee {
+impl CopyRelation for Assignee {
     type Source = Agent;
     type Holder = Ticket;
     type Copied = String;

@@ -12,7 +12,7 @@ use table_patterns::large::{LargeTable, whole};
 use table_patterns::participant::WithParticipants;
 use table_patterns::sequence::GaplessSequence;
 use table_patterns::series::{SeriesRow, SeriesTable};
-use table_patterns::unit::Unit;
+use table_patterns::unit::UnitOfWork;
 use table_patterns::{Entities, EntityStore};
 
 use crate::model::ledger::{
@@ -26,7 +26,7 @@ const FILES: &str = "ledger";
 /// The store with its audit trail.
 pub(super) type Audited = WithParticipants<Store>;
 /// A unit of the ledger.
-type Work = Unit<Audited, table_patterns::entities::NoOutbox>;
+type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
 
 /// The reason why a request is refused.
 #[derive(Debug)]

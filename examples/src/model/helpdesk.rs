@@ -7,7 +7,7 @@ use table_core::group::{Many, One};
 use table_core::selection::{Copies, Point, Selection};
 use table_core::{Entity, EntityGroup, EntitySet, KeyPart, Projection, TableEntity, access_patterns};
 use table_patterns::blob::BlobRef;
-use table_patterns::denormal::{Denormal, OnDelete};
+use table_patterns::copies::{CopyRelation, OnDelete};
 use table_patterns::large::Large;
 use table_patterns::outbox::{Message, Step};
 use table_patterns::participant::{Changes, Participant};
@@ -270,7 +270,7 @@ impl Participant<Ticket> for Notifies {
 #[derive(Debug)]
 pub struct Assignee;
 
-impl Denormal for Assignee {
+impl CopyRelation for Assignee {
     type Source = Agent;
     type Holder = Ticket;
     type Copied = String;
@@ -315,7 +315,7 @@ access_patterns! {
 /// The next version of the program: tickets name a product, with an index over it.
 pub mod next {
     use super::{
-        BlobRef, Comment, DateTime, Denormal, Entity, EntitySet, OnDelete, Point, Projection, Selection,
+        BlobRef, Comment, CopyRelation, DateTime, Entity, EntitySet, OnDelete, Point, Projection, Selection,
         Status, TableEntity, Utc,
     };
 
@@ -381,7 +381,7 @@ pub mod next {
     #[derive(Debug)]
     pub struct Assignee;
 
-    impl Denormal for Assignee {
+    impl CopyRelation for Assignee {
         type Source = Agent;
         type Holder = Ticket;
         type Copied = String;

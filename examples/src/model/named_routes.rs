@@ -7,7 +7,7 @@ use table_core::error::Result;
 use table_core::selection::Point;
 use table_core::{DynTableStore, Engine, Entity, QueueName, Selection, TableStore};
 use table_patterns::Entities;
-use table_patterns::denormal::Denormal;
+use table_patterns::copies::CopyRelation;
 use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
 
@@ -56,7 +56,7 @@ pub struct NamedRoute {
 #[derive(Debug)]
 pub struct Origin;
 
-impl Denormal for Origin {
+impl CopyRelation for Origin {
     type Source = NamedAirport;
     type Holder = NamedRoute;
     type Copied = String;
@@ -83,7 +83,7 @@ impl Denormal for Origin {
 #[derive(Debug)]
 pub struct Destination;
 
-impl Denormal for Destination {
+impl CopyRelation for Destination {
     type Source = NamedAirport;
     type Holder = NamedRoute;
     type Copied = (String, String);

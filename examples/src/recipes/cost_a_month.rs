@@ -32,11 +32,11 @@ fn run(inputs: &Inputs) -> Result<Report> {
     let (indexed, scanned) = (dry_run(inputs, true)?, dry_run(inputs, false)?);
 
     // The assertions in a test of the application.
-    indexed.max_requests(BY_CODE, 1)?;
-    indexed.max_requests(OF_STATE, 1)?;
-    indexed.max_partition_share(0.25)?;
-    indexed.no_throttling()?;
-    let Err(dear) = scanned.max_requests(BY_CODE, 1) else {
+    indexed.require_max_requests(BY_CODE, 1)?;
+    indexed.require_max_requests(OF_STATE, 1)?;
+    indexed.require_max_partition_share(0.25)?;
+    indexed.require_no_throttling()?;
+    let Err(dear) = scanned.require_max_requests(BY_CODE, 1) else {
         panic!("a scan of 3,364 airports is four pages")
     };
 

@@ -45,9 +45,9 @@ fn run(inputs: &Inputs) -> Result<Report> {
         "each second has every event as often as the others"
     );
     assert!((by_hour.peak().share - 1.0).abs() < 1e-9, "an hour takes all that comes in it");
-    by_region.no_throttling()?;
-    let advised = by_hour.max_partition_share(0.5).err();
-    assert!(by_hour.no_throttling().is_err() && advised.is_some());
+    by_region.require_no_throttling()?;
+    let advised = by_hour.require_max_partition_share(0.5).err();
+    assert!(by_hour.require_no_throttling().is_err() && advised.is_some());
 
     let mut answer = Grid::new(["Layout", "#Partitions", "Hottest", "#Share", "#Throttled"]);
     for (layout, report) in [("hour", &by_hour), ("network and region", &by_region)] {

@@ -1,7 +1,7 @@
 //! The layout as data: a schema as text, and the effects of changing it (EVO rules).
 
 use table_core::error::Result;
-use table_core::schema::{StoredSchema, Verdict, evolve};
+use table_core::schema::{Compatibility, StoredSchema, compare_schemas};
 use table_core::{Entity, ErrorCode, TableStoreExt};
 
 use crate::grid::Grid;
@@ -20,17 +20,17 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 
 async fn run(store: &Store, _: &Inputs) -> Result<Report> {
     let stored = StoredSchema::of(Employee::SCHEMA);
-    let mut answer = Grid::new(["Version", "Rule", "Verdict", "Change", "What to do"]);
+    let mut answer = Grid::new(["Version", "Rule", "Compatibility", "Change", "What to do"]);
     let versions = [
-        ("next", next::Employee::SCHEMA, Verdict::NeedsBackfill),
-        ("wider", wider::Employee::SCHEMA, Verdict::NeedsRewrite),
+        ("next", next::Employee::SCHEMA, Compatibility::NeedsBackfill),
+        ("wider", wider::Employee::SCHEMA, Compatibility::NeedsRewrite),
     ];
     for (version, schema, expected) in versions {
-        let evolution = evolve(&stored, &StoredSchema::of(schema));
-        assert_eq!(evolution.verdict(), expected);
+        let evolution = compare_schemas(&stored, &StoredSchema::of(schema));
+        assert_eq!(evolution.compatibility(), expected);
         for change in &evolution.changes {
             let rule = change.rule;
-            answer.row([version, rule.id, &rule.verdict.to_string(), &change.what, rule.advice]);
+            answer.row([version, rule.id, &rule.compatibility.to_string(), &change.what, rule.advice]);
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use chrono::DateTime;
-use table_azure::sas::{Authority, TablePermissions, TableSas};
+use table_azure::sas::{SasVerifier, TablePermissions, TableSas};
 use table_azure::{AccountKey, Clock};
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, TableStoreExt};
@@ -31,12 +31,12 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let at = move || DateTime::from_timestamp(hand.load(Ordering::SeqCst), 0).unwrap_or_default();
     let token = TableSas::selection(Day::partition("Seattle"))?
         .allow(TablePermissions::READ)
-        .lasting(at(), Duration::from_secs(60 * 60))
+        .valid_for(at(), Duration::from_secs(60 * 60))
         .sign(&key)?;
 
     // Here the view applies the rules to any store; a service applies them itself to the bearer of the token.
     let office =
-        Authority::new(key).clock(Clock::of_instants(at)).scoped(store.clone(), &token).table::<Day>();
+        SasVerifier::new(key).clock(Clock::of_instants(at)).scoped(store.clone(), &token).table::<Day>();
     let mut answer = Grid::new(["Asked for", "Answer"]);
     let own = office.query(Day::partition("Seattle")).collect().await?;
     answer.row(["Seattle", &format!("{} days", own.len())]);

@@ -36,9 +36,9 @@ fn pat_anti_1_a_time_key_compared_with_the_compound_key() {
     let (by_hour, by_employee) = (run("by hour"), run("by employee"));
     insta::assert_snapshot!("by_hour", by_hour);
     insta::assert_snapshot!("by_employee", by_employee);
-    assert!(by_hour.max_partition_share(0.99).is_err() && by_hour.no_throttling().is_err());
-    by_employee.max_partition_share(0.12).unwrap();
-    by_employee.no_throttling().unwrap();
+    assert!(by_hour.require_max_partition_share(0.99).is_err() && by_hour.require_no_throttling().is_err());
+    by_employee.require_max_partition_share(0.12).unwrap();
+    by_employee.require_no_throttling().unwrap();
 }
 
 #[test]

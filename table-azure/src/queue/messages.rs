@@ -77,7 +77,7 @@ impl AzureQueues {
             // After a lost response, it is unknown which request created the queue. It exists in any case.
             Ok(answer) => Ok(answer.status == 201),
             // The queue exists with different metadata.
-            Err(error) if error.last_answer().unwrap_or(&error).code() == ErrorCode::QueueAlreadyExists => {
+            Err(error) if error.last_response().unwrap_or(&error).code() == ErrorCode::QueueAlreadyExists => {
                 Ok(false)
             }
             Err(error) => Err(error),

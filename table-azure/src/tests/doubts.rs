@@ -37,7 +37,7 @@ fn all() -> [OperationKind; 6] {
 
 fn is_ambiguous_after(error: &Error, last: ErrorCode) {
     assert!(error.is_ambiguous(), "{error:?}");
-    assert_eq!(error.last_answer().map(Error::code), Some(last), "{error:?}");
+    assert_eq!(error.last_response().map(Error::code), Some(last), "{error:?}");
     assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error:?}");
 }
 
@@ -203,7 +203,7 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).create_table(&table()).await.unwrap_err().is_already_exists());
     let server = Server::start([Reply::Cut, refusal(404, "ResourceNotFound")]).await;
     let error = server.client(Options::new()).delete_table(&table()).await.unwrap_err();
-    assert!(error.is_ambiguous() && error.last_answer().is_some_and(Error::is_not_found), "{error}");
+    assert!(error.is_ambiguous() && error.last_response().is_some_and(Error::is_not_found), "{error}");
     let server = Server::start([refusal(404, "ResourceNotFound")]).await;
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }

@@ -27,8 +27,8 @@
 //! | | [`Without`] | unchanged, if the separator does not occur |
 //! | | [`Escaped`] | any text, in order |
 //! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes of other programs |
-//! | IP addresses | [`Address`] | all digits: `192.168.000.001` |
-//! | `bool`, `char`, `Uuid` | [`Flag`], [`CodePoint`], [`Guid`] | one digit, six, 36 characters |
+//! | IP addresses | [`IpAddress`] | all digits: `192.168.000.001` |
+//! | `bool`, `char`, `Uuid` | [`Boolean`], [`CodePoint`], [`Guid`] | one digit, six, 36 characters |
 //! | | [`GuidAs`], [`Ulid`] | a `Uuid` in the other forms of .NET; 26 characters |
 //! | fieldless enums | [`Variant`] | the name |
 //! | newtypes | [`Newtype`] | like the inner value |
@@ -44,9 +44,9 @@
 //! | [`Truncated`] | the hour, day, week or month of an instant |
 //! | [`Folded`], [`Replaced`], [`First`] | a text in one case; with a character replaced; its first characters |
 
-mod address;
 mod alphabet;
 mod bars;
+mod boolean;
 mod bucket;
 mod caret;
 mod code_point;
@@ -59,13 +59,13 @@ mod digest;
 mod digits;
 mod escaped;
 mod fault;
-mod flag;
 mod guid;
 mod guid_as;
 mod hex;
 mod hour;
 mod integer;
 mod inverted;
+mod ip_address;
 pub mod laws;
 mod level;
 mod lossy;
@@ -88,9 +88,9 @@ mod variant;
 mod week;
 mod without;
 
-pub use address::Address;
 pub use alphabet::Alphabet;
 pub use bars::Bars;
+pub use boolean::Boolean;
 pub use bucket::{Bucket, Buckets};
 pub use caret::Caret;
 pub use code_point::CodePoint;
@@ -100,13 +100,13 @@ pub use desc::Desc;
 pub use digest::{Crc32, Digest, Fnv1a, Hasher, Md5, Sha256};
 pub use digits::{Digits, NonNegative, Sign, Signed, Unsigned, digits_fit};
 pub use escaped::Escaped;
-pub use flag::Flag;
 pub use guid::Guid;
 pub use guid_as::GuidAs;
 pub use hex::Hex;
 pub use hour::Hour;
 pub use integer::Integer;
 pub use inverted::{Counted, Inverted};
+pub use ip_address::IpAddress;
 pub use level::LevelCodec;
 pub use lossy::{First, Folded, Replaced};
 pub use nanoseconds::Nanoseconds;

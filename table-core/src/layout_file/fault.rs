@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::error::Fault;
-use crate::schema::Verdict;
+use crate::schema::Compatibility;
 
 /// The request to read the differences, at the top of each file and in the error for a difference.
 pub(super) const HEAD: &str = "review the changes before you commit them";
@@ -25,11 +25,11 @@ pub(super) enum LayoutFileFault {
     #[fault(Io)]
     File { verb: &'static str, path: PathBuf, source: io::Error },
     #[error(
-        "{path} {difference}: {verdict}\n{report}\nif this is intended, `TABLES_UPDATE={accept} cargo test` rewrites the file ({HEAD})",
+        "{path} {difference}: {compatibility}\n{report}\nif this is intended, `TABLES_UPDATE={accept} cargo test` rewrites the file ({HEAD})",
         path = .path.display(),
         difference = if *.is_missing { "does not exist" } else { "differs from the program" },
-        accept = if .verdict.is_allowed() { "1" } else { "force" }
+        accept = if .compatibility.is_allowed() { "1" } else { "force" }
     )]
     #[fault(SchemaMismatch)]
-    Difference { path: PathBuf, is_missing: bool, verdict: Verdict, report: String },
+    Difference { path: PathBuf, is_missing: bool, compatibility: Compatibility, report: String },
 }

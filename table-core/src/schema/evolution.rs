@@ -1,6 +1,6 @@
 //! Schema evolution: compatibility of a changed schema with stored rows.
 //!
-//! [`RULES`] lists the consequence of each kind of change, and [`evolve`] finds the changes.
+//! [`EVOLUTION_RULES`] lists the consequence of each kind of change, and [`compare_schemas`] finds the changes.
 
 mod change;
 mod index;
@@ -11,21 +11,21 @@ mod rules;
 mod tests;
 
 pub use change::{Change, Evolution};
-pub use rules::{RULES, Rule, Verdict};
+pub use rules::{Compatibility, EVOLUTION_RULES, Rule};
 
 use crate::schema::stored::StoredSchema;
 
-/// Compares an old schema with a new one. Each change has one of [`RULES`].
+/// Compares an old schema with a new one. Each change has one of [`EVOLUTION_RULES`].
 ///
-/// This is a pure function that compares schemas and does not read rows. After [`Verdict::NeedsRewrite`], a value that the new schema cannot store
+/// This is a pure function that compares schemas and does not read rows. After [`Compatibility::NeedsRewrite`], a value that the new schema cannot store
 /// makes the rewrite fail.
 ///
-/// Guarantees: a schema compared with itself is [`Verdict::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless key
+/// Guarantees: a schema compared with itself is [`Compatibility::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless key
 /// parts have swapped their names.
 ///
 /// ```
 /// use table_core::Entity;
-/// use table_core::schema::{StoredSchema, Verdict, evolve};
+/// use table_core::schema::{StoredSchema, Compatibility, compare_schemas};
 ///
 /// mod v1 {
 ///     #[derive(table_core::Entity)]
@@ -40,8 +40,8 @@ use crate::schema::stored::StoredSchema;
 ///     pub struct Employee { department: String, #[digits(8)] id: u32, nickname: Option<String> }
 /// }
 ///
-/// let evolution = evolve(&StoredSchema::of(v1::Employee::SCHEMA), &StoredSchema::of(v2::Employee::SCHEMA));
-/// assert_eq!(evolution.verdict(), Verdict::NeedsRewrite);
+/// let evolution = compare_schemas(&StoredSchema::of(v1::Employee::SCHEMA), &StoredSchema::of(v2::Employee::SCHEMA));
+/// assert_eq!(evolution.compatibility(), Compatibility::NeedsRewrite);
 /// let changes: Vec<_> = evolution.changes.iter().map(|change| (change.rule.id, change.what.as_str())).collect();
 /// assert_eq!(changes, [
 ///     ("EVO-11", "RowKey, `id`: digits(6) of 6 becomes digits(8) of 8"),
@@ -49,7 +49,7 @@ use crate::schema::stored::StoredSchema;
 /// ]);
 /// ```
 #[must_use]
-pub fn evolve(old: &StoredSchema, new: &StoredSchema) -> Evolution {
+pub fn compare_schemas(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     let mut changes = Vec::new();
     if !old.table.eq_ignore_ascii_case(&new.table) {
         let what = format!("table `{}` becomes `{}`", old.table, new.table);

@@ -16,7 +16,7 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 ///   literals.
 ///
 /// The fingerprint is therefore independent of the Rust names of types and key fields, of the declaration order of properties and indexes, and of how
-/// adjacent literals are split. A swap of two parts with the same codec is only visible in their names, which [`evolve`](crate::schema::evolve) also
+/// adjacent literals are split. A swap of two parts with the same codec is only visible in their names, which [`compare_schemas`](crate::schema::compare_schemas) also
 /// compares.
 ///
 /// ```

@@ -162,7 +162,7 @@ impl StoredSchema {
     /// Returns the stored schema of a declaration.
     ///
     /// ```
-    /// # use table_core::{Entity, schema::{StoredSchema, Verdict, evolve}};
+    /// # use table_core::{Entity, schema::{StoredSchema, Compatibility, compare_schemas}};
     /// # #[derive(Entity)]
     /// # #[entity(feed)]
     /// # #[partition_key(department)]
@@ -173,7 +173,7 @@ impl StoredSchema {
     /// // A program without the feed must not replace the schema of one that has it.
     /// let mut without = design.clone();
     /// without.keeps.clear();
-    /// assert_eq!(evolve(&design, &without).verdict(), Verdict::NeedsAcceptance);
+    /// assert_eq!(compare_schemas(&design, &without).compatibility(), Compatibility::NeedsAcceptance);
     /// ```
     #[must_use]
     pub fn of(schema: &EntitySchema) -> Self {
@@ -194,14 +194,14 @@ impl StoredSchema {
     /// Returns the schema with another table name, for tables that are opened by name.
     ///
     /// ```
-    /// # use table_core::{Entity, schema::{StoredSchema, evolve}};
+    /// # use table_core::{Entity, schema::{StoredSchema, compare_schemas}};
     /// # #[derive(Entity)]
     /// # #[partition_key(department)]
     /// # #[row_key(id)]
     /// # struct Employee { department: String, id: u32 }
     /// let design = StoredSchema::of(Employee::SCHEMA);
     /// assert_eq!(design.clone().in_table("Archive").table, "Archive");
-    /// assert!(!evolve(&design, &design.clone().in_table("Archive")).is_same());
+    /// assert!(!compare_schemas(&design, &design.clone().in_table("Archive")).is_same());
     /// ```
     #[must_use]
     pub fn in_table(mut self, table: &str) -> Self {

@@ -43,9 +43,9 @@ pub(crate) enum TableFault {
     #[error("the stored schema does not match its fingerprint; restore it, or delete it")]
     Fingerprint,
     #[error(
-        "the stored schema of `{entity}` is incompatible with the program's: {verdict}; if the rows have been rewritten \
+        "the stored schema of `{entity}` is incompatible with the program's: {compatibility}; if the rows have been rewritten \
          already, call `accept_schema`",
-        verdict = .evolution.verdict()
+        compatibility = .evolution.compatibility()
     )]
     Layout {
         entity: String,
@@ -86,7 +86,7 @@ impl Fault for TableFault {
             Self::Fingerprint => (ErrorCode::Corrupted, None),
             Self::DropsProperties(_) => (ErrorCode::SchemaMismatch, Some("EVO-3")),
             Self::Layout { evolution, .. } | Self::OlderLayout { evolution, .. } => {
-                let worst = evolution.changes.iter().max_by_key(|change| change.rule.verdict);
+                let worst = evolution.changes.iter().max_by_key(|change| change.rule.compatibility);
                 (ErrorCode::SchemaMismatch, worst.map(|change| change.rule.id))
             }
         }

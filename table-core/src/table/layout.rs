@@ -32,7 +32,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// Creates the table if it does not exist, compares the schema of `E`, or the schemas of all members of a set, with the stored schema, and
     /// returns the handle. A bag has no schema to compare.
     ///
-    /// - If no schema is stored, or the [verdict](crate::schema::Verdict) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored,
+    /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored,
     ///   and the work to do is recorded in [`SchemaRecord::pending`].
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
     /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
@@ -72,7 +72,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `SchemaMismatch` with the verdict, each change and its remedy; the source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew` or
+    /// `SchemaMismatch` with the compatibility, each change and its remedy; the source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew` or
     /// `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
     pub async fn create_if_missing(self) -> Result<Self> {
         let table = self.name()?;
@@ -96,9 +96,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         self.create_if_missing().await
     }
 
-    /// Stores the schema of `E` regardless of the verdict. Call it once old rows have been rewritten or abandoned.
+    /// Stores the schema of `E` regardless of the compatibility. Call it once old rows have been rewritten or abandoned.
     ///
-    /// The reason, the verdict and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed.
+    /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};

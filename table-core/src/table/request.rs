@@ -22,7 +22,7 @@ pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableNam
     match store.create_table(table).await {
         Ok(()) => Ok(true),
         // If a response was lost, the creator of the table is unknown, but the table exists.
-        Err(error) if error.last_answer().unwrap_or(&error).code() == ErrorCode::TableAlreadyExists => {
+        Err(error) if error.last_response().unwrap_or(&error).code() == ErrorCode::TableAlreadyExists => {
             Ok(false)
         }
         Err(error) => Err(error),

@@ -7,7 +7,7 @@ use table_core::selection::{Point, Selection};
 use table_core::{Clock, Engine, Entity, QueueName, TableName, TableStoreExt};
 use table_cosmos::Options;
 use table_patterns::blob::object_store::memory::InMemory;
-use table_patterns::denormal::Denormal;
+use table_patterns::copies::CopyRelation;
 use table_patterns::large::{BlobRef, Large, LargeTable, whole};
 use table_patterns::outbox::Outbox;
 use table_patterns::periods::{Period, PeriodTables, Periodic};
@@ -107,7 +107,7 @@ struct Department {
 
 struct Manager;
 
-impl Denormal for Manager {
+impl CopyRelation for Manager {
     type Source = Employee;
     type Holder = Department;
     type Copied = String;

@@ -68,7 +68,7 @@ fn opt_6_a_missing_database_is_named_by_every_verb() {
     runtime().block_on(async {
         let account = Emulator::new(false).unwrap();
         let client = account.client(Vec::new()).await.unwrap();
-        let store = CosmosTables::on(&client, "elsewhere", Options::new());
+        let store = CosmosTables::with_client(&client, "elsewhere", Options::new());
         let (table, key) = (TableName::new("Things").unwrap(), EntityKey::new("p", "a").unwrap());
         let insert = transaction(&store, [("a".to_owned(), OperationKind::Insert(row("x")))]);
         let query = Query::new(KeyRange::ALL);

@@ -109,16 +109,16 @@ fn a_tenant_of_several_levels_is_copied_and_erased() {
         let tickets = store.entities::<Ticket>().create_if_missing().await.unwrap();
         let numbers = GaplessSequence::new(&tickets, "ticket").unwrap();
         for tenant in ["contoso", "adatum", "contoso"] {
-            let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
+            let insert = |number, unit: &mut table_patterns::unit::UnitOfWork<_, _>| {
                 unit.insert(&ticket(tenant, number, "open")).map(drop)
             };
             let _: u32 = numbers.next(Ticket::partition(tenant, "it"), insert).await.unwrap();
         }
         let copied = other.entities::<Ticket>();
-        let contoso = Tenant::new().with(&tickets, Ticket::partition("contoso", "it")).unwrap();
-        let target = Tenant::new().with(&copied, Ticket::partition("contoso", "it")).unwrap();
+        let contoso = Tenant::new().with_entities(&tickets, Ticket::partition("contoso", "it")).unwrap();
+        let target = Tenant::new().with_entities(&copied, Ticket::partition("contoso", "it")).unwrap();
         contoso.copy_to(&target).await.unwrap();
-        let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
+        let insert = |number, unit: &mut table_patterns::unit::UnitOfWork<_, _>| {
             unit.insert(&ticket("contoso", number, "open")).map(drop)
         };
         let numbers = GaplessSequence::new(&copied, "ticket").unwrap();

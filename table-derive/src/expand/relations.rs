@@ -63,5 +63,5 @@ pub(super) fn names(entity: &Entity<'_>) -> impl Iterator<Item = String> {
 
 fn copies(entity: &Entity<'_>) -> TokenStream {
     let runtime = &entity.runtime;
-    quote!(#runtime::denormal::declared)
+    quote!(#runtime::copies::declared)
 }

@@ -39,7 +39,7 @@ pub(crate) async fn send(
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let response = explorer.answer(request.body(Bytes::from(body)).unwrap(), HERE).await;
+    let response = explorer.handle(request.body(Bytes::from(body)).unwrap(), HERE).await;
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     Answer { status: parts.status, headers: parts.headers, body: String::from_utf8_lossy(&body).into_owned() }

@@ -8,7 +8,7 @@ use http::header::{COOKIE, HOST, SET_COOKIE};
 use http_body_util::BodyExt;
 use table_core::{DynTableStore, Engine, EntityKey, TableEntity, TableStoreExt};
 use table_explorer::{Explorer, Source};
-use table_inspect::load::{Observed, PartitionLoad};
+use table_inspect::load::{CountingStore, PartitionLoad};
 
 use crate::browser::{Browser, HERE};
 
@@ -16,7 +16,7 @@ use crate::browser::{Browser, HERE};
 async fn observed(reads: &[(&str, u32)]) -> (Explorer, PartitionLoad) {
     let engine = Engine::in_memory();
     let load = PartitionLoad::default();
-    let program = Observed::new(engine.clone(), load.clone());
+    let program = CountingStore::new(engine.clone(), load.clone());
     let table = program.untyped("Busy").unwrap().create_if_missing().await.unwrap();
     for (partition, count) in reads {
         table.insert(&TableEntity::new(*partition, "r").unwrap()).await.unwrap();
@@ -61,9 +61,9 @@ async fn events_follow_the_requests() {
     let request = |path: &str, cookie: &str| {
         Request::get(path).header(HOST, HERE).header(COOKIE, cookie).body(Bytes::new()).unwrap()
     };
-    let first = explorer.answer(request(&explorer.first_path(), ""), HERE).await;
+    let first = explorer.handle(request(&explorer.first_path(), ""), HERE).await;
     let cookie = first.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
-    let response = explorer.answer(request("/load/events", &cookie), HERE).await;
+    let response = explorer.handle(request("/load/events", &cookie), HERE).await;
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let mut body = response.into_body();
     let mut next = async || {
@@ -73,7 +73,7 @@ async fn events_follow_the_requests() {
     let page = next().await;
     assert!(page.starts_with("data: <div id=\"load\"") && page.ends_with("</div>\n\n"), "{page}");
     assert!(!page.contains("new one"), "{page}");
-    load.note("busy", "new one");
+    load.record("busy", "new one");
     let changed = next().await;
     assert!(changed.contains("new one") && changed.lines().filter(|line| !line.is_empty()).count() == 1);
 }

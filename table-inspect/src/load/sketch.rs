@@ -70,7 +70,7 @@ pub(super) struct Sketch {
 }
 
 impl Sketch {
-    pub(super) fn note(&mut self, table: &str, partition_key: &str, now: u64) {
+    pub(super) fn record(&mut self, table: &str, partition_key: &str, now: u64) {
         self.halve(now / HALVED_AFTER);
         self.all.add(now / SHORT);
         let hash = self.hasher.hash_one((table, partition_key));

@@ -16,11 +16,11 @@ use super::PartitionLoad;
 ///
 /// ```
 /// use table_core::{BlockOn, Engine, TableEntity, TableStoreExt};
-/// use table_inspect::load::{Observed, PartitionLoad};
+/// use table_inspect::load::{CountingStore, PartitionLoad};
 ///
 /// # async {
 /// let load = PartitionLoad::default();
-/// let store = Observed::new(Engine::in_memory(), load.clone());
+/// let store = CountingStore::new(Engine::in_memory(), load.clone());
 /// let employees = store.untyped("Employee")?.create_if_missing().await?;
 /// employees.insert(&TableEntity::new("Sales", "1")?).await?;
 /// assert_eq!(load.busiest()[0].partition_key, "Sales");
@@ -28,12 +28,12 @@ use super::PartitionLoad;
 /// # }.block_on().unwrap();
 /// ```
 #[derive(Clone, Debug)]
-pub struct Observed<S> {
+pub struct CountingStore<S> {
     store: S,
     load: PartitionLoad,
 }
 
-impl<S> Observed<S> {
+impl<S> CountingStore<S> {
     /// Wraps a store.
     #[must_use]
     pub const fn new(store: S, load: PartitionLoad) -> Self {
@@ -41,13 +41,13 @@ impl<S> Observed<S> {
     }
 }
 
-impl<S: TableStore> fmt::Display for Observed<S> {
+impl<S: TableStore> fmt::Display for CountingStore<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.store, f)
     }
 }
 
-impl<S: TableStore> TableStore for Observed<S> {
+impl<S: TableStore> TableStore for CountingStore<S> {
     fn capabilities(&self) -> &Capabilities {
         self.store.capabilities()
     }
@@ -69,19 +69,19 @@ impl<S: TableStore> TableStore for Observed<S> {
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
-        self.load.note(table.folded(), key.partition_key.as_str());
+        self.load.record(table.folded(), key.partition_key.as_str());
         self.store.get(table, key, select).await
     }
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         if let Some(partition_key) = query.keys.partition_key.single() {
-            self.load.note(table.folded(), partition_key);
+            self.load.record(table.folded(), partition_key);
         }
         self.store.query(table, query, from).await
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
-        self.load.note(table.folded(), transaction.partition_key().as_str());
+        self.load.record(table.folded(), transaction.partition_key().as_str());
         self.store.submit(table, transaction).await
     }
 }

@@ -22,7 +22,7 @@ fn a_hot_partition_is_first_among_many() {
     let (load, _) = load();
     for number in 0..20_000_u32 {
         let partition = if number % 3 == 0 { "hot".to_owned() } else { format!("cold {number}") };
-        load.note("employee", &partition);
+        load.record("employee", &partition);
     }
     let busiest = load.busiest();
     assert_eq!((busiest[0].partition_key.as_str(), busiest[0].last_minute()), ("hot", 6_667));
@@ -33,9 +33,9 @@ fn a_hot_partition_is_first_among_many() {
 #[test]
 fn requests_leave_the_minute_and_the_hour() {
     let (load, time) = load();
-    load.note("employee", "Sales");
+    load.record("employee", "Sales");
     time.fetch_add(30 * SECOND, Ordering::Relaxed);
-    load.note("employee", "Sales");
+    load.record("employee", "Sales");
     let sales = || load.of("employee", "Sales").unwrap();
     assert_eq!((sales().last_minute(), sales().last_hour()), (2, 2));
     time.fetch_add(45 * SECOND, Ordering::Relaxed);
@@ -49,11 +49,11 @@ fn requests_leave_the_minute_and_the_hour() {
 fn a_partition_that_was_busy_long_ago_gives_its_slot_away() {
     let (load, time) = load();
     for _ in 0..10_000 {
-        load.note("employee", "old");
+        load.record("employee", "old");
     }
     time.fetch_add(4 * 3_600 * SECOND, Ordering::Relaxed);
     for number in 0..2 * COUNTED {
-        load.note("employee", &number.to_string());
+        load.record("employee", &number.to_string());
     }
     assert_eq!(load.of("employee", "old"), None);
 }
@@ -61,8 +61,8 @@ fn a_partition_that_was_busy_long_ago_gives_its_slot_away() {
 #[test]
 fn tables_are_told_apart_and_keys_are_not_printed() {
     let (load, _) = load();
-    load.note("a", "bc");
-    load.note("ab", "c");
+    load.record("a", "bc");
+    load.record("ab", "c");
     assert_eq!(load.busiest().len(), 2);
     assert!(!format!("{load:?}").contains("bc"));
 }
@@ -78,7 +78,7 @@ proptest! {
         for (kind, number) in requests {
             // A third of the requests is to few partitions.
             let partition = if kind == 0 { format!("few {}", number % 20) } else { number.to_string() };
-            load.note("employee", &partition);
+            load.record("employee", &partition);
             *exact.entry(partition).or_default() += 1;
         }
         let all: u64 = exact.values().sum();

@@ -157,7 +157,7 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Settles the remote changes of a table's entities, as recorded by its outbox: index entries, and the [copies](crate::denormal)
+    /// Settles the remote changes of a table's entities, as recorded by its outbox: index entries, and the [copies](crate::copies)
     /// that they give and hold. Call it once for each entity type, even if it is both a source and a holder.
     ///
     /// ```

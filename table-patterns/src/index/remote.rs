@@ -32,7 +32,7 @@ pub struct RemoteChange {
 pub enum Derived {
     /// The entries of the entity in an index.
     Index(&'static IndexSchema),
-    /// The [copies](crate::denormal) of the entity in other entities, which its references name.
+    /// The [copies](crate::copies) of the entity in other entities, which its references name.
     CopiesOf,
     /// The copies in the entity, by the relation of this name.
     CopiesIn(String),

@@ -191,7 +191,7 @@ fn just_before(instant: DateTime<Utc>) -> Result<Option<LogStamp>> {
 
 /// Returns the previous stamp; `None` for the first one.
 fn predecessor(stamp: LogStamp) -> Option<LogStamp> {
-    match stamp.tie().checked_sub(1) {
+    match stamp.tie_breaker().checked_sub(1) {
         Some(tie) => Some(LogStamp::from_ticks(stamp.ticks(), tie)),
         None => stamp.ticks().checked_sub(1).map(|ticks| LogStamp::from_ticks(ticks, u64::MAX)),
     }

@@ -32,7 +32,7 @@ const WIDTH: usize = 36;
 /// let stamp = LogStamp::new(t6, 1)?;
 /// assert_eq!(stamp.to_string(), "2519936321678765432_fffffffffffffffe");
 /// assert_eq!(stamp.to_string().parse::<LogStamp>()?, stamp);
-/// assert_eq!((stamp.instant(), stamp.tie()), (t6, 1));
+/// assert_eq!((stamp.instant(), stamp.tie_breaker()), (t6, 1));
 /// assert!(LogStamp::new(t6, 0)? < stamp);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -78,7 +78,7 @@ impl LogStamp {
 
     /// Returns the tie breaker.
     #[must_use]
-    pub const fn tie(self) -> u64 {
+    pub const fn tie_breaker(self) -> u64 {
         self.tie
     }
 

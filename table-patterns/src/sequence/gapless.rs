@@ -11,7 +11,7 @@ use table_core::store::TableStore;
 
 use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
-use crate::unit::{Decide, Unit, partition_key};
+use crate::unit::{Decide, UnitOfWork, partition_key};
 
 /// A sequence without gaps, in which a number is taken in the transaction that uses it, or not at all. See [the module](crate::sequence) for its
 /// cost.
@@ -33,7 +33,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// called several times, each time with another number and an empty unit.
     ///
     /// # Errors
-    /// - Any error from `uses` or from [`Unit::commit`]. The number is then free again.
+    /// - Any error from `uses` or from [`UnitOfWork::commit`]. The number is then free again.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts of the [policy](Entities::with_retry).
     /// - `InvalidInput` if the number does not fit into an `N`.
     /// - `SchemaMismatch` if another entity type takes numbers from a sequence of this name in the partition.
@@ -42,7 +42,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     pub async fn next<N: TryFrom<u64> + Copy>(
         &self,
         partition: Selection<E, Partition>,
-        mut uses: impl FnMut(N, &mut Unit<S, O>) -> Result<()>,
+        mut uses: impl FnMut(N, &mut UnitOfWork<S, O>) -> Result<()>,
     ) -> Result<N> {
         self.take(partition, 1, |numbers, unit| uses(numbers.start, unit)).await.map(|numbers| numbers.start)
     }
@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         &self,
         partition: Selection<E, Partition>,
         count: u64,
-        uses: impl FnMut(Range<N>, &mut Unit<S, O>) -> Result<()>,
+        uses: impl FnMut(Range<N>, &mut UnitOfWork<S, O>) -> Result<()>,
     ) -> Result<Range<N>> {
         let taken =
             self.entities.decide(partition_key(partition)?, Take { sequence: self, count, uses }).await?;
@@ -66,7 +66,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     ///
     /// # Errors
     /// `InvalidInput` if the number does not fit into an `N`; `InvalidDuplicateRow` if the unit has already taken numbers; any error from the store.
-    pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>) -> Result<N> {
+    pub async fn next_in<N: TryFrom<u64>>(&self, unit: &mut UnitOfWork<S, O>) -> Result<N> {
         self.take_in(unit, 1).await.map(|numbers| numbers.start)
     }
 
@@ -74,7 +74,11 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     ///
     /// # Errors
     /// `InvalidInput` if `count` is 0; any error from [`next_in`](Self::next_in).
-    pub async fn take_in<N: TryFrom<u64>>(&self, unit: &mut Unit<S, O>, count: u64) -> Result<Range<N>> {
+    pub async fn take_in<N: TryFrom<u64>>(
+        &self,
+        unit: &mut UnitOfWork<S, O>,
+        count: u64,
+    ) -> Result<Range<N>> {
         let found = unit.read_row(&self.row_key).await?;
         let (numbers, operation) = row::take(found, (&self.row_key, E::SCHEMA.entity), count)
             .map_err(|error| self.entities.in_table(unit.at_row(error, &self.row_key)))?;
@@ -96,7 +100,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// let tickets = Engine::in_memory().entities::<Ticket>().create_if_missing().await?;
     /// let numbers = GaplessSequence::new(&tickets, "ticket")?;
     /// numbers.set(Ticket::partition("contoso"), 1_001).await?;
-    /// let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
+    /// let insert = |number, unit: &mut table_patterns::unit::UnitOfWork<_, _>| {
     ///     unit.insert(&Ticket { tenant: "contoso".into(), number }).map(drop)
     /// };
     /// assert_eq!(numbers.next(Ticket::partition("contoso"), insert).await?, 1_001);
@@ -127,9 +131,9 @@ where
     S: TableStore + Clone + 'static,
     O: StepRecorder,
     N: TryFrom<u64> + Copy,
-    U: FnMut(Range<N>, &mut Unit<S, O>) -> Result<()>,
+    U: FnMut(Range<N>, &mut UnitOfWork<S, O>) -> Result<()>,
 {
-    async fn decide(&mut self, unit: &mut Unit<S, O>) -> Result<Range<N>> {
+    async fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> Result<Range<N>> {
         let numbers: Range<N> = self.sequence.take_in(unit, self.count).await?;
         (self.uses)(numbers.start..numbers.end, unit)?;
         Ok(numbers)
@@ -143,7 +147,7 @@ struct Set<'a> {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> Decide<S, O, (), Error> for Set<'_> {
-    async fn decide(&mut self, unit: &mut Unit<S, O>) -> Result<()> {
+    async fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> Result<()> {
         let found = unit.read_row(self.of.0).await?;
         unit.add_rows("sequence", [row::set(found, self.of, self.next)?]).map(drop)
     }

@@ -13,7 +13,7 @@ use table_core::query::{EntityRef, Page, Select, TextRange};
 use table_core::store::TableStore;
 
 use crate::converge;
-use crate::denormal::source_in;
+use crate::copies::source_in;
 use crate::feed::FEEDS;
 use crate::outbox::registry::{self, REGISTRY};
 use crate::outbox::rows::Pending;

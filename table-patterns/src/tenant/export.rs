@@ -12,7 +12,7 @@ use table_core::odata::write_body;
 use table_core::query::{Continuation, EntityRef, Query};
 use table_core::store::TableStore;
 
-use crate::denormal::REFERENCE_PREFIX;
+use crate::copies::REFERENCE_PREFIX;
 use crate::outbox::guard::GUARD_PREFIX;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX, rows};
 use crate::tenant::Tenant;

@@ -11,7 +11,9 @@ pub(super) enum TenantFault {
     )]
     #[fault(InvalidInput)]
     NotWhole,
-    #[error("`{0}` shares the table and has rows elsewhere; register its handle with `Tenant::with`, too")]
+    #[error(
+        "`{0}` shares the table and has rows elsewhere; register its handle with `Tenant::with_entities`, too"
+    )]
     #[fault(InvalidInput)]
     Unregistered(&'static str),
     #[error(

@@ -16,7 +16,7 @@ use table_core::schema::EntitySchema;
 use table_core::store::TableStore;
 
 use crate::converge;
-use crate::denormal::{Copies, SettleCopies};
+use crate::copies::{Copies, SettleCopies};
 use crate::entities::{Entities, StepRecorder, read_as};
 use crate::index::{Derived, RemoteChange, relay, remote_indexes};
 use crate::outbox::Step;

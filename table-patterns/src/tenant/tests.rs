@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use table_core::key::PartitionKey;
 
 use self::kit::{Step, Ticket, World, export, import, some_steps, steps, steps_with_file};
-use crate::denormal::REFERENCE_PREFIX;
+use crate::copies::REFERENCE_PREFIX;
 use crate::feed::Cursor;
 use crate::outbox::OUTBOX_PREFIX;
 use crate::sequence::GaplessSequence;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use table_core::error::Error;
 
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 
 /// The kind of write that is applied to one entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl fmt::Display for Act {
     }
 }
 
-impl<S, O> Unit<S, O> {
+impl<S, O> UnitOfWork<S, O> {
     /// Adds the kind of write and the type to the error of an entity.
     pub(super) fn named(&self, error: Error) -> Error {
         let at = error.operation().or((self.acts.len() == 1).then_some(0));

@@ -16,9 +16,9 @@ use crate::outbox::Step;
 use crate::unit::act::Act;
 use crate::unit::complete::{Complete, Completion, Part, completes};
 use crate::unit::fault::UnitFault;
-use crate::unit::{Admission, Unit};
+use crate::unit::{Admission, UnitOfWork};
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds rows of a pattern, all or none.
     pub(crate) fn add_rows(
         &mut self,

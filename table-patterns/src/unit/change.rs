@@ -9,7 +9,7 @@ use table_core::row::{self, Row};
 use table_core::store::TableStore;
 
 use crate::entities::StepRecorder;
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 use crate::unit::complete::Part;
 
 /// An entity as read, and its new value.
@@ -27,7 +27,7 @@ pub(super) struct Rewrite {
     after: Row,
 }
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O> {
     /// Adds a change. A change that removes no property is a merge, which keeps undeclared properties without reading them.
     pub(super) fn change<E: Entity + Send + Sync>(
         &mut self,

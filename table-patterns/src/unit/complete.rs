@@ -16,7 +16,7 @@ use crate::entities::{
     is_moved, is_too_large,
 };
 use crate::outbox::Step;
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 
 /// Completes the write of an entity. The arguments: its operation, whether other entities may be written with it, and the entities of the
 /// unit.
@@ -75,7 +75,7 @@ where
     })))
 }
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Commits a unit with copies, and repeats after a conflict of a related row. A conflict of an entity of the unit is an error.
     pub(super) async fn commit_completed(&self) -> Result<Vec<Option<ETag>>> {
         let mut rounds = self.rounds("the copies of the entities").replan_rows(true).look(true);

@@ -10,7 +10,7 @@ use table_core::runtime::Runtime;
 use table_core::store::TableStore;
 
 use crate::entities::{SeenRows, StepRecorder, Turn};
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{self, LOSSES, Reservation, elapsed, is_refusal};
 use crate::unit::rivals::Rivals;
@@ -82,7 +82,7 @@ impl Contest {
     }
 }
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds the delete of the own reservation. If the transaction has no room for it, or commits may be repeated, the reservation is deleted
     /// after the commit.
     pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {

@@ -10,11 +10,11 @@ use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 
 use crate::entities::{ChangeRecord, Group, Joined, Recorder, SeenRows, StepRecorder, Turn, sent};
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 use crate::unit::reservation::Reservation;
 use crate::unit::transaction::{Attempts, Finished};
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds the unit to the open group of a turn, or opens one; `None` if the group refuses it.
     pub(super) fn join(
         &self,

@@ -13,7 +13,7 @@ use table_core::selection::{PointKey, Primary};
 use table_core::store::{StoredRow, TableStore};
 
 use crate::entities::{EntityFault, Group, GroupRead, StepRecorder};
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 use crate::unit::queue::Queue;
 use crate::unit::rivals::ReadRow;
 
@@ -50,7 +50,7 @@ impl Reads {
     }
 }
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Reads an entity of the partition in its state before the writes of this unit. Its version is a condition of the commit: if the
     /// entity changes in between, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit) fails.
     ///

@@ -9,10 +9,10 @@ use table_core::store::TableStore;
 
 use crate::entities::{StepRecorder, read_as};
 use crate::series::{Series, SlotNumber, slot_name, sum_overflow, with_slots};
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 use crate::unit::complete::Part;
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero. A missing row is inserted with the
     /// properties of `entity`. Only these slots are written. Later calls for the same row add to the earlier ones.
     ///

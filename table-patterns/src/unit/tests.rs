@@ -28,7 +28,7 @@ use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::feed::Cursor;
 use crate::outbox::{Message, Outbox, Step};
 use crate::participant::{Changes, Participant, WithParticipants};
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 
 #[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -157,7 +157,7 @@ fn ticket(number: u32, status: &str, subject: &str, agent: u32) -> Ticket {
     Ticket { tenant: "contoso".into(), number, status: status.into(), subject: subject.into(), agent }
 }
 
-fn unit(tickets: &Tickets) -> Unit<Desk, Outbox<Desk, Engine>> {
+fn unit(tickets: &Tickets) -> UnitOfWork<Desk, Outbox<Desk, Engine>> {
     tickets.unit(Ticket::partition("contoso")).unwrap()
 }
 

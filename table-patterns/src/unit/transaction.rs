@@ -15,19 +15,19 @@ use crate::entities::{Entities, StepRecorder, Turn};
 use crate::unit::committed::{Committed, Versions};
 use crate::unit::contest::Contest;
 use crate::unit::reservation::is_refusal;
-use crate::unit::{Unit, partition_key};
+use crate::unit::{UnitOfWork, partition_key};
 
 /// A function that reads, decides and writes in a unit. Unlike an async closure, it may borrow its captures and be `Send`.
 pub(crate) trait Decide<S, O, T, X> {
     /// Runs on a new unit. May be called several times.
-    fn decide(&mut self, unit: &mut Unit<S, O>) -> impl Future<Output = Result<T, X>>;
+    fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> impl Future<Output = Result<T, X>>;
 }
 
 /// An async closure.
 struct Closure<F>(F);
 
-impl<S, O, T, X, F: AsyncFnMut(&mut Unit<S, O>) -> Result<T, X>> Decide<S, O, T, X> for Closure<F> {
-    async fn decide(&mut self, unit: &mut Unit<S, O>) -> Result<T, X> {
+impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S, O, T, X> for Closure<F> {
+    async fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> Result<T, X> {
         (self.0)(unit).await
     }
 }
@@ -53,7 +53,7 @@ pub(super) enum Finished {
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Runs a function that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. Everything that it
-    /// [reads](Unit::get) is still current at the commit, and an entity that it did not find is still absent. Otherwise the function runs again on
+    /// [reads](UnitOfWork::get) is still current at the commit, and an entity that it did not find is still absent. Otherwise the function runs again on
     /// the new rows, with growing delays and a bounded number of attempts. If the function writes nothing, nothing is committed, and the rows that it
     /// read may be from different moments.
     ///
@@ -111,13 +111,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - The error of the function, unchanged. Nothing is written then.
     /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed first in all attempts
     ///   of the [policy](Entities::with_retry).
-    /// - Any error from [`Unit::commit`], converted likewise.
+    /// - Any error from [`UnitOfWork::commit`], converted likewise.
     ///
     /// After an [ambiguous](Error::is_ambiguous) error, read before trying again.
     pub async fn transaction<T, X: From<Error>>(
         &self,
         partition: Selection<E, Partition>,
-        run: impl AsyncFnMut(&mut Unit<S, O>) -> Result<T, X>,
+        run: impl AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>,
     ) -> Result<Committed<T>, X> {
         self.decide(partition_key(partition)?, Closure(run)).await
     }
@@ -184,7 +184,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     }
 }
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Waits until the rows that the unit read are committed; `false` if they are not: a decision based on them is invalid.
     async fn is_settled(&self, turn: Turn) -> Result<bool> {
         let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };

@@ -10,11 +10,11 @@ use table_core::store::TableStore;
 use crate::entities::StepRecorder;
 use crate::outbox::Step;
 use crate::series::{Series, SeriesRow};
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 use crate::unit::change::Change;
 use crate::unit::fault::UnitFault;
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds an insert: the entity must not exist (INS-1).
     ///
     /// # Errors

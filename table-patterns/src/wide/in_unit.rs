@@ -8,12 +8,12 @@ use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 
 use crate::entities::StepRecorder;
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 use crate::wide::fetch::row_key;
 use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion, check_parts};
 
-impl<S: TableStore + Clone + 'static, O: StepRecorder> Unit<S, O> {
+impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds all parts of a wide entity, as inserts if `old` is `None`, otherwise as conditional replaces. Each part is one operation. The commit
     /// returns no version of a wide entity, so read the entity before the next replace.
     ///

@@ -46,7 +46,7 @@ impl Answer {
 /// worker, if the response with the new receipt was lost (CON-11), which has the same effect.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
-        error.last_answer().unwrap_or(error).code(),
+        error.last_response().unwrap_or(error).code(),
         ErrorCode::MessageNotFound | ErrorCode::PopReceiptMismatch
     )
 }

@@ -22,7 +22,7 @@ use crate::transaction::Transaction;
 /// assert!(error.is_ambiguous());
 /// let sent = AmbiguousWrite::of(&error).expect("it was just made so");
 /// assert_eq!(sent.transaction().partition_key().as_str(), "Sales");
-/// assert!(error.last_answer().is_some_and(Error::is_already_exists));
+/// assert!(error.last_response().is_some_and(Error::is_already_exists));
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Debug)]

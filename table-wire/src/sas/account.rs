@@ -85,8 +85,8 @@ impl AccountSas {
     }
 
     /// Sets the lifetime to `time` from `now`. The start is 15 minutes earlier, for clocks that are slow.
-    pub fn lasting(self, now: DateTime<Utc>, time: Duration) -> Self {
-        Self { lifetime: Lifetime::lasting(now, time), ..self }
+    pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
+        Self { lifetime: Lifetime::valid_for(now, time), ..self }
     }
 
     /// Restricts the token to an IPv4 address, or to a range of them written with `-`.

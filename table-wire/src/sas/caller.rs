@@ -15,15 +15,15 @@ use super::permissions::Protocol;
 /// use std::time::Duration;
 /// use chrono::Utc;
 /// use table_wire::auth::AccountKey;
-/// use table_wire::sas::{Authority, Caller, Protocol, TablePermissions, TableSas};
+/// use table_wire::sas::{SasVerifier, Caller, Protocol, TablePermissions, TableSas};
 /// use table_core::{ErrorCode, TableName};
 ///
 /// let key = AccountKey::new("contoso", "a2V5")?;
 /// let sas = TableSas::table(TableName::new("Employee")?).allow(TablePermissions::READ);
 /// let sas = sas.addresses("10.0.0.1-10.0.0.9").protocol(Protocol::Https);
-/// let token = sas.lasting(Utc::now(), Duration::from_secs(60 * 60)).sign(&key)?;
+/// let token = sas.valid_for(Utc::now(), Duration::from_secs(60 * 60)).sign(&key)?;
 ///
-/// let authority = Authority::new(key);
+/// let authority = SasVerifier::new(key);
 /// let from = |last, secure| authority.clone().caller(Caller { address: Ipv4Addr::new(10, 0, 0, last).into(), secure });
 /// assert!(from(9, true).verify(&token).is_ok());
 /// let elsewhere = from(10, true).verify(&token).unwrap_err();

@@ -12,7 +12,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// use table_wire::sas::Lifetime;
 ///
 /// let now = DateTime::from_timestamp(1_795_161_600, 0).unwrap(); // 2026-11-20T08:00:00Z
-/// let hour = Lifetime::lasting(now, Duration::from_secs(60 * 60));
+/// let hour = Lifetime::valid_for(now, Duration::from_secs(60 * 60));
 /// assert_eq!(hour.start.unwrap().to_rfc3339(), "2026-11-20T07:45:00+00:00"); // tolerance for slow clocks
 /// assert_eq!(hour.expiry.to_rfc3339(), "2026-11-20T09:00:00+00:00");
 /// ```
@@ -37,7 +37,7 @@ impl Lifetime {
     /// Creates a lifetime of this duration from `now`. Its start is [`SKEW`](Self::SKEW) earlier. An end beyond the calendar becomes the
     /// last instant.
     #[must_use]
-    pub fn lasting(now: DateTime<Utc>, time: Duration) -> Self {
+    pub fn valid_for(now: DateTime<Utc>, time: Duration) -> Self {
         let end = TimeDelta::from_std(time).ok().and_then(|time| now.checked_add_signed(time));
         Self::until(end.unwrap_or(DateTime::<Utc>::MAX_UTC)).starting(now).skew(Self::SKEW)
     }

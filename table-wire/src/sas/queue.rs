@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use table_core::{Error, QueueName, Result};
 
-use super::authority::Authority;
 use super::fault::SasFault;
 use super::instant;
 use super::parameters::Parameters;
 use super::permissions::QueuePermissions;
 use super::policy::{self, AccessPolicy, StoredAccessPolicy};
+use super::verifier::SasVerifier;
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
@@ -20,12 +20,12 @@ use crate::auth::AccountKey;
 /// use chrono::{TimeDelta, Utc};
 /// use table_core::{ErrorCode, QueueName};
 /// use table_wire::auth::AccountKey;
-/// use table_wire::sas::{AccessPolicy, Authority, QueuePermissions, QueueToken, StoredAccessPolicy};
+/// use table_wire::sas::{AccessPolicy, SasVerifier, QueuePermissions, QueueToken, StoredAccessPolicy};
 ///
 /// let (key, work) = (AccountKey::new("contoso", "a2V5")?, QueueName::new("work")?);
 /// let expiry = Some(Utc::now() + TimeDelta::hours(1));
 /// let workers = AccessPolicy { expiry, permissions: Some(QueuePermissions::PROCESS), start: None };
-/// let authority = Authority::new(key.clone());
+/// let authority = SasVerifier::new(key.clone());
 ///
 /// let token = QueueToken::sign(&key, &work, workers, None)?;
 /// assert_eq!(token.verify(&authority, &work, &[])?, QueuePermissions::PROCESS);
@@ -70,10 +70,10 @@ impl QueueToken {
     /// Verifies the token for a queue and returns its current permissions. `policies` are the stored policies of the queue.
     ///
     /// # Errors
-    /// Returns the errors of [`Authority::verify`], such as `AuthenticationFailed` for a wrong signature.
+    /// Returns the errors of [`SasVerifier::verify`], such as `AuthenticationFailed` for a wrong signature.
     pub fn verify(
         &self,
-        authority: &Authority,
+        authority: &SasVerifier,
         queue: &QueueName,
         policies: &[StoredAccessPolicy<QueuePermissions>],
     ) -> Result<QueuePermissions> {

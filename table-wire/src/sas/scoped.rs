@@ -7,11 +7,11 @@ use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{EntityKey, Result, TableName, TableStore, Transaction};
 
-use super::authority::Authority;
 use super::grant::TableVerb;
 use super::token::SasToken;
+use super::verifier::SasVerifier;
 
-/// A store that executes only the operations that a token permits. [`Authority::scoped`] creates it.
+/// A store that executes only the operations that a token permits. [`SasVerifier::scoped`] creates it.
 ///
 /// Rejected operations have the codes of the service: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
 /// `AuthorizationPermissionMismatch`, and the codes of account signatures (SAS-8, SAS-11, ASAS-5). A rejected transaction is not applied in
@@ -20,11 +20,11 @@ use super::token::SasToken;
 #[derive(Clone, Debug)]
 pub struct Scoped<S> {
     store: S,
-    authority: Authority,
+    authority: SasVerifier,
     token: SasToken,
 }
 
-impl Authority {
+impl SasVerifier {
     /// Returns a view of a store that executes the permitted operations of a token, and rejects all others with the codes of the service.
     /// The token is verified on each call, so expiry and revocation take effect immediately.
     ///
@@ -33,7 +33,7 @@ impl Authority {
     /// use std::time::Duration;
     /// use chrono::Utc;
     /// use table_wire::auth::AccountKey;
-    /// use table_wire::sas::{Authority, Scoped, TablePermissions, TableSas};
+    /// use table_wire::sas::{SasVerifier, Scoped, TablePermissions, TableSas};
     /// use table_core::{Engine, EntityKey, ErrorCode, TableName, TableStoreExt};
     ///
     /// let key = AccountKey::new("contoso", "a2V5")?;
@@ -41,8 +41,8 @@ impl Authority {
     /// engine.untyped("Employee")?.create_if_missing().await?;
     ///
     /// let sales = TableSas::table(TableName::new("Employee")?).partition("Sales")?.allow(TablePermissions::READ);
-    /// let token = sales.lasting(Utc::now(), Duration::from_secs(60 * 60)).sign(&key)?;
-    /// let reader: Scoped<Engine> = Authority::new(key).scoped(engine, &token);
+    /// let token = sales.valid_for(Utc::now(), Duration::from_secs(60 * 60)).sign(&key)?;
+    /// let reader: Scoped<Engine> = SasVerifier::new(key).scoped(engine, &token);
     /// let other = reader.untyped("Employee")?.get(&EntityKey::new("Marketing", "1")?).await;
     /// let refused = other.unwrap_err();
     /// assert_eq!(refused.code(), ErrorCode::AuthorizationFailure); // another partition (SAS-8)

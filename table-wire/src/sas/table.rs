@@ -37,7 +37,7 @@ use crate::auth::AccountKey;
 /// let key = AccountKey::new("contoso", "a2V5")?;
 /// let token = TableSas::selection(Employee::rows("Sales").id(100..=199))?
 ///     .allow(TablePermissions::READ)
-///     .lasting(Utc::now(), Duration::from_secs(60 * 60))
+///     .valid_for(Utc::now(), Duration::from_secs(60 * 60))
 ///     .sign(&key)?;
 /// assert_eq!(token.table(), Some("Company"));
 /// assert!(token.query_string().contains("&spk=Sales&srk=empid_000100&epk=Sales&erk=empid_000199"));
@@ -124,8 +124,8 @@ impl TableSas {
     }
 
     /// Sets the lifetime to `time` from `now`. The start is 15 minutes earlier, for clocks that are slow.
-    pub fn lasting(self, now: DateTime<Utc>, time: Duration) -> Self {
-        self.lifetime(Lifetime::lasting(now, time))
+    pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
+        self.lifetime(Lifetime::valid_for(now, time))
     }
 
     /// Names a stored policy of the table, which supplies the missing values. The token is valid only while the policy exists (SAS-10).

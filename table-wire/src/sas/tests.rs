@@ -141,7 +141,9 @@ fn asas_3_letters_are_verified_in_their_given_order() {
     parameters.put("sig", key().sign(string));
     let token = SasToken(parameters);
     let clock = Clock::of_instants(|| DateTime::UNIX_EPOCH);
-    let Grant::Account(grant) = Authority::new(key()).clock(clock).verify(&token).unwrap() else { panic!() };
+    let Grant::Account(grant) = SasVerifier::new(key()).clock(clock).verify(&token).unwrap() else {
+        panic!()
+    };
     assert_eq!((grant.permissions.to_string(), grant.types.to_string()), ("rd".to_owned(), "so".to_owned()));
 }
 
@@ -149,7 +151,7 @@ fn asas_3_letters_are_verified_in_their_given_order() {
 fn no_printed_text_shows_a_secret() {
     let token = employee().policy("readers").sign(&key()).unwrap();
     let signature = token.0.get("sig").to_owned();
-    let authority = Authority::new(key());
+    let authority = SasVerifier::new(key());
     let scoped = authority.scoped(table_core::Engine::in_memory(), &token);
     let printed = format!("{token:?} {authority:?} {scoped:?} {scoped}");
     for secret in [signature.as_str(), KEY[0], KEY[1], &encode(&signature)] {

@@ -14,12 +14,9 @@ pub struct CosmosDatabase {
     /// The name of the database.
     pub database: String,
     /// The region of this program, as spelled in the portal. Empty for the first region of the account.
-    #[cfg_attr(not(feature = "cosmos"), expect(dead_code, reason = "only the client uses it"))]
     region: String,
-    #[cfg_attr(not(feature = "cosmos"), expect(dead_code, reason = "only the client uses it"))]
     key: String,
     /// The levels of the partition keys of tables that the program creates.
-    #[cfg_attr(not(feature = "cosmos"), expect(dead_code, reason = "only the client uses it"))]
     levels: Vec<(String, usize)>,
 }
 

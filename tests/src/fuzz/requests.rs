@@ -110,7 +110,7 @@ pub(super) fn request(bytes: &[u8]) -> bool {
 pub fn samples() -> Vec<Vec<u8>> {
     let table = TableName::new("Employee").unwrap_or_else(|error| panic!("{error}"));
     let sas = TableSas::table(table).allow(TablePermissions::READ);
-    let sas = sas.lasting(Utc::now(), Duration::from_secs(24 * 60 * 60)).sign(&key());
+    let sas = sas.valid_for(Utc::now(), Duration::from_secs(24 * 60 * 60)).sign(&key());
     let sas = sas.unwrap_or_else(|error| panic!("{error}")).query_string();
     let batch = "T+ POST /contoso/$batch\ncontent-type: multipart/mixed; boundary=batch_7\n\n\
         --batch_7\r\nContent-Type: multipart/mixed; boundary=changeset_7\r\n\r\n\

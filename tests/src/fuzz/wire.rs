@@ -6,7 +6,7 @@ use chrono::DateTime;
 use table_core::TableName;
 use table_wire::auth::AccountKey;
 use table_wire::batch::{Batch, read_requests};
-use table_wire::sas::{Authority, SasToken, StoredAccessPolicy, TablePermissions, TableSas};
+use table_wire::sas::{SasToken, SasVerifier, StoredAccessPolicy, TablePermissions, TableSas};
 use table_wire::{ErrorBody, ServiceProperties, acl, queue};
 
 fn key() -> AccountKey {
@@ -34,7 +34,7 @@ pub(super) fn sas(bytes: &[u8]) -> bool {
     assert!(again.is_ok_and(|again| again == token), "a token that was written again");
     assert!(!format!("{token:?}").contains("unspeakable"));
     // The result is not asserted: random input never has a valid signature.
-    drop(Authority::new(key()).verify(&token));
+    drop(SasVerifier::new(key()).verify(&token));
     true
 }
 
@@ -83,11 +83,12 @@ pub(super) fn batches() -> Vec<Vec<u8>> {
 pub(super) fn tokens() -> Vec<Vec<u8>> {
     let start = DateTime::from_timestamp(1_795_161_600, 0).unwrap_or_default();
     let table = || TableSas::table(TableName::new("Employee").unwrap_or_else(|error| panic!("{error}")));
-    let one = table().allow(TablePermissions::READ).lasting(start, Duration::from_secs(60 * 60)).sign(&key());
+    let one =
+        table().allow(TablePermissions::READ).valid_for(start, Duration::from_secs(60 * 60)).sign(&key());
     let narrow = table()
         .allow(TablePermissions::READ)
         .partition("Sales")
-        .and_then(|sas| sas.lasting(start, Duration::from_secs(60 * 60)).sign(&key()));
+        .and_then(|sas| sas.valid_for(start, Duration::from_secs(60 * 60)).sign(&key()));
     let tokens = [one, narrow].map(|token| token.unwrap_or_else(|error| panic!("{error}")).query_string());
     let account = "sv=2019-02-02&ss=tq&srt=sco&sp=rwdlacup&se=2030-01-01T00:00:00Z&spr=https,http&sip=127.0.0.1&sig=c2ln";
     tokens.into_iter().chain([account.to_owned()]).map(String::into_bytes).collect()

@@ -68,7 +68,7 @@ impl MutantStore {
 
     /// Decides about an ambiguous write as the fault does.
     async fn decide(&self, table: &TableName, error: Error) -> Result<Committed> {
-        let (Some(sent), Some(last)) = (AmbiguousWrite::of(&error), error.last_answer()) else {
+        let (Some(sent), Some(last)) = (AmbiguousWrite::of(&error), error.last_response()) else {
             return Err(error);
         };
         let status = last.source().and_then(|source| source.downcast_ref()).map(ServiceError::status);

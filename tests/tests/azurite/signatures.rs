@@ -48,14 +48,14 @@ fn sas_2_5_and_11_a_table_token_opens_its_table_for_its_operations() {
         let scene = Scene::new(&account.tables).await;
         scene.fill([("p", "1")]).await;
         let read = TableSas::table(scene.table.clone()).allow(TablePermissions::READ);
-        let reader = account.with(&read.clone().lasting(Utc::now(), HOUR).sign(&account.key).unwrap());
+        let reader = account.with(&read.clone().valid_for(Utc::now(), HOUR).sign(&account.key).unwrap());
         let reader = Scene { store: &reader, table: scene.table.clone() };
         assert!(reader.read("p", "1").await.is_some());
         refused(reader.insert("p", "2", a(1)).await, ErrorCode::AuthorizationPermissionMismatch);
 
         let whole = read.allow(TablePermissions::read("aud").unwrap()).partition("p").unwrap();
         let whole = whole.protocol(Protocol::HttpsAndHttp).addresses("127.0.0.1");
-        let writer = account.with(&whole.lasting(Utc::now(), HOUR).sign(&account.key).unwrap());
+        let writer = account.with(&whole.valid_for(Utc::now(), HOUR).sign(&account.key).unwrap());
         let writer = Scene { store: &writer, table: scene.table.clone() };
         writer.insert("p", "2", a(1)).await.unwrap();
         writer.insert_or_replace("p", "2", a(2)).await.unwrap();
@@ -79,7 +79,7 @@ fn sas_11_time_and_signature_are_verified() {
         let over = sas.clone().lifetime(Lifetime::until(Utc::now() - HOUR)).sign(&account.key).unwrap();
         let early = sas.clone().lifetime(Lifetime::until(Utc::now() + 2 * HOUR).starting(Utc::now() + HOUR));
         let other = AccountKey::new("devstoreaccount1", "b3RoZXI=").unwrap();
-        let forged = sas.lasting(Utc::now(), HOUR).sign(&other).unwrap();
+        let forged = sas.valid_for(Utc::now(), HOUR).sign(&other).unwrap();
         for token in [over, early.sign(&account.key).unwrap(), forged] {
             let client = account.with(&token);
             let read = Scene { store: &client, table: scene.table.clone() };
@@ -125,7 +125,7 @@ fn asas_2_and_4_an_account_token_opens_tables_and_queues() {
     let everything = |services| {
         let permissions = AccountPermissions::read("rwdlacup").unwrap();
         let types = ResourceTypes::CONTAINER.and(ResourceTypes::OBJECT);
-        AccountSas::new(services, types, permissions, Lifetime::lasting(Utc::now(), HOUR))
+        AccountSas::new(services, types, permissions, Lifetime::valid_for(Utc::now(), HOUR))
             .sign(&account.key)
             .unwrap()
     };
@@ -157,7 +157,7 @@ fn azurite_does_not_apply_ranges_of_keys() {
         scene.fill([("p", "1"), ("q", "1")]).await;
         let token =
             TableSas::table(scene.table.clone()).allow(TablePermissions::READ).partition("p").unwrap();
-        let reader = account.with(&token.lasting(Utc::now(), HOUR).sign(&account.key).unwrap());
+        let reader = account.with(&token.valid_for(Utc::now(), HOUR).sign(&account.key).unwrap());
         let reader = Scene { store: &reader, table: scene.table.clone() };
         assert!(reader.read("p", "1").await.is_some());
         assert!(reader.read("q", "1").await.is_some());

@@ -2,7 +2,7 @@
 //! Every process has its own clock, which may be wrong; tables and the queue are down for seconds to a day; and others write odd rows and messages. A
 //! second type in the table is written by programs of two releases, and twenty workers share the queue.
 //!
-//! Entities that are sources of copies in addition to other patterns are tested with that pattern (`denormal/tests/combined.rs`).
+//! Entities that are sources of copies in addition to other patterns are tested with that pattern (`copies/tests/combined.rs`).
 
 mod desk;
 mod odd;

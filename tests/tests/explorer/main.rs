@@ -19,7 +19,7 @@ use table_core::{
     TableEntity, TableName, TableStore, TableStoreExt, Transaction,
 };
 use table_explorer::{Explorer, Server, Source, demo};
-use table_inspect::load::{Observed, PartitionLoad};
+use table_inspect::load::{CountingStore, PartitionLoad};
 use table_patterns::feed::{Feed, FeedChange};
 use tests::npm;
 use tokio::task::JoinHandle;
@@ -155,7 +155,7 @@ impl Groups {
 }
 
 /// Writes a change to the feed of a partition again and again, as a program would, and reads other partitions.
-async fn write_feed(program: Observed<Engine>) {
+async fn write_feed(program: CountingStore<Engine>) {
     let (feed, table) = (Feed::new(program.clone()), TableName::new("HelpDesk").unwrap());
     let source = RowKey::new("ticket_000007").unwrap();
     loop {
@@ -186,7 +186,7 @@ async fn the_pages_work_in_a_real_browser() {
     let engine = store().await;
     let load = PartitionLoad::default();
     // A program of the same process, whose requests the page of the heat shows.
-    let program = Observed::new(engine.clone(), load.clone());
+    let program = CountingStore::new(engine.clone(), load.clone());
     let source =
         Source::new(DynTableStore::new(engine.clone()), "demo").with_engine(engine.clone()).with_load(load);
     let server = Server::bind(([127, 0, 0, 1], 0).into(), Explorer::writable(source)).await.unwrap();

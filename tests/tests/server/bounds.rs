@@ -11,7 +11,7 @@ use tests::served::{account, asked};
 fn auth_30_the_public_key_stays_on_this_machine() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let bind = |account: Account, anyway: bool| {
-        let mut config = Config::at(IpAddr::V4(Ipv4Addr::UNSPECIFIED), vec![account]).ephemeral();
+        let mut config = Config::listening_on(IpAddr::V4(Ipv4Addr::UNSPECIFIED), vec![account]).ephemeral();
         config.public_key_anywhere = anyway;
         runtime.block_on(Server::bind(config)).map(drop)
     };

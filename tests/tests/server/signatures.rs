@@ -32,7 +32,7 @@ fn sas_8_a_token_reads_only_its_partition() {
         let sas = sas
             .partition("Sales")
             .unwrap()
-            .lasting(Utc::now(), Duration::from_secs(60 * 60))
+            .valid_for(Utc::now(), Duration::from_secs(60 * 60))
             .sign(&key)
             .unwrap();
         let text = format!("TableEndpoint={};SharedAccessSignature={}", endpoint(), sas.query_string());

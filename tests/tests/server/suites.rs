@@ -97,7 +97,7 @@ fn auth_6_a_slash_at_the_end_may_be_added_after_signing() {
 fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);
     let reads = AccountPermissions::READ.and(AccountPermissions::LIST);
-    let lifetime = Lifetime::lasting(Utc::now(), Duration::from_secs(60 * 60));
+    let lifetime = Lifetime::valid_for(Utc::now(), Duration::from_secs(60 * 60));
     let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
     let sas = AccountSas::new(Services::TABLE, types, reads, lifetime).sign(&key).unwrap();
     let query = sas.query_string();

@@ -8,7 +8,7 @@ use table_core::{Entity, PartitionKey, TableName};
 use table_patterns::EntityStore;
 use table_patterns::feed::Cursor;
 use table_wire::auth::AccountKey;
-use table_wire::sas::{Authority, TablePermissions, TableSas};
+use table_wire::sas::{SasVerifier, TablePermissions, TableSas};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed)]
@@ -31,8 +31,8 @@ fn a_bearer_writes_an_entity_with_a_feed_into_a_partition_that_is_kept_listed() 
         let key = AccountKey::new("contoso", "a2V5").unwrap();
         let sas = TableSas::table(desk.clone()).partition("contoso").unwrap();
         let sas = sas.allow(TablePermissions::read("raud").unwrap());
-        let token = sas.lasting(chrono::Utc::now(), Duration::from_secs(60 * 60)).sign(&key).unwrap();
-        let bearer = Authority::new(key).scoped(store.clone(), &token);
+        let token = sas.valid_for(chrono::Utc::now(), Duration::from_secs(60 * 60)).sign(&key).unwrap();
+        let bearer = SasVerifier::new(key).scoped(store.clone(), &token);
         let tickets = bearer.entities::<Ticket>().assume_indexes_ready();
         let ticket = |number| Ticket { tenant: "contoso".into(), number, mail: format!("m{number}") };
         assert!(tickets.insert(&ticket(1)).await.is_err(), "the bearer cannot list the partition");

@@ -90,7 +90,7 @@ mod fed {
 mod copied {
     use table_core::Selection;
     use table_core::selection::Point;
-    use table_patterns::denormal::Denormal;
+    use table_patterns::copies::CopyRelation;
 
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff", copied_by(Bearer))]
@@ -115,7 +115,7 @@ mod copied {
 
     struct Bearer;
 
-    impl Denormal for Bearer {
+    impl CopyRelation for Bearer {
         type Source = Employee;
         type Holder = Badge;
         type Copied = String;

@@ -6,7 +6,7 @@ use std::error::Error as _;
 
 use futures_util::TryStreamExt;
 use pollster::block_on;
-use table_core::schema::{Evolution, StoredSchema, Verdict, evolve};
+use table_core::schema::{Compatibility, Evolution, StoredSchema, compare_schemas};
 use table_core::table::LAYOUTS;
 use table_core::{
     Engine, Entity, ErrorCode, IfMatch, Result, Selection, TableName, TableStore, TableStoreExt,
@@ -197,9 +197,13 @@ fn evo_3_and_4_and_12_old_rows_are_read() -> Result<()> {
         let store = Engine::in_memory();
         let old = wide::Row { team: "a".to_owned(), age: 36, room: "7".to_owned() };
         store.table::<wide::Row>().open().await?.insert(&old).await?;
-        let evolution = evolve(&StoredSchema::of(wide::Row::SCHEMA), &StoredSchema::of(narrow::Row::SCHEMA));
+        let evolution =
+            compare_schemas(&StoredSchema::of(wide::Row::SCHEMA), &StoredSchema::of(narrow::Row::SCHEMA));
         let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
-        assert_eq!((evolution.verdict(), rules), (Verdict::Compatible, vec!["EVO-12", "EVO-3", "EVO-4"]));
+        assert_eq!(
+            (evolution.compatibility(), rules),
+            (Compatibility::Compatible, vec!["EVO-12", "EVO-3", "EVO-4"])
+        );
         let table = store.table::<narrow::Row>().open().await?;
         let read = table.get(narrow::Row::key("a")).await?.unwrap();
         assert_eq!((read.team.as_str(), read.age), ("a", Some(36)));
@@ -251,7 +255,7 @@ fn a_mismatch_names_the_verdict_and_the_rule_and_changes_nothing() -> Result<()>
             )
         );
         let evolution = error.source().and_then(|source| source.downcast_ref::<Evolution>()).unwrap();
-        assert_eq!(evolution.verdict(), Verdict::NeedsRewrite);
+        assert_eq!(evolution.compatibility(), Compatibility::NeedsRewrite);
         assert_eq!(stored(&store).await, before);
         Ok(())
     })

@@ -1,7 +1,7 @@
 //! Costs of patterns that reach other partitions, with their messages and workers.
 
 use serde::{Deserialize, Serialize};
-use table_patterns::denormal::Denormal;
+use table_patterns::copies::CopyRelation;
 use table_patterns::outbox::{Message, Outbox, Step};
 use table_patterns::selection::{Point, Selection};
 use table_patterns::work::{Delivery, Handler, Worker};
@@ -179,7 +179,7 @@ struct Case {
 
 struct Assignee;
 
-impl Denormal for Assignee {
+impl CopyRelation for Assignee {
     type Source = Agent;
     type Holder = Case;
     type Copied = String;

@@ -151,7 +151,7 @@ fn sequences() {
         let tickets =
             counted.store.entities::<Ticket>().with_runtime(counted.runtime()).create_if_missing().await?;
         let numbers = GaplessSequence::new(&tickets, "ticket")?;
-        let insert = |number, unit: &mut table_patterns::unit::Unit<_, _>| {
+        let insert = |number, unit: &mut table_patterns::unit::UnitOfWork<_, _>| {
             unit.insert(&Ticket { tenant: "contoso".into(), number }).map(drop)
         };
         numbers.next(Ticket::partition("contoso"), insert).await?;

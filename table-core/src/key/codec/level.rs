@@ -1,7 +1,7 @@
 //! Levels of a partition key: codecs whose output a following `!` can terminate.
 
 use crate::key::codec::{
-    CodePoint, Date, Desc, Digits, Escaped, Flag, Guid, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyNewtype,
+    Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyNewtype,
     Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant, Without,
 };
 
@@ -75,7 +75,7 @@ as_it_is! {
     Desc<C>: [C];
     Digits<N, S>: [const N: usize, S];
     Escaped;
-    Flag;
+    Boolean;
     Guid;
     GuidAs<F>: [const F: char];
     Hex<N, U>: [const N: usize, const U: bool];
@@ -140,7 +140,7 @@ mod tests {
             }
         }
         assert_eq!(
-            [few::<Flag, bool>(), few::<Desc<Flag>, bool>(), few::<Newtype<Flag>, Active>()],
+            [few::<Boolean, bool>(), few::<Desc<Boolean>, bool>(), few::<Newtype<Boolean>, Active>()],
             [Some(2); 3]
         );
         assert_eq!(few::<Variant, Mixed>(), Some(3));

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use uuid::Uuid;
 
 use crate::key::codec::{
-    Address, CodePoint, Date, Flag, Guid, KeyPart, Nanoseconds, Padded, Pattern, Text, Ticks, pattern,
+    Boolean, CodePoint, Date, Guid, IpAddress, KeyPart, Nanoseconds, Padded, Pattern, Text, Ticks, pattern,
 };
 
 /// A time of day with all its digits, without separators as in [`Date`].
@@ -24,12 +24,12 @@ macro_rules! natural {
 natural! {
     Padded: u8, u16, u32, u64, u128, i8, i16, i32, i64, i128;
     Text: String;
-    Flag: bool;
+    Boolean: bool;
     CodePoint: char;
     Guid: Uuid;
     Ticks: DateTime<Utc>;
     Date: NaiveDate;
     Time: NaiveTime;
     Nanoseconds: Duration, TimeDelta;
-    Address: Ipv4Addr, Ipv6Addr, IpAddr;
+    IpAddress: Ipv4Addr, Ipv6Addr, IpAddr;
 }

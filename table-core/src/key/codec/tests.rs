@@ -137,8 +137,8 @@ proptest! {
         checked::<Desc<CodePoint>, _>(&characters)?;
         checked::<Guid, _>(&guids)?;
         checked::<Desc<Guid>, _>(&guids)?;
-        checked::<Flag, _>(&[false, true])?;
-        checked::<Desc<Flag>, _>(&[false, true])?;
+        checked::<Boolean, _>(&[false, true])?;
+        checked::<Desc<Boolean>, _>(&[false, true])?;
     }
 }
 
@@ -233,8 +233,8 @@ fn golden_texts_of_every_codec() {
             text_of::<Escaped, _>(&"\0 !\"#./>?[\\~\u{7F}\u{9F}é".to_owned()),
             "\"0\"w\"x\"y\"z.0.1>0>1[0[1~0~1~xé",
         ),
-        (text_of::<Flag, _>(&true), "1"),
-        (text_of::<Desc<Flag>, _>(&true), "0"),
+        (text_of::<Boolean, _>(&true), "1"),
+        (text_of::<Desc<Boolean>, _>(&true), "0"),
         (text_of::<CodePoint, _>(&'é'), "0000e9"),
         (text_of::<Desc<CodePoint>, _>(&'\0'), "10ffff"),
         (text_of::<Guid, _>(&guid), "01234567-89ab-cdef-0123-456789abcdef"),

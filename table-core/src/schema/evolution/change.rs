@@ -1,8 +1,10 @@
-//! Changes between two schemas, and their verdict.
+//! Changes between two schemas, and their compatibility.
 
 use std::fmt;
 
-use crate::schema::evolution::rules::{INDEX_REMOVED, KEPT_REMOVED, OPTIONAL_ADDED, REMOVED, Rule, Verdict};
+use crate::schema::evolution::rules::{
+    Compatibility, INDEX_REMOVED, KEPT_REMOVED, OPTIONAL_ADDED, REMOVED, Rule,
+};
 use crate::schema::stored::StoredSchema;
 
 /// A difference between two schemas.
@@ -22,7 +24,7 @@ pub struct Change {
     pub rule: &'static Rule,
     /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The one-time work that [`Verdict::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or `property Age`.
+    /// The one-time work that [`Compatibility::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or `property Age`.
     pub pending: Option<String>,
 }
 
@@ -38,21 +40,21 @@ impl Change {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Rule { id, verdict, then, advice, .. } = self.rule;
-        write!(f, "{id} {verdict}: {}; {then}: {advice}", self.what)
+        let Rule { id, compatibility, then, advice, .. } = self.rule;
+        write!(f, "{id} {compatibility}: {}; {then}: {advice}", self.what)
     }
 }
 
 /// All differences between two schemas, and their combined consequence.
 ///
 /// ```
-/// use table_core::schema::{Evolution, Verdict};
+/// use table_core::schema::{Evolution, Compatibility};
 ///
 /// /// Returns the output of a deployment script.
 /// fn report(evolution: &Evolution) -> Vec<String> {
 ///     evolution.changes.iter().map(ToString::to_string).collect()
 /// }
-/// assert_eq!(Evolution::default().verdict(), Verdict::Same);
+/// assert_eq!(Evolution::default().compatibility(), Compatibility::Same);
 /// assert!(report(&Evolution::default()).is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,10 +64,10 @@ pub struct Evolution {
 }
 
 impl Evolution {
-    /// Returns the worst verdict of the changes, or [`Verdict::Same`] without changes.
+    /// Returns the worst compatibility of the changes, or [`Compatibility::Same`] without changes.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        self.changes.iter().map(|change| change.rule.verdict).max().unwrap_or(Verdict::Same)
+    pub fn compatibility(&self) -> Compatibility {
+        self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
     /// Returns `true` if a program with the older schema can write at the same time as one with the newer: it lacks only optional properties and
@@ -96,10 +98,10 @@ impl Evolution {
     }
 }
 
-/// Prints the verdict, then one line for each change.
+/// Prints the compatibility, then one line for each change.
 impl fmt::Display for Evolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.verdict())?;
+        write!(f, "{}", self.compatibility())?;
         self.changes.iter().try_for_each(|change| write!(f, "\n  {change}"))
     }
 }

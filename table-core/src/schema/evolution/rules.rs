@@ -1,12 +1,12 @@
-//! The rules of schema evolution: a verdict and a remedy for each change.
+//! The rules of schema evolution: a compatibility and a remedy for each change.
 
 use std::fmt;
 
-use self::Verdict::{Compatible, NeedsAcceptance, NeedsBackfill, NeedsRewrite, Refused};
+use self::Compatibility::{Compatible, NeedsAcceptance, NeedsBackfill, NeedsRewrite, Refused};
 
-/// The verdict on a change, from best to worst.
+/// The effect of a change on compatibility, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum Compatibility {
     /// The stored bytes are the same.
     Same,
     /// The new program reads old and new rows in the same way.
@@ -21,13 +21,13 @@ pub enum Verdict {
     Refused,
 }
 
-impl Verdict {
+impl Compatibility {
     /// Returns `true` if a program with the new schema may start immediately.
     ///
     /// ```
-    /// use table_core::schema::Verdict;
+    /// use table_core::schema::Compatibility;
     ///
-    /// assert!(Verdict::NeedsBackfill.is_allowed() && !Verdict::NeedsRewrite.is_allowed());
+    /// assert!(Compatibility::NeedsBackfill.is_allowed() && !Compatibility::NeedsRewrite.is_allowed());
     /// ```
     #[must_use]
     pub const fn is_allowed(self) -> bool {
@@ -35,7 +35,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Compatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Same => "same",
@@ -56,8 +56,8 @@ pub struct Rule {
     pub id: &'static str,
     /// The kind of change.
     pub change: &'static str,
-    /// The verdict.
-    pub verdict: Verdict,
+    /// The compatibility.
+    pub compatibility: Compatibility,
     /// The effect on old rows.
     pub then: &'static str,
     /// The remedy.
@@ -65,11 +65,11 @@ pub struct Rule {
 }
 
 macro_rules! rules {
-    ($($name:ident: $id:literal, $change:literal, $verdict:ident, $then:literal, $advice:literal;)*) => {
+    ($($name:ident: $id:literal, $change:literal, $compatibility:ident, $then:literal, $advice:literal;)*) => {
         $(pub(super) static $name: Rule =
-            Rule { id: $id, change: $change, verdict: $verdict, then: $then, advice: $advice };)*
+            Rule { id: $id, change: $change, compatibility: $compatibility, then: $then, advice: $advice };)*
         /// Every rule, in order.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
+        pub static EVOLUTION_RULES: &[&Rule] = &[$(&$name),*];
     };
 }
 

@@ -40,7 +40,7 @@ fn judged(base: &str, edits: &[(&str, &str)]) -> (Evolution, Vec<&'static str>) 
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);
     }
-    let evolution = evolve(&base.parse().unwrap(), &text.parse().unwrap());
+    let evolution = compare_schemas(&base.parse().unwrap(), &text.parse().unwrap());
     let ids = evolution.changes.iter().map(|change| change.rule.id).collect();
     (evolution, ids)
 }
@@ -118,8 +118,8 @@ fn evo_1_to_31_each_change_is_judged_only_by_its_rule() {
     for (rule, edits) in CASES {
         let (evolution, ids) = judged(BASE, edits);
         assert_eq!(ids, [*rule], "{edits:?}: {evolution}");
-        let listed = RULES.iter().find(|listed| listed.id == *rule).unwrap();
-        assert_eq!(evolution.verdict(), listed.verdict);
+        let listed = EVOLUTION_RULES.iter().find(|listed| listed.id == *rule).unwrap();
+        assert_eq!(evolution.compatibility(), listed.compatibility);
     }
 }
 
@@ -128,11 +128,11 @@ fn every_rule_has_a_case_and_a_row_in_the_document() {
     let cases: BTreeSet<_> = CASES.iter().map(|(rule, _)| *rule).collect();
     let document = include_str!("../../../../docs/schema-evolution.md");
     let rows: Vec<_> = document.lines().filter(|line| line.starts_with("| EVO-")).collect();
-    assert_eq!(rows.len(), RULES.len());
-    for (rule, row) in RULES.iter().zip(rows) {
+    assert_eq!(rows.len(), EVOLUTION_RULES.len());
+    for (rule, row) in EVOLUTION_RULES.iter().zip(rows) {
         assert!(cases.contains(rule.id), "{}", rule.id);
-        let Rule { id, change, verdict, then, advice } = rule;
-        assert_eq!(row, format!("| {id} | {change} | {verdict} | {then} | {advice} |"));
+        let Rule { id, change, compatibility, then, advice } = rule;
+        assert_eq!(row, format!("| {id} | {change} | {compatibility} | {then} | {advice} |"));
     }
 }
 
@@ -145,8 +145,8 @@ fn changes_that_need_a_backfill_are_named() {
     assert_eq!(pending(&[("Age Edm.Int32", "Age Edm.Int64")]), ["property Age"]);
     assert_eq!(pending(&[("index ByAge copies", "index ByAge copies unique")]), ["index ByAge"]);
     for (rule, edits) in CASES {
-        let verdict = RULES.iter().find(|listed| listed.id == *rule).unwrap().verdict;
-        assert_eq!(!pending(edits).is_empty(), verdict == Verdict::NeedsBackfill, "{rule}");
+        let compatibility = EVOLUTION_RULES.iter().find(|listed| listed.id == *rule).unwrap().compatibility;
+        assert_eq!(!pending(edits).is_empty(), compatibility == Compatibility::NeedsBackfill, "{rule}");
     }
 }
 
@@ -154,7 +154,7 @@ fn changes_that_need_a_backfill_are_named() {
 fn another_name_in_rust_is_not_a_change() {
     let (evolution, _) =
         judged(BASE, &[("RowKey id ", "RowKey number "), ("entity Employee", "entity Worker")]);
-    assert_eq!(evolution.verdict(), Verdict::Same);
+    assert_eq!(evolution.compatibility(), Compatibility::Same);
 }
 
 #[test]
@@ -328,7 +328,7 @@ proptest! {
 
     #[test]
     fn a_schema_compared_with_itself_is_the_same(schema in schema()) {
-        prop_assert_eq!(evolve(&schema, &schema), Evolution::default());
+        prop_assert_eq!(compare_schemas(&schema, &schema), Evolution::default());
     }
 
     #[test]
@@ -338,7 +338,7 @@ proptest! {
 
     #[test]
     fn same_schemas_have_equal_fingerprints((old, new) in pair()) {
-        let evolution = evolve(&old, &new);
+        let evolution = compare_schemas(&old, &new);
         let is_one = old.fingerprint() == new.fingerprint();
         if evolution.is_same() {
             prop_assert!(is_one, "{old}{new}");
@@ -354,6 +354,6 @@ proptest! {
             .replace("Key a ", "Key aa ").replace("Key b ", "Key bb ").replace("Key c ", "Key cc ");
         let renamed: StoredSchema = renamed.parse().unwrap();
         prop_assert_eq!(renamed.fingerprint(), schema.fingerprint());
-        prop_assert_eq!(evolve(&schema, &renamed), Evolution::default());
+        prop_assert_eq!(compare_schemas(&schema, &renamed), Evolution::default());
     }
 }

@@ -1,4 +1,4 @@
-//! Tests that compare layouts with keys: every verdict about two layouts holds for every key that matches one of them.
+//! Tests that compare layouts with keys: every statement about two layouts holds for every key that matches one of them.
 
 use proptest::prelude::*;
 

@@ -7,14 +7,14 @@ use crate::name::TableName;
 use crate::operation::OperationKind;
 use crate::query::{KeyRange, Query, Select, TextRange};
 use crate::retry::Retry;
-use crate::schema::{StoredPiece, StoredSchema, evolve};
+use crate::schema::{StoredPiece, StoredSchema, compare_schemas};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, SchemaRecord};
 use crate::table::layout::standing::{self, UnknownParts};
 use crate::table::request;
 
-/// Stores a schema in place of the present one, if the verdict or `accepted`, the reason of the caller, allows it. Returns the declarations of a newer
+/// Stores a schema in place of the present one, if the compatibility or `accepted`, the reason of the caller, allows it. Returns the declarations of a newer
 /// schema that remains.
 pub(super) async fn store<S: TableStore>(
     store: &S,
@@ -83,9 +83,9 @@ async fn next<S: TableStore>(
     if stored.schema == *design && accepted.is_none() {
         return Ok(Next::Stored(UnknownParts::default()));
     }
-    let evolution = evolve(&stored.schema, design);
+    let evolution = compare_schemas(&stored.schema, design);
     let is_older = stored.supersedes(design);
-    if (is_older || !evolution.verdict().is_allowed()) && accepted.is_none() {
+    if (is_older || !evolution.compatibility().is_allowed()) && accepted.is_none() {
         return match is_older.then(|| standing::unknown_parts(&stored, design, table)) {
             Some(Ok(unknown)) => Ok(Next::Stored(unknown)),
             _ if is_empty(store, table, &TextRange::ALL).await? => {
@@ -104,7 +104,7 @@ async fn next<S: TableStore>(
     if let Some(reason) = accepted {
         let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
         let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
-        layout.accepted = Some(format!("{reason} ({}{rules})", evolution.verdict()));
+        layout.accepted = Some(format!("{reason} ({}{rules})", evolution.compatibility()));
     }
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::name::TableName;
-use crate::schema::{StoredSchema, evolve};
+use crate::schema::{StoredSchema, compare_schemas};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{SchemaRecord, read};
@@ -96,7 +96,7 @@ pub(super) fn unknown_parts(
     own: &StoredSchema,
     table: &TableName,
 ) -> Result<UnknownParts> {
-    let evolution = evolve(&stored.schema, own);
+    let evolution = compare_schemas(&stored.schema, own);
     if evolution.can_write_concurrently((&stored.schema, own), |part| stored.awaits(part)) {
         let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
         return Ok(UnknownParts { properties: has("EVO-3"), announced: has("EVO-21") || has("EVO-31") });

@@ -14,7 +14,7 @@ use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
 use super::kit::{Agent, Step, Store, Ticket, TicketByTitle, World, some_steps};
-use crate::denormal::REFERENCE_PREFIX;
+use crate::copies::REFERENCE_PREFIX;
 use crate::feed::{Cursor, FEED_PREFIX, FeedEntry};
 use crate::outbox::guard::GUARD_PREFIX;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};

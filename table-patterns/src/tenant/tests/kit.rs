@@ -21,7 +21,7 @@ use table_core::{Entity, EntitySet, TableEntity, TableName, ticks};
 
 use crate::EntityStore;
 use crate::blob::BlobRef;
-use crate::denormal::{Denormal, OnDelete};
+use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
 use crate::faults::FaultyStore;
 use crate::large::{Large, LargeTable, whole};
@@ -78,7 +78,7 @@ pub(super) enum Desk {
 
 pub(super) struct Assignee;
 
-impl Denormal for Assignee {
+impl CopyRelation for Assignee {
     type Source = Agent;
     type Holder = Ticket;
     type Copied = String;
@@ -271,8 +271,8 @@ impl World {
 
     /// Returns a tenant with all its types.
     pub(super) fn tenant(&self, name: &str) -> Tenant {
-        let tenant = Tenant::new().with(&self.tickets, Ticket::partition(name)).unwrap();
-        let tenant = tenant.with(&self.agents, Agent::partition(name)).unwrap();
+        let tenant = Tenant::new().with_entities(&self.tickets, Ticket::partition(name)).unwrap();
+        let tenant = tenant.with_entities(&self.agents, Agent::partition(name)).unwrap();
         let tenant = tenant.with_periods(&self.audit, Audit::partition(name)).unwrap();
         tenant.with_blobs(&self.large).unwrap()
     }

@@ -9,7 +9,7 @@ use crate::tenant::Tenant;
 #[test]
 fn a_type_with_rows_in_other_partitions_must_be_registered() {
     let world = World::after(&some_steps());
-    let tenant = Tenant::new().with(&world.agents, Agent::partition("contoso")).unwrap();
+    let tenant = Tenant::new().with_entities(&world.agents, Agent::partition("contoso")).unwrap();
     let error = block_on(tenant.erase()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidInput);
     assert!(error.message().contains("`Ticket` shares the table"), "{error}");
@@ -18,7 +18,7 @@ fn a_type_with_rows_in_other_partitions_must_be_registered() {
 #[test]
 fn a_blob_must_have_its_store() {
     let world = World::after(&some_steps());
-    let tenant = Tenant::new().with(&world.tickets, Ticket::partition("contoso")).unwrap();
+    let tenant = Tenant::new().with_entities(&world.tickets, Ticket::partition("contoso")).unwrap();
     let mut export = tenant.export();
     let error = loop {
         if let Err(error) = block_on(export.step()) {
@@ -31,7 +31,8 @@ fn a_blob_must_have_its_store() {
 #[test]
 fn part_of_a_partition_is_not_a_tenant() {
     let world = World::new();
-    let error = Tenant::new().with(&world.tickets, Ticket::rows("contoso").number(1..5)).unwrap_err();
+    let error =
+        Tenant::new().with_entities(&world.tickets, Ticket::rows("contoso").number(1..5)).unwrap_err();
     assert!(error.message().contains("part of a partition"), "{error}");
 }
 

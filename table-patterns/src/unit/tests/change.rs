@@ -9,7 +9,7 @@ use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
 
 use crate::EntityStore;
-use crate::denormal::Denormal;
+use crate::copies::CopyRelation;
 use crate::entities::Entities;
 use crate::faults::{Call, FaultyStore};
 use crate::outbox::Outbox;
@@ -46,7 +46,7 @@ struct Person {
 
 struct Owner;
 
-impl Denormal for Owner {
+impl CopyRelation for Owner {
     type Source = Person;
     type Holder = Ticket;
     type Copied = String;

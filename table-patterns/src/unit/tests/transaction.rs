@@ -20,7 +20,7 @@ use crate::participant::{Changes, Participant};
 use crate::sequence::GaplessSequence;
 use crate::series::{Series, SeriesTable};
 use crate::slot_names;
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Bank", feed)]
@@ -228,7 +228,7 @@ fn reads_still_hold_at_the_commit_or_the_function_runs_again() {
         }
         _ => Fault::None,
     });
-    let entry = async |unit: &mut Unit<Store, crate::entities::NoOutbox>| {
+    let entry = async |unit: &mut UnitOfWork<Store, crate::entities::NoOutbox>| {
         let read = unit.get(Account::key("t", 1)).await?.expect("inserted");
         unit.insert(&Entry { tenant: "t".into(), number: 1, cents: read.cents })?;
         Ok::<_, Error>(read.cents)
@@ -266,7 +266,7 @@ fn a_transaction_runs_in_a_task_that_changes_threads() {
         });
         opened.await?;
         numbers.set(Account::partition("t"), 7).await?;
-        let insert = |number: u32, unit: &mut Unit<_, _>| unit.insert(&entry(number)).map(drop);
+        let insert = |number: u32, unit: &mut UnitOfWork<_, _>| unit.insert(&entry(number)).map(drop);
         numbers.next(Account::partition("t"), insert).await
     };
     assert_eq!(block_on(sendable(task)).unwrap(), 7);

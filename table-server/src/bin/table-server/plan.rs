@@ -100,7 +100,7 @@ pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str
 /// Returns the configuration of a server for these accounts.
 pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>) -> Config {
     let listen = arguments.listen.or(file.listen).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let mut config = Config::at(listen, accounts);
+    let mut config = Config::listening_on(listen, accounts);
     let set = |address: &mut SocketAddr, flag: Option<u16>, file: Option<u16>| {
         if let Some(port) = flag.or(file) {
             address.set_port(port);

@@ -44,7 +44,7 @@ fn at(seconds: i64) -> DateTime<Utc> {
 }
 
 /// Returns an engine with a few entities, an authority with its clock at `at(0)`, and a handle to move the clock.
-fn scene() -> (Engine, Authority, Arc<AtomicI64>) {
+fn scene() -> (Engine, SasVerifier, Arc<AtomicI64>) {
     let (engine, hand) = (Engine::in_memory(), Arc::new(AtomicI64::new(0)));
     block_on(async {
         engine.create_table(&name("Company")).await.unwrap();
@@ -55,7 +55,7 @@ fn scene() -> (Engine, Authority, Arc<AtomicI64>) {
     });
     let read = Arc::clone(&hand);
     let clock = Clock::of_instants(move || at(read.load(Ordering::Relaxed)));
-    (engine, Authority::new(account_key()).clock(clock), hand)
+    (engine, SasVerifier::new(account_key()).clock(clock), hand)
 }
 
 fn write(kind: &str, partition: &str, row: &str) -> Transaction {
@@ -194,7 +194,7 @@ fn sas_11_the_lifetime_follows_the_clock() {
             refused(read, ErrorCode::AuthenticationFailed, "SAS-11");
         }
     }
-    let hour = Lifetime::lasting(at(0), TimeDelta::hours(1).to_std().unwrap());
+    let hour = Lifetime::valid_for(at(0), TimeDelta::hours(1).to_std().unwrap());
     assert_eq!((hour.start, hour.expiry), (Some(at(-900)), at(3_600)));
 }
 
@@ -214,9 +214,9 @@ fn sas_11_only_the_text_signed_by_the_account_is_accepted() {
     let added: SasToken = format!("{text}&spk=A").parse().unwrap();
     refused(authority.verify(&added), ErrorCode::AuthenticationFailed, "SAS-11");
     let other = AccountKey::new("contoso", "b3RoZXI=").unwrap();
-    refused(Authority::new(other.clone()).verify(&token), ErrorCode::AuthenticationFailed, "SAS-11");
+    refused(SasVerifier::new(other.clone()).verify(&token), ErrorCode::AuthenticationFailed, "SAS-11");
     let clock = Clock::of_instants(|| at(0));
-    assert!(Authority::new(other).or_key(account_key()).clock(clock).verify(&token).is_ok(), "AUTH-11");
+    assert!(SasVerifier::new(other).or_key(account_key()).clock(clock).verify(&token).is_ok(), "AUTH-11");
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn of_account() -> impl Strategy<Value = SasToken> {
 }
 
 /// Returns authorities at several times and for several callers.
-fn authorities() -> Vec<Authority> {
+fn authorities() -> Vec<SasVerifier> {
     let policy = |id: &str, letters: &str, expiry| {
         let permissions = Some(TablePermissions::read(letters).unwrap());
         StoredAccessPolicy::new(id, AccessPolicy { start: None, expiry, permissions }).unwrap()
@@ -94,7 +94,7 @@ fn authorities() -> Vec<Authority> {
     let times = [0, 50, 500].map(|seconds| Clock::of_instants(move || at(seconds)));
     let each = times.iter().flat_map(|clock| callers.map(|caller| (clock.clone(), caller)));
     each.map(|(clock, caller)| {
-        let mut authority = Authority::new(account_key()).clock(clock);
+        let mut authority = SasVerifier::new(account_key()).clock(clock);
         if let Some(caller) = caller {
             authority = authority.caller(caller);
         }
@@ -105,7 +105,7 @@ fn authorities() -> Vec<Authority> {
 }
 
 /// Returns the grant of an altered text, or nothing if it is not a valid token.
-fn allowed(authority: &Authority, text: &str) -> Result<Grant> {
+fn allowed(authority: &SasVerifier, text: &str) -> Result<Grant> {
     authority.verify(&text.parse()?)
 }
 
@@ -140,7 +140,7 @@ proptest! {
 #[test]
 fn sas_2_an_empty_field_equals_a_missing_one() {
     let clock = Clock::of_instants(|| at(0));
-    let authority = Authority::new(account_key()).clock(clock);
+    let authority = SasVerifier::new(account_key()).clock(clock);
     let expiry = "se=2026-11-20T09%3A00%3A00Z";
     for (fields, stripped) in [
         (format!("sv=2019-02-02&tn=Employee&sp=r&{expiry}&spk=&epk="), "&spk=&epk="),
@@ -157,9 +157,9 @@ fn sas_2_an_empty_field_equals_a_missing_one() {
 
 #[test]
 fn sas_4_fields_that_a_version_does_not_sign_are_refused() {
-    let sas = employee().allow(TablePermissions::READ).lasting(at(0), Duration::from_secs(60 * 60));
+    let sas = employee().allow(TablePermissions::READ).valid_for(at(0), Duration::from_secs(60 * 60));
     let old = sas.version(SignedVersion::new("2013-08-15").unwrap()).sign(&account_key()).unwrap();
-    let authority = Authority::new(account_key()).clock(Clock::of_instants(|| at(0)));
+    let authority = SasVerifier::new(account_key()).clock(Clock::of_instants(|| at(0)));
     assert!(authority.verify(&old).is_ok());
     for added in ["&sip=10.0.0.1", "&spr=https"] {
         let error = allowed(&authority, &format!("{}{added}", old.query_string())).unwrap_err();

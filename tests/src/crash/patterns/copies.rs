@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::selection::Point;
 use table_core::{Entity, Result, Selection, TableStore};
-use table_patterns::denormal::{Denormal, REFERENCE_PREFIX};
+use table_patterns::copies::{CopyRelation, REFERENCE_PREFIX};
 
 use super::ledger::Values;
 use super::stores::Stores;
@@ -61,7 +61,7 @@ macro_rules! owned {
     ($relation:ident, $holder:ident, $name:literal) => {
         pub(super) struct $relation;
 
-        impl Denormal for $relation {
+        impl CopyRelation for $relation {
             type Source = Person;
             type Holder = $holder;
             type Copied = String;

@@ -2,7 +2,7 @@
 
 use table_core::selection::{Point, Selection};
 use table_core::{Entity, EntitySet, Result, TableEntity};
-use table_patterns::denormal::Denormal;
+use table_patterns::copies::CopyRelation;
 use table_patterns::large::{BlobRef, Large};
 use table_patterns::participant::{Changes, Participant};
 use table_patterns::series::{self, Series};
@@ -75,7 +75,7 @@ pub struct Firm {
 
 pub struct Employer;
 
-impl Denormal for Employer {
+impl CopyRelation for Employer {
     type Source = Firm;
     type Holder = Person;
     type Copied = String;
@@ -112,7 +112,7 @@ pub fn person(id: u32) -> Selection<Person, Point> {
 
 pub struct Owner;
 
-impl Denormal for Owner {
+impl CopyRelation for Owner {
     type Source = Person;
     type Holder = Ticket;
     type Copied = String;

@@ -20,7 +20,7 @@ use table_core::{
     TableName, TableStore, TableStoreExt, Transaction,
 };
 use table_patterns::Entities;
-use table_patterns::denormal::{Denormal, OnDelete};
+use table_patterns::copies::{CopyRelation, OnDelete};
 use table_patterns::outbox::Outbox;
 use table_patterns::outbox::guard::GUARD_PREFIX;
 use table_patterns::view::{Projection, VIEW_PREFIX, View, ViewTable};
@@ -61,7 +61,7 @@ pub(super) struct Project {
 
 pub(super) struct Lead;
 
-impl Denormal for Lead {
+impl CopyRelation for Lead {
     type Source = Employee;
     type Holder = Project;
     type Copied = String;

@@ -43,7 +43,7 @@ pub(super) mod plain {
 pub(super) mod named {
     use table_core::Selection;
     use table_core::selection::Point;
-    use table_patterns::denormal::{Denormal, OnDelete};
+    use table_patterns::copies::{CopyRelation, OnDelete};
 
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Agents", copied_by(Assignee))]
@@ -78,7 +78,7 @@ pub(super) mod named {
 
     pub(crate) struct Assignee;
 
-    impl Denormal for Assignee {
+    impl CopyRelation for Assignee {
         type Source = Agent;
         type Holder = Ticket;
         type Copied = String;

@@ -119,7 +119,7 @@ fn a_change_whose_entity_an_older_program_deleted_is_settled() {
 mod desk {
     use table_core::Selection;
     use table_core::selection::Point;
-    use table_patterns::denormal::{Denormal, OnDelete};
+    use table_patterns::copies::{CopyRelation, OnDelete};
 
     macro_rules! tickets {
         ($version:ident, $(#[$index:meta])?) => {
@@ -149,7 +149,7 @@ mod desk {
                 }
             }
 
-            impl Denormal for $version::Ticket {
+            impl CopyRelation for $version::Ticket {
                 type Source = $version::Agent;
                 type Holder = Self;
                 type Copied = String;

@@ -23,7 +23,7 @@ const AGENTS: u32 = 4;
 mod reviewed {
     use table_core::Selection;
     use table_core::selection::Point;
-    use table_patterns::denormal::{Denormal, OnDelete};
+    use table_patterns::copies::{CopyRelation, OnDelete};
 
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Agents", copied_by(Assignee, Reviewer))]
@@ -55,7 +55,7 @@ mod reviewed {
 
     pub(super) struct Assignee;
 
-    impl Denormal for Assignee {
+    impl CopyRelation for Assignee {
         type Source = Agent;
         type Holder = Ticket;
         type Copied = String;
@@ -78,7 +78,7 @@ mod reviewed {
 
     pub(super) struct Reviewer;
 
-    impl Denormal for Reviewer {
+    impl CopyRelation for Reviewer {
         type Source = Agent;
         type Holder = Ticket;
         type Copied = String;

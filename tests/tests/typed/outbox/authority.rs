@@ -18,7 +18,7 @@ use table_patterns::EntityStore;
 use table_patterns::outbox::{Intent, Message, OUTBOX_PREFIX, Outbox, REGISTRY, Step};
 use table_patterns::work::{Archive, Delivery, Handler, Sweep, Worker};
 use table_wire::auth::AccountKey;
-use table_wire::sas::{Authority, TablePermissions, TableSas};
+use table_wire::sas::{SasVerifier, TablePermissions, TableSas};
 use tests::time::Skew;
 
 use crate::outbox::company::Company;
@@ -116,8 +116,8 @@ fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
             .and(TablePermissions::UPDATE)
             .and(TablePermissions::DELETE),
     );
-    let token = sas.lasting(chrono::Utc::now(), Duration::from_secs(60 * 60)).sign(&key).unwrap();
-    let bearer = Authority::new(key).scoped(store.clone(), &token);
+    let token = sas.valid_for(chrono::Utc::now(), Duration::from_secs(60 * 60)).sign(&key).unwrap();
+    let bearer = SasVerifier::new(key).scoped(store.clone(), &token);
     let (named, at) = (
         |name: &str| TableName::new(name).unwrap(),
         |partition: &str, row: &str| EntityKey::new(partition, row).unwrap(),

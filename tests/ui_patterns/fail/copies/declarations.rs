@@ -2,7 +2,7 @@
 mod named_twice {
     use table_patterns::Entity;
     use table_patterns::Selection;
-    use table_patterns::denormal::Denormal;
+    use table_patterns::copies::CopyRelation;
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
@@ -28,7 +28,7 @@ mod named_twice {
 
     pub struct Assignee;
 
-    impl Denormal for Assignee {
+    impl CopyRelation for Assignee {
         type Source = Agent;
         type Holder = Ticket;
         type Copied = String;
@@ -52,7 +52,7 @@ mod named_twice {
 mod none {
     use table_patterns::Entity;
     use table_patterns::Selection;
-    use table_patterns::denormal::Denormal;
+    use table_patterns::copies::CopyRelation;
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
@@ -78,7 +78,7 @@ mod none {
 
     pub struct Assignee;
 
-    impl Denormal for Assignee {
+    impl CopyRelation for Assignee {
         type Source = Agent;
         type Holder = Ticket;
         type Copied = String;

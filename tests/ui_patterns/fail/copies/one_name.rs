@@ -2,7 +2,7 @@
 
 use table_patterns::Entity;
 use table_patterns::Selection;
-use table_patterns::denormal::Denormal;
+use table_patterns::copies::CopyRelation;
 use table_patterns::selection::Point;
 
 #[derive(Entity)]
@@ -28,7 +28,7 @@ pub struct Ticket {
 
 pub struct Assignee;
 
-impl Denormal for Assignee {
+impl CopyRelation for Assignee {
     type Source = Agent;
     type Holder = Ticket;
     type Copied = String;
@@ -58,7 +58,7 @@ pub struct Review {
 
 pub struct Reviewer;
 
-impl Denormal for Reviewer {
+impl CopyRelation for Reviewer {
     type Source = Agent;
     type Holder = Review;
     type Copied = ();

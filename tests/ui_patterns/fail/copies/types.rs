@@ -2,7 +2,7 @@
 mod not_a_relation {
     use table_patterns::Entity;
     use table_patterns::Selection;
-    use table_patterns::denormal::Denormal;
+    use table_patterns::copies::CopyRelation;
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
@@ -28,7 +28,7 @@ mod not_a_relation {
 
     pub struct Assignee;
 
-    impl Denormal for Assignee {
+    impl CopyRelation for Assignee {
         type Source = Agent;
         type Holder = Ticket;
         type Copied = String;
@@ -52,7 +52,7 @@ mod not_a_relation {
 mod other_end {
     use table_patterns::Entity;
     use table_patterns::Selection;
-    use table_patterns::denormal::Denormal;
+    use table_patterns::copies::CopyRelation;
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
@@ -78,7 +78,7 @@ mod other_end {
 
     pub struct Assignee;
 
-    impl Denormal for Assignee {
+    impl CopyRelation for Assignee {
         type Source = Agent;
         type Holder = Ticket;
         type Copied = String;
@@ -102,7 +102,7 @@ mod other_end {
 mod silent_holder {
     use table_patterns::Entity;
     use table_patterns::Selection;
-    use table_patterns::denormal::Denormal;
+    use table_patterns::copies::CopyRelation;
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
@@ -128,7 +128,7 @@ mod silent_holder {
 
     pub struct Assignee;
 
-    impl Denormal for Assignee {
+    impl CopyRelation for Assignee {
         type Source = Agent;
         type Holder = Ticket; //~ T182
         type Copied = String;
@@ -152,7 +152,7 @@ mod silent_holder {
 mod silent_source {
     use table_patterns::Entity;
     use table_patterns::Selection;
-    use table_patterns::denormal::Denormal;
+    use table_patterns::copies::CopyRelation;
     use table_patterns::selection::Point;
 
     #[derive(Entity)]
@@ -178,7 +178,7 @@ mod silent_source {
 
     pub struct Assignee;
 
-    impl Denormal for Assignee {
+    impl CopyRelation for Assignee {
         type Source = Agent; //~ T182
         type Holder = Ticket;
         type Copied = String;

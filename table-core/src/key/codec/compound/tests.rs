@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::key::codec::tests::{Ascending, Mixed};
 use crate::key::codec::{
-    Alphabet, Date, Desc, Digits, Escaped, Flag, KeyCodec, KeyEnum, Padded, Signed, Text, TextCodec, Variant,
-    Without,
+    Alphabet, Boolean, Date, Desc, Digits, Escaped, KeyCodec, KeyEnum, Padded, Signed, Text, TextCodec,
+    Variant, Without,
 };
 use crate::key::order::compare;
 
@@ -79,7 +79,7 @@ fn samples() -> Vec<Sample> {
         sample::<Digits<1, Signed>, i32>([-9, -1, 0, 1, 9], |value| number(*value)),
         sample::<Desc<Digits<2>>, u32>([0, 1, 10, 99], |value| number((*value).try_into().unwrap())),
         sample::<Date, _>([chrono::NaiveDate::MIN, chrono::NaiveDate::default()], |_| place(0)),
-        sample::<Flag, _>([false, true], |value| place(usize::from(*value))),
+        sample::<Boolean, _>([false, true], |value| place(usize::from(*value))),
         sample::<Variant, Ascending>((0..5).filter_map(Ascending::from_index), |value| place(value.index())),
         sample::<Variant, Mixed>((0..3).filter_map(Mixed::from_index), |value| place(value.index())),
         texts::<Text>(),

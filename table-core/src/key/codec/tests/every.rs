@@ -137,8 +137,8 @@ every! {
         Desc<Time>: NaiveTime;
         Nanoseconds: Duration, TimeDelta;
         Desc<Nanoseconds>: Duration, TimeDelta;
-        Address: Ipv4Addr, Ipv6Addr, IpAddr;
-        Desc<Address>: Ipv4Addr, Ipv6Addr;
+        IpAddress: Ipv4Addr, Ipv6Addr, IpAddr;
+        Desc<IpAddress>: Ipv4Addr, Ipv6Addr;
         Guid: Uuid;
         Desc<Guid>: Uuid;
         GuidAs<'n'>: Uuid;
@@ -150,8 +150,8 @@ every! {
         Desc<Ulid>: u128, Uuid;
         CodePoint: char;
         Desc<CodePoint>: char;
-        Flag: bool;
-        Desc<Flag>: bool;
+        Boolean: bool;
+        Desc<Boolean>: bool;
         Variant: Ascending, Mixed;
         Newtype<Digits<6>>: EmployeeId;
         Newtype<Desc<Padded>>: EmployeeId;

@@ -1,0 +1,53 @@
+//! `Boolean`: a `bool` as one digit.
+
+use crate::error::Result;
+use crate::key::codec::fault::mismatch;
+use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
+
+/// `false` as `0`, `true` as `1`: the default codec of `bool`. Fixed width, ordered.
+///
+/// ```
+/// use table_core::key::codec::{Boolean, KeyCodec};
+///
+/// let mut key = String::new();
+/// Boolean::encode(&true, &mut key)?;
+/// assert_eq!((key.as_str(), Boolean::decode("0")?), ("1", false));
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Boolean {}
+
+fn read(text: &str) -> Option<bool> {
+    match text {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl KeyCodec<bool> for Boolean {
+    const NAME: &'static str = "flag";
+    const FORM: Form = Form::fixed(1, true, Alphabet::of("01"));
+    const CARDINALITY: Option<usize> = Some(2);
+
+    fn encode(value: &bool, out: &mut String) -> Result<()> {
+        out.push(if *value { '1' } else { '0' });
+        Ok(())
+    }
+
+    fn decode(text: &str) -> Result<bool> {
+        read(text).ok_or_else(|| mismatch(text, "flag"))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl Reversible<bool> for Boolean {
+    fn encode_reversed(value: &bool, out: &mut String) -> Result<()> {
+        Self::encode(&!value, out)
+    }
+
+    fn decode_reversed(text: &str) -> Result<bool> {
+        read(text).map(|value| !value).ok_or_else(|| mismatch(text, "desc(flag)"))
+    }
+}

@@ -1,0 +1,215 @@
+//! Denormalisation: properties of one entity copied into others and kept consistent (PAT-DEN).
+//!
+//! # Context
+//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both takes two requests; a copy
+//! in the department takes one. In exchange, a change of the manager must reach every department that she manages.
+//!
+//! # Key layout
+//! | PartitionKey | RowKey | properties |
+//! |---|---|---|
+//! | `Sales` | `Department` | `DepartmentName`, `EmployeeCount`, `ManagerId`, and copied: `ManagerFirstName`, `ManagerLastName`, `ManagerEmail` |
+//! | `Sales` | `000223` | the source: `FirstName`, `LastName`, `Age`, `EmailAddress` |
+//! | the source's | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
+//!
+//! The digits are the first 128 bits of the SHA-256 of the relation, and of the table, PartitionKey and RowKey of the holder, each followed by
+//! U+0000. A change of the source therefore finds its copies by one range query in its own partition (PAT-DEN-3). Typed reads skip these rows, like
+//! the rows of the outbox.
+//!
+//! A [`CopyRelation`] declares the source, the holder and the copied properties. Both structs declare it, by `#[entity(copied_by(…))]` and
+//! `#[entity(copies_from(…))]`. All writes through their handles, [`Entities`](crate::Entities), then maintain the copies.
+//!
+//! # Guarantee
+//! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write of a holder reads their values from
+//!   the source.
+//! - Within one partition of one table, source and copies change in one entity group transaction, each under its `ETag`, so neither changes without
+//!   the other (PAT-DEN-2). A holder that adds a reference is written only if the source still has the version that was copied.
+//! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
+//!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and
+//!   regardless of which process dies at which point. A holder is read before its source and written under its `ETag`, and each change of a source
+//!   writes every holder. An outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
+//! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a referenced source is refused, or its
+//!   holders are [cleared](OnDelete).
+//!
+//! # Cost
+//! | verb | requests |
+//! |---|---|
+//! | read a holder | 1 |
+//! | insert of a holder, same partition | 1 get, 1 transaction of 3 operations |
+//! | insert of a holder, other partition | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
+//! | update of a holder that keeps its references | 1 get and 1 for each, 1 transaction of 1 |
+//! | update of a holder that changes to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
+//! | update of a source, copied properties unchanged | 1 get, 1 transaction of 1 |
+//! | update of a source, copies in the partition | 1 get, 1 range query, 1 get a holder, 1 transaction |
+//! | update of a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get a holder, 1 get and 1
+//! transaction for 100 holders of one partition |
+//!
+//! A reference is a row of some 200 bytes in the partition of the source.
+//!
+//! # Bounds
+//! - One transaction contains the source and at most 99 holders (EGT-2), of 4 MiB in total. If the partition has more holders, the outbox updates all
+//!   of them.
+//! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
+//! - Adding a reference writes the source (an empty merge) and changes its `ETag`. A source to which thousands of new holders refer at the same time
+//!   is a hot spot.
+//! - A copy may be the source of another copy, in a chain of any length. A worker updates the second copy and all further ones, in any
+//!   partition. Entities whose copies form a circle must agree on a value: a change that returns to the same entity for the eighth time becomes
+//!   poison, which names the entities.
+//! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
+//!   properties. [Participants](crate::participant) of the store are called for each holder.
+//! - Copies that a later release declares are *announced*: programs of the older release continue to write without them until the
+//!   [backfills](crate::Entities::backfill_copies) of the sources and of the holders begin. Each backfill adds the copies that older programs
+//!   omitted.
+//! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either type does not
+//!   compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A [unit](crate::unit) reads sources and
+//!   holders when it is committed.
+//! - Across partitions, [`OnDelete::Refuse`] considers only references that are already recorded. If a reference is added while its source
+//!   is deleted, the worker clears it later.
+//!
+//! # When not to
+//! If the source changes more often than its holders are read, read both in parallel instead. If a holder has a list of sources, use an
+//! [index](crate::index), or parts [under one parent](crate::relation).
+//!
+//! ```
+//! use table_patterns::copies::CopyRelation;
+//! use table_patterns::outbox::Outbox;
+//! use table_patterns::selection::Point;
+//! use table_patterns::work::Worker;
+//! use table_patterns::{Engine, Entities, Entity, QueueName, Selection};
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "Company", copied_by(Manager))]
+//! #[partition_key(department)]
+//! #[row_key("empid_", id)]
+//! struct Employee { department: String, #[digits(6)] id: u32, last_name: String }
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "Departments", copies_from(Manager))]
+//! #[partition_key(name)]
+//! #[row_key("Department")]
+//! struct Department { name: String, manager_id: Option<i32>, manager_last_name: Option<String> }
+//!
+//! /// Departments hold the last names of their managers, who are employees of the department.
+//! struct Manager;
+//!
+//! impl CopyRelation for Manager {
+//!     type Source = Employee;
+//!     type Holder = Department;
+//!     type Copied = String;
+//!     const NAME: &'static str = "manager";
+//!
+//!     fn reference(department: &Department) -> Option<Selection<Employee, Point>> {
+//!         let id = u32::try_from(department.manager_id?).ok()?;
+//!         Some(Employee::key(&department.name, id))
+//!     }
+//!     fn copied(manager: &Employee) -> String {
+//!         manager.last_name.clone()
+//!     }
+//!     fn set(department: &mut Department, last_name: String) {
+//!         department.manager_last_name = Some(last_name);
+//!     }
+//!     fn clear(department: &mut Department) {
+//!         (department.manager_id, department.manager_last_name) = (None, None);
+//!     }
+//! }
+//!
+//! # pollster::block_on(async {
+//! let store = Engine::in_memory();
+//! let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("copies")?);
+//! outbox.create_queues().await?;
+//! let employees = Entities::<Employee, _, _>::from(outbox.clone()).create_if_missing().await?;
+//! let departments = Entities::<Department, _, _>::from(outbox.clone()).create_if_missing().await?;
+//!
+//! employees.insert(&Employee { department: "Sales".into(), id: 223, last_name: "Byron".into() }).await?;
+//! let sales = Department { name: "Sales".into(), manager_id: Some(223), manager_last_name: None };
+//! departments.insert(&sales).await?;
+//! let sales = departments.get(Department::key("Sales")).await?.expect("inserted above");
+//! assert_eq!(sales.manager_last_name.as_deref(), Some("Byron"));
+//!
+//! employees.patch(Employee::key("Sales", 223)).set(Employee::LAST_NAME, "Lovelace").send().await?;
+//! Worker::new(outbox).with_index_handler(&employees).with_index_handler(&departments).run_until_idle().await?;
+//! let sales = departments.get(Department::key("Sales")).await?.expect("inserted above");
+//! assert_eq!(sales.manager_last_name.as_deref(), Some("Lovelace"));
+//! # Ok::<(), table_patterns::Error>(())
+//! # }).unwrap();
+//! ```
+
+mod admission;
+mod backfill;
+mod chain;
+mod chunk;
+#[doc(hidden)]
+pub mod declared;
+mod end;
+mod fault;
+mod gives;
+mod group;
+mod holds;
+mod io;
+mod plan;
+mod propagate;
+mod reference;
+mod relation;
+mod relations;
+mod relay;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+use table_core::entity::Entity;
+use table_core::selection::{Point, Selection};
+
+pub use backfill::{CopiesBackfill, CopiesReport};
+use end::{Gives, Holds};
+pub use reference::REFERENCE_PREFIX;
+pub(crate) use reference::source_in;
+pub(crate) use relations::{Copies, SettleCopies, keeping};
+
+/// A relation: the properties that are copied from a source into the holders that refer to it.
+///
+/// The functions are pure. A type may be the holder in several relations, and the source in several.
+#[diagnostic::on_unimplemented(
+    message = "[T185] `{Self}` is not a relation",
+    label = "`copied_by` and `copies_from` name types that implement `CopyRelation`",
+    note = "a relation says which source a holder refers to and what is copied: implement `CopyRelation` for it"
+)]
+pub trait CopyRelation: Sized + 'static {
+    /// The entity that is copied from. It declares the relation by `#[entity(copied_by(…))]`.
+    type Source: Entity + Gives<Self>;
+    /// The entity that has the copies among its properties. It declares the relation by `#[entity(copies_from(…))]`.
+    type Holder: Entity + Holds<Self>;
+    /// The copied values. If a change of the source does not affect them, no holder is written.
+    type Copied: PartialEq;
+
+    /// The name of the relation in its reference rows. It must not change after references were written.
+    const NAME: &'static str;
+    /// Determines what happens to holders when their source is deleted.
+    const ON_DELETE: OnDelete = OnDelete::Refuse;
+
+    /// Returns the source that a holder refers to, computed from its other properties.
+    fn reference(holder: &Self::Holder) -> Option<Selection<Self::Source, Point>>;
+
+    /// Returns the values that are copied from a source.
+    fn copied(source: &Self::Source) -> Self::Copied;
+
+    /// Sets the copied values in a holder, and changes nothing else.
+    fn set(holder: &mut Self::Holder, copied: Self::Copied);
+
+    /// Removes the reference and the copied values from a holder. [`reference`](Self::reference) must return `None` afterwards.
+    fn clear(holder: &mut Self::Holder);
+}
+
+/// The effect on holders when their source is deleted, declared as [`CopyRelation::ON_DELETE`].
+///
+/// ```
+/// use table_patterns::copies::OnDelete;
+///
+/// assert_eq!(OnDelete::default(), OnDelete::Refuse);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDelete {
+    /// The source cannot be deleted while a holder refers to it.
+    #[default]
+    Refuse,
+    /// The source is deleted, and its holders are [cleared](CopyRelation::clear).
+    Clear,
+}

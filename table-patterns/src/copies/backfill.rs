@@ -1,0 +1,259 @@
+//! Backfill of copies that a later release declares: adds the references and the copies that older programs did not maintain.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::key::EntityKey;
+use table_core::mixed::{RowOwner, classify_key, classify_row};
+use table_core::query::{Continuation, KeyRange, Page, Query, Select, TextRange};
+use table_core::selection::{Scan, Selection};
+use table_core::store::TableStore;
+
+use crate::copies::reference::{REFERENCE_PREFIX, source_in};
+use crate::copies::relations::Copying;
+use crate::entities::{Entities, StepRecorder};
+use crate::failure::Failure;
+use crate::fence::{self, Fence};
+use crate::requests::{self, CONCURRENCY};
+
+/// The maximum number of failures in a report.
+const LISTED: usize = 1_000;
+
+/// The result of a backfill of copies.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CopiesReport {
+    /// The number of processed sources with references, and of processed entities.
+    pub scanned: u64,
+    /// The number of entities written.
+    pub written: u64,
+    /// Entities whose copies could not be settled, with the errors; at most 1,000. Settle them once they are corrected, with
+    /// [`settle_copies`](crate::Entities::settle_copies).
+    pub failed: Vec<(EntityKey, Error)>,
+    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests under
+    /// way.
+    pub retry_after: Option<Duration>,
+}
+
+/// The side of a relation that a pass completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    /// The references to sources of the type. Their holders follow the source, or are cleared without it.
+    Sources,
+    /// The entities of the type. Their references are recorded and their copies are set.
+    Holders,
+}
+
+impl Side {
+    /// Parses a note of the stored schema: `keeps copied_by Manager`, `keeps copies_from Manager`.
+    fn of_note(note: &str) -> Option<Self> {
+        match note.strip_prefix("keeps ")?.split_once(' ')?.0 {
+            "copied_by" => Some(Self::Sources),
+            "copies_from" => Some(Self::Holders),
+            _ => None,
+        }
+    }
+}
+
+/// The position of a pass: the range of keys, and the position in it.
+#[derive(Clone, Debug, PartialEq)]
+struct Place {
+    range: usize,
+    from: Option<Continuation>,
+}
+
+const START: Place = Place { range: 0, from: None };
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = self.from.as_ref().map(ToString::to_string).unwrap_or_default();
+        write!(f, "range {} {from}", self.range)
+    }
+}
+
+impl Place {
+    fn read(text: &str) -> Result<Self> {
+        let mut words = text.split(' ').skip(1);
+        let range = words.next().and_then(|range| range.parse().ok()).unwrap_or_default();
+        let from = words.next().filter(|from| !from.is_empty()).map(str::parse).transpose()?;
+        Ok(Self { range, from })
+    }
+
+    /// Returns the position after a page, or `None` at the end of the pass.
+    fn after(&self, page: &mut Page, ranges: usize) -> Option<Self> {
+        match page.continuation.take() {
+            from @ Some(_) => Some(Self { range: self.range, from }),
+            None if self.range + 1 < ranges => Some(Self { range: self.range + 1, from: None }),
+            None => None,
+        }
+    }
+}
+
+/// A builder for the backfill of one entity type's copies, as a source and as a holder. Created by
+/// [`Entities::backfill_copies`](crate::Entities::backfill_copies).
+///
+/// Each of the two types in a relation has a separate backfill; run them in any order. The backfill of the sources updates all known holders. The
+/// backfill of the holders records their references and sets their copies. Once both are complete, the copies reflect every write of an older
+/// program.
+///
+/// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
+/// - Rolling updates: like the backfill of an [index](crate::index::Backfill). A run before the fence returns at once, with
+///   [`retry_after`](CopiesReport::retry_after).
+/// - One relation at a time: a type with several new relations needs a pass for each.
+/// - Resumable: the position is recorded next to the stored schema after each page.
+///
+/// ```
+/// use table_patterns::copies::CopiesReport;
+/// use table_patterns::entities::StepRecorder;
+/// use table_patterns::{Entities, Entity, Result, TableStore};
+///
+/// /// Runs the backfill. Returns `true` once the copies are complete; a job calls it until then.
+/// async fn build<E, S, O>(entities: &Entities<E, S, O>) -> Result<bool>
+/// where
+///     E: Entity,
+///     S: TableStore + Clone + 'static,
+///     O: StepRecorder,
+/// {
+///     let CopiesReport { retry_after, failed, .. } = entities.backfill_copies().run().await?;
+///     Ok(retry_after.is_none() && failed.is_empty())
+/// }
+/// ```
+#[must_use = "a backfill does nothing until it is run"]
+pub struct CopiesBackfill<'a, E: 'static, S, O> {
+    handle: &'a Entities<E, S, O>,
+    page: Option<usize>,
+    has_older: bool,
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
+    /// Creates the backfill of the copies in these entities, and of their copies in other entities. It does nothing if the copies are complete.
+    pub fn backfill_copies(&self) -> CopiesBackfill<'_, E, S, O> {
+        CopiesBackfill { handle: self, page: None, has_older: true }
+    }
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill<'_, E, S, O> {
+    /// Sets the number of rows per page, after which the position is recorded; by default 1,000.
+    pub const fn page(self, rows: usize) -> Self {
+        Self { page: Some(rows), ..self }
+    }
+
+    /// Declares that no program with an older schema is running or has requests in flight. The backfill then begins at once, and older programs are
+    /// refused.
+    pub const fn assume_no_older_programs(self) -> Self {
+        Self { has_older: false, ..self }
+    }
+
+    /// Runs or continues the backfill.
+    ///
+    /// # Errors
+    /// - `ResourceNotFound` if the table was never opened with `create_if_missing`.
+    /// - Any outage of the store: run the backfill again to continue.
+    pub async fn run(self) -> Result<CopiesReport> {
+        let (table, mut report) = (&self.handle.table, CopiesReport::default());
+        let layout = table.update_schema_record(|_| ()).await?;
+        let Some(copying) = Copying::of(self.handle) else { return Ok(report) };
+        for note in &layout.pending {
+            // A note that the schema of this program does not contain belongs to a newer program.
+            let is_own = E::SCHEMA.keeps.iter().any(|kept| note.strip_prefix("keeps ") == Some(*kept));
+            let Some(side) = Side::of_note(note).filter(|_| is_own) else { continue };
+            let begun = self.handle.pass_fence(&layout, (note, &START.to_string()), self.has_older).await?;
+            let mut next = match begun {
+                Fence::Passed(position) => Some(Place::read(&position)?),
+                Fence::Waits(time) => {
+                    report.retry_after = Some(report.retry_after.map_or(time, |known| known.max(time)));
+                    continue;
+                }
+            };
+            while let Some(place) = next {
+                self.handle.admit(false).await?;
+                next = copying.complete_page(side, &place, self.page, &mut report).await?;
+                table
+                    .update_schema_record(|layout| match &next {
+                        Some(next) => fence::advance(layout, note, &next.to_string()),
+                        None => fence::complete(layout, note),
+                    })
+                    .await?;
+            }
+        }
+        Ok(report)
+    }
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
+    /// Settles the copies of one page. Returns the position of the next one.
+    async fn complete_page(
+        &self,
+        side: Side,
+        place: &Place,
+        top: Option<usize>,
+        report: &mut CopiesReport,
+    ) -> Result<Option<Place>> {
+        let table = &self.handle.table;
+        let ranges = match side {
+            Side::Sources => {
+                vec![KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(REFERENCE_PREFIX) }]
+            }
+            Side::Holders => Selection::<E, Scan>::scan("to complete the copies").own_rows().into_ranges()?,
+        };
+        let Some(range) = ranges.get(place.range).cloned() else { return Ok(None) };
+        let keys = || Select::names(["PartitionKey", "RowKey"]);
+        let select = if side == Side::Sources { keys() } else { Select::All };
+        let query = Query { top, select, ..Query::new(range) };
+        let mut page = table.store().query(table.name()?, &query, place.from.as_ref()).await?;
+        let found = Self::found(side, &page)?;
+        let settled = found.into_iter().map(|key| async move {
+            let settled = match side {
+                Side::Sources => self.spread(&key, &[], None).await,
+                Side::Holders => self.hold_all(&key).await,
+            };
+            (key, settled)
+        });
+        for (key, settled) in requests::all(settled, CONCURRENCY).await {
+            report.scanned += 1;
+            match settled {
+                Ok(written) => report.written += u64::try_from(written).unwrap_or(u64::MAX),
+                Err(error) if Failure::of(&error) == Failure::Lasting => {
+                    report.failed.extend((report.failed.len() < LISTED).then_some((key, error)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(place.after(&mut page, ranges.len()))
+    }
+
+    /// Returns the sources to which the references of a page belong, or its entities. Rows of other types are skipped.
+    fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
+        // A row that cannot be classified is reported as an error when it is settled.
+        let is_own =
+            |belonging: Result<RowOwner>| belonging.map_or(true, |belonging| belonging == RowOwner::Own);
+        let mut found = BTreeSet::new();
+        for row in page.rows.iter() {
+            let key = match side {
+                Side::Sources => source_in(row.row_key)
+                    .filter(|source| is_own(classify_key::<E>(row.partition_key, source))),
+                Side::Holders => is_own(classify_row::<E>(row)).then_some(row.row_key),
+            };
+            found.extend(key.map(|row_key| EntityKey::new(row.partition_key, row_key)).transpose()?);
+        }
+        Ok(found)
+    }
+
+    /// Records the references of a holder and sets its copies. Returns the number of writes.
+    pub(super) async fn hold_all(&self, holder: &EntityKey) -> Result<usize> {
+        let mut written = 0;
+        for held in self.relations.holds {
+            written += self.align(held, (holder, &[]), None).await?;
+        }
+        Ok(written)
+    }
+}
+
+impl<E, S: fmt::Debug, O: fmt::Debug> fmt::Debug for CopiesBackfill<'_, E, S, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CopiesBackfill").field("handle", &self.handle).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,53 @@
+//! Chains: an entity that holds copies can be the source of others. A change of its copies is passed on by a worker.
+//!
+//! Copies must not form a circle in which each change causes another one. A change therefore names the entities by which it was passed on. A worker
+//! refuses a change that returns to the same entity again and again.
+
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::key::EntityKey;
+
+use crate::copies::declared::Declared;
+use crate::copies::fault::CopyFault;
+use crate::index::{Derived, RemoteChange};
+
+/// The maximum number of entities of a path that a change names.
+const PATH: usize = 64;
+/// The number of visits of one entity from which on a path is a circle. Entities of several types may have one key.
+const VISITS: usize = 8;
+
+/// Returns the change that a worker settles in the holders of an entity; `None` if no relation copies a value that differs between two states. The
+/// path contains the entities by which the change was passed on.
+pub(super) fn passed_on<E: Entity>(
+    key: &EntityKey,
+    (before, after): (&E, &E),
+    path: &[EntityKey],
+) -> Option<RemoteChange> {
+    let declared = Declared::<E>::find()?;
+    let is_copied = declared.gives.iter().any(|relation| (relation.changes)(before, after));
+    is_copied.then(|| of_source(key, path))
+}
+
+/// Returns the change that a worker settles in all holders of a source.
+pub(super) fn of_source(key: &EntityKey, path: &[EntityKey]) -> RemoteChange {
+    RemoteChange::new(Derived::CopiesOf, key.clone(), path.to_vec())
+}
+
+/// Returns the path of the changes that the holders of a source pass on.
+///
+/// # Errors
+/// `InvalidInput` (PAT-DEN-2) with the keys of the circle if the path has visited the source too often.
+pub(super) fn path_through(path: &[EntityKey], source: &EntityKey) -> Result<Vec<EntityKey>> {
+    if path.iter().filter(|visited| *visited == source).count() >= VISITS {
+        let last = path.iter().rposition(|visited| visited == source).unwrap_or_default();
+        let circle = path.iter().skip(last).chain([source]).map(ToString::to_string).collect::<Vec<_>>();
+        return Err(Error::of(CopyFault::Circle(circle.join(", "))));
+    }
+    let mut longer = [path, std::slice::from_ref(source)].concat();
+    if longer.len() > PATH {
+        // The visits of the first entity are kept: a circle through it is found whatever its length.
+        let other = longer.iter().position(|visited| Some(visited) != path.first());
+        longer.remove(other.unwrap_or_default());
+    }
+    Ok(longer)
+}

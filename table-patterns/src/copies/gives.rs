@@ -1,0 +1,132 @@
+//! Sources: entities of which others hold copies. Writing a source updates its copies (PAT-DEN-2).
+
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::operation::Operation;
+use table_core::query::{EntityRef, Select};
+use table_core::store::TableStore;
+
+use crate::copies::admission::Given;
+use crate::copies::chain;
+use crate::copies::chunk::{self, HolderStep};
+use crate::copies::fault::CopyFault;
+use crate::copies::group::{self, Group};
+use crate::copies::plan::CopyPlan;
+use crate::copies::reference::{self, StoredReference};
+use crate::copies::relation::Relation;
+use crate::copies::relations::{Copying, holder_context};
+use crate::copies::{OnDelete, io};
+use crate::entities::{StepRecorder, read_as};
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
+    /// Returns the relations of which the entity is the source.
+    pub(super) fn given(&self) -> Vec<Relation> {
+        self.relations.gives.iter().map(|given| given.relation.relation).collect()
+    }
+
+    fn given_by(&self, found: &StoredReference) -> Result<&Given<E, S>> {
+        let name = chunk::relation(&self.given(), found)?.name;
+        let known = self.relations.gives.iter().find(|given| given.relation.relation.name == name);
+        known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
+    }
+
+    /// Returns references without those in relations that a newer program announces, whose backfill completes them later.
+    pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
+        let given = self.given();
+        let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
+        if !found.iter().all(is_known) && self.handle.table.is_current().await? == Some(false) {
+            found.retain(is_known);
+        }
+        Ok(found)
+    }
+
+    /// Checks that the holders may be written.
+    pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
+        for found in groups.iter().flat_map(|group| &group.references) {
+            let given = self.given_by(found)?;
+            given.admit(&found.reference.holder_table, self.handle.retry.runtime().now()).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds the writes that a change of a source requires: its holders in the same partition, and an outbox step for the others.
+    ///
+    /// IMPORTANT: the source is read before its references, and written under the version that was read. Adding a reference also writes the source,
+    /// so no reference is missed.
+    ///
+    /// # Errors
+    /// - `InvalidInput` (PAT-DEN-2), with the name of the holder, for a deletion while a holder refers to the source in a relation with
+    ///   [`OnDelete::Refuse`].
+    /// - `Unsupported` if a holder has copies in a relation that is not registered.
+    /// - Any error from the store.
+    pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
+        // A source that does not exist yet has no holders.
+        let Some(before) = before.filter(|_| !self.relations.gives.is_empty()) else { return Ok(()) };
+        let after = kept.new.as_ref().map(|row| read_as::<E>(key, row)).transpose()?;
+        let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
+        let is_affected =
+            |given: &Given<E, S>| after.as_ref().is_none_or(|after| (given.relation.changes)(before, after));
+        if !self.relations.gives.iter().any(is_affected) {
+            return Ok(());
+        }
+        let most = store.capabilities().limits.operations;
+        let all = if after.is_none() { usize::MAX } else { most };
+        let (mut here, mut follow) = (Vec::new(), false);
+        for found in self.known(reference::find(store, table, key, all).await?).await? {
+            let holder = &found.reference.holder;
+            let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
+            if is_here && kept.siblings.get(&holder.row_key).is_some_and(|sibling| sibling.is_completed) {
+                continue; // Written in the same unit, with copies of the new values.
+            }
+            let given = self.given_by(&found).map_err(|error| io::in_place(error, table, key))?;
+            if after.is_none() && given.relation.on_delete == OnDelete::Refuse {
+                self.refuse(table, key, &found).await?;
+            }
+            if !is_affected(given) {
+                continue;
+            }
+            if is_here {
+                here.push(found);
+            } else {
+                follow = true;
+            }
+        }
+        if kept.together && here.len() < most {
+            let groups = group::group(here);
+            self.admit(&groups).await?;
+            let source = kept.new.clone();
+            for holder in group::read(store, groups).await? {
+                let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
+                let source = source.as_ref().map(|row| EntityRef::new(partition_key, row_key, row.view()));
+                let how = (&self.given()[..], self.handle.feed_recorder(), true);
+                let context = holder_context(self.handle, std::slice::from_ref(key));
+                let step = HolderStep::of(how, context, (key, source), holder)?;
+                kept.others.extend(step.write);
+                let dropped = step.drop.into_iter().filter_map(group::dropped);
+                kept.rows.extend(dropped.map(|(row_key, kind)| Operation { row_key, kind }));
+            }
+        } else {
+            follow |= !here.is_empty();
+        }
+        kept.remote.extend(follow.then(|| chain::of_source(key, &[])));
+        Ok(())
+    }
+
+    /// Refuses the deletion of a source while a holder refers to it. A reference whose holder no longer refers to the source is ignored.
+    async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
+        let given = &self.given_by(found)?.relation;
+        let group = Group::of(found.clone());
+        let Some(stored) = self.handle.table().store().get(&group.table, &group.holder, &Select::All).await?
+        else {
+            return Ok(());
+        };
+        if !(given.refers)(io::entity(&group.holder, &stored.row), key)? {
+            return Ok(());
+        }
+        let relation = given.relation.name;
+        let fault = CopyFault::Referred { holder: group.holder, table: group.table, relation };
+        Err(io::in_place(Error::of(fault), table, key))
+    }
+}

@@ -1,0 +1,65 @@
+//! The holders to which the references of one source point, read together.
+
+use std::collections::BTreeMap;
+
+use table_core::error::{Error, Result};
+use table_core::etag::IfMatch;
+use table_core::key::{EntityKey, RowKey};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::Select;
+use table_core::store::{StoredRow, TableStore};
+
+use crate::copies::reference::StoredReference;
+use crate::requests::{self, CONCURRENCY};
+
+/// A holder, with the references of one source that point to it.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) table: TableName,
+    pub(super) holder: EntityKey,
+    pub(super) references: Vec<StoredReference>,
+}
+
+impl Group {
+    pub(super) fn of(found: StoredReference) -> Self {
+        let (table, holder) = (found.reference.holder_table.clone(), found.reference.holder.clone());
+        Self { table, holder, references: vec![found] }
+    }
+}
+
+/// Groups references by holder. Holders in the same table and partition are adjacent.
+pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
+    let mut groups: BTreeMap<(String, EntityKey), Group> = BTreeMap::new();
+    for found in references {
+        let reference = &found.reference;
+        let id = (reference.holder_table.folded().to_owned(), reference.holder.clone());
+        match groups.get_mut(&id) {
+            Some(group) => group.references.push(found),
+            None => {
+                groups.insert(id, Group::of(found));
+            }
+        }
+    }
+    groups.into_values().collect()
+}
+
+/// Reads the holders of the groups.
+pub(super) async fn read<S: TableStore>(
+    store: &S,
+    groups: Vec<Group>,
+) -> Result<Vec<(Group, Option<StoredRow>)>> {
+    let reads = groups.into_iter().map(|group| async {
+        match store.get(&group.table, &group.holder, &Select::All).await {
+            // A table that was deleted has no holders.
+            Err(error) if error.is_table_not_found() => Ok((group, None)),
+            found => Ok::<_, Error>((group, found?)),
+        }
+    });
+    requests::in_order(reads, CONCURRENCY).await
+}
+
+/// Returns the deletion of an obsolete reference, conditional on its version, because another writer may renew it.
+pub(super) fn dropped(found: StoredReference) -> Option<(RowKey, OperationKind)> {
+    Some((found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag?))))
+}

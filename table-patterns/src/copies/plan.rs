@@ -1,0 +1,96 @@
+//! The plan for writing an entity with copies, completed while the related entities are read.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::operation::{Operation, OperationKind};
+use table_core::row::{self, Row};
+use table_core::runtime::Runtime;
+
+use crate::copies::chain;
+use crate::entities::{
+    Contribution, Contributor, EntityChange, EntityPlan, PendingWrite, Siblings, WriteContext, read_as,
+};
+use crate::index::{Indexes, ListBlobs, RemoteChange, relay};
+use crate::participant::Participants;
+
+/// The change of an entity, and the writes that its copies add.
+#[derive(Debug)]
+pub(super) struct CopyPlan {
+    /// All properties of the entity after the write, including the copies; `None` if the entity is deleted.
+    pub(super) new: Option<Row>,
+    /// `true` if other entities may be written in the same transaction.
+    pub(super) together: bool,
+    /// The other entities of the unit.
+    pub(super) siblings: Arc<Siblings>,
+    /// References and conditions on sources.
+    pub(super) rows: Vec<Operation>,
+    /// Changes that must be settled in other partitions.
+    pub(super) remote: Vec<RemoteChange>,
+    /// Writes of holders.
+    pub(super) others: Vec<EntityPlan>,
+}
+
+impl CopyPlan {
+    /// Begins the plan of a write.
+    pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
+        let PendingWrite { kind, stored, together, siblings, .. } = pending;
+        let new = match (kind, stored) {
+            (OperationKind::Delete(_), _) => None,
+            (OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row), Some(stored)) => {
+                Some(row::merge(stored.view(), row.view())?)
+            }
+            (kind, _) => kind.row().cloned(),
+        };
+        let (together, siblings) = (*together, Arc::clone(siblings));
+        Ok(Self { new, together, siblings, rows: Vec::new(), remote: Vec::new(), others: Vec::new() })
+    }
+
+    /// Returns the operation that writes all properties of the entity.
+    pub(super) fn operation(&self, kind: OperationKind) -> OperationKind {
+        match (kind, self.new.clone()) {
+            (OperationKind::Insert(_), Some(row)) => OperationKind::Insert(row),
+            (OperationKind::Replace(_, if_match) | OperationKind::Merge(_, if_match), Some(row)) => {
+                OperationKind::Replace(row, if_match)
+            }
+            (kind, _) => kind,
+        }
+    }
+}
+
+/// The context for the write of a holder, for whose type no handle exists.
+#[derive(Clone, Copy)]
+pub(super) struct HolderContext<'a> {
+    /// The extensions attached to the store.
+    pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,
+    pub(super) blobs: Option<&'a ListBlobs>,
+    pub(super) pace: &'a Runtime,
+    pub(super) context: &'a WriteContext,
+    /// The entities by which the change was passed on to the holder, the source last.
+    pub(super) path: &'a [EntityKey],
+}
+
+/// Plans the write of a holder that changes from one row to another, with its indexes and participants, and with a step for its own holders if they
+/// copy a changed value.
+pub(super) fn plan_holder<H: Entity>(
+    holder: HolderContext<'_>,
+    key: &EntityKey,
+    kind: OperationKind,
+    [before, after]: [&Row; 2],
+) -> Result<EntityPlan> {
+    let (old, new) = (read_as::<H>(key, before)?, read_as::<H>(key, after)?);
+    let HolderContext { context, pace, .. } = holder;
+    let change = EntityChange { key, kind: &kind, old: Some(&old), new: Some(&new), context, pace };
+    let mut out = Contribution::default();
+    if let Some(participants) = Participants::<H>::attached_to(holder.attached) {
+        Contributor::<H, ()>::contribute(&participants, &change, &mut out)?;
+    }
+    let indexes = Indexes { blobs: holder.blobs.cloned(), ..Indexes::of::<H>() };
+    Contributor::<H, ()>::contribute(&indexes, &change, &mut out)?;
+    let passed_on = chain::passed_on(key, (&old, &new), holder.path);
+    out.derived_steps.extend(passed_on.map(|change| relay::step_of(H::SCHEMA, &change)));
+    Ok(out.into_plan(key.clone(), kind))
+}

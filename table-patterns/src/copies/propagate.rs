@@ -1,0 +1,129 @@
+//! Updates of holders, whose copies are derived from their source: see [`converge`].
+
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::Select;
+use table_core::store::{StoredRow, TableStore};
+
+use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
+use crate::copies::chain;
+use crate::copies::chunk::HolderStep;
+use crate::copies::group::{self, Group};
+use crate::copies::relation::Relation;
+use crate::copies::relations::{Copying, holder_context};
+use crate::copies::{io, reference};
+use crate::entities::{Batch, Entities, EntityPlan, StepRecorder};
+use crate::work::Delivery;
+
+/// The holders of one source.
+pub(super) struct Holders<'a, E, S, O> {
+    /// The handle that writes them: on the source, or on the holders.
+    pub(super) handle: &'a Entities<E, S, O>,
+    pub(super) relations: Vec<Relation>,
+    pub(super) table: &'a TableName,
+    pub(super) source: &'a EntityKey,
+    /// `true` if holders that are already correct are written as well. A concurrent writer that has read an older source then fails.
+    pub(super) touches: bool,
+    /// The entities by which the change was passed on, the source last.
+    pub(super) path: Vec<EntityKey>,
+    /// The delivery that triggered the update, if any.
+    pub(super) call: Option<Delivery<'a>>,
+}
+
+impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_, E, S, O> {
+    type Item = Group;
+    type Stored = Vec<(Group, Option<StoredRow>)>;
+    type What = HolderStep;
+
+    const RACE: &'static str = io::RACE;
+
+    async fn stored(&self, groups: &[Group], _: usize) -> Result<Self::Stored> {
+        if let Some(call) = &self.call {
+            call.keep().await?;
+        }
+        group::read(self.handle.table().store(), groups.to_vec()).await
+    }
+
+    async fn wanted(&self, holders: Self::Stored) -> Result<WantedOf<Self>> {
+        let found = self.handle.table().store().get(self.table, self.source, &Select::All).await?;
+        let source = (self.source, found.as_ref().map(|found| io::entity(self.source, &found.row)));
+        let mut wanted = Wanted::default();
+        for (item, (group, stored)) in holders.into_iter().enumerate() {
+            let partition_key = group.holder.partition_key.clone();
+            let place = Place { table: group.table.clone(), partition_key };
+            let how = (&self.relations[..], self.handle.feed_recorder(), self.touches);
+            match HolderStep::of(how, holder_context(self.handle, &self.path), source, (group, stored)) {
+                Ok(what) => {
+                    let own = what.write.as_ref().map_or(0, EntityPlan::operations);
+                    wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });
+                }
+                // A holder that cannot be written does not block the others.
+                Err(error) => wanted.failed.push((item, error)),
+            }
+        }
+        Ok(wanted)
+    }
+
+    async fn write(&self, place: &Place, parts: &[Part<HolderStep>]) -> Result<Option<usize>> {
+        let mut batch = Batch::new(place.partition_key.clone());
+        for write in parts.iter().filter_map(|part| part.what.write.clone()) {
+            batch.push(write)?;
+        }
+        let written = batch.entities().len();
+        if written > 0 && !converge::is_won(self.handle.commit_in(&place.table, &batch).await)? {
+            return Ok(None);
+        }
+        let store = self.handle.table().store();
+        let dropped = parts.iter().flat_map(|part| part.what.drop.iter().cloned());
+        for drop in dropped.filter_map(group::dropped) {
+            // The write fails if the reference has been deleted, or was renewed by a holder that refers to the source again.
+            let submitted = converge::submit(store, self.table, &self.source.partition_key, [drop]);
+            converge::is_won(submitted.await)?;
+        }
+        Ok(Some(written))
+    }
+
+    fn named(&self, error: Error, group: &Group) -> Error {
+        io::in_place(error, &group.table, &group.holder)
+    }
+}
+
+impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
+    /// Brings holders in line with the current source, or clears them if the source has been deleted. Returns the number of holders written.
+    pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<usize> {
+        let limits = self.handle.table().store().capabilities().limits;
+        converge::settle(self, groups, (&self.handle.retry, limits)).await?.all()
+    }
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
+    /// Brings all holders of a source in line with it, or clears them if the source has been deleted. Returns the number of holders written. Each
+    /// transaction leaves a consistent state (PAT-EC-6).
+    ///
+    /// # Errors
+    /// `InvalidInput` (PAT-DEN-2) if the change has been passed on in a circle; any error from the store.
+    pub(super) async fn spread(
+        &self,
+        source: &EntityKey,
+        path: &[EntityKey],
+        call: Option<Delivery<'_>>,
+    ) -> Result<usize> {
+        let path = chain::path_through(path, source)?;
+        let (handle, table) = (self.handle, self.handle.table().name()?);
+        let (query, relations) = (reference::query(source), self.given());
+        let holders = Holders { handle, relations, table, source, touches: true, path, call };
+        let (mut written, mut from) = (0, None);
+        loop {
+            let page = handle.table().store().query(table, &query, from.as_ref()).await?;
+            let groups = group::group(self.known(reference::of_page(source, &page)).await?);
+            self.admit(&groups).await?;
+            written += holders.settle(groups).await?;
+            from = page.continuation;
+            if from.is_none() {
+                return Ok(written);
+            }
+        }
+    }
+}

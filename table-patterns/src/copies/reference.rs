@@ -1,0 +1,134 @@
+//! References: rows in the partition of a source that point to the holders of its copies (PAT-DEN-3).
+
+use std::fmt::Write as _;
+
+use crate::copies::fault::CopyFault;
+use sha2::{Digest, Sha256};
+use table_core::error::{Error, Result};
+use table_core::etag::ETag;
+use table_core::key::{EntityKey, RowKey};
+use table_core::limits;
+use table_core::name::TableName;
+use table_core::query::{EntityRef, KeyRange, Query, TextRange};
+use table_core::row::{Row, RowWriter};
+use table_core::store::TableStore;
+use table_core::value::ValueRef;
+
+/// The prefix of the `RowKey`s of references. It is followed by the RowKey of the source, U+FFFC, and 32 hexadecimal digits.
+pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
+
+const DIGITS: usize = 32;
+
+/// A holder that has copies of a source, and the relation in which it has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reference {
+    pub(super) relation: String,
+    pub(super) holder_table: TableName,
+    pub(super) holder: EntityKey,
+}
+
+/// A stored reference.
+#[derive(Clone, Debug)]
+pub(super) struct StoredReference {
+    pub(super) reference: Reference,
+    pub(super) row_key: RowKey,
+    /// The version of the stored reference; `None` if the reference is not stored.
+    pub(super) etag: Option<ETag>,
+}
+
+/// Returns the common `RowKey` prefix of a source's references.
+fn front(source: &EntityKey) -> String {
+    format!("{REFERENCE_PREFIX}{}\u{FFFC}", source.row_key)
+}
+
+impl Reference {
+    /// Returns the key of the reference in the partition of its source.
+    ///
+    /// # Errors
+    /// `PropertyValueTooLarge` if the RowKey of the source is too long.
+    pub(super) fn key(&self, source: &EntityKey) -> Result<EntityKey> {
+        let mut hash = Sha256::new();
+        let EntityKey { partition_key, row_key } = &self.holder;
+        // No key contains U+0000, which separates the strings unambiguously.
+        for text in [&self.relation, self.holder_table.folded(), partition_key.as_str(), row_key.as_str()] {
+            hash.update(text.as_bytes());
+            hash.update([0]);
+        }
+        let mut text = front(source);
+        let units = text.encode_utf16().count() + DIGITS;
+        if units > limits::KEY_UNITS_PORTABLE {
+            let most = limits::KEY_UNITS_PORTABLE - DIGITS - REFERENCE_PREFIX.encode_utf16().count() - 1;
+            return Err(Error::of(CopyFault::LongSource(most))
+                .with_key(source.partition_key.as_str(), source.row_key.as_str()));
+        }
+        for byte in hash.finalize().iter().take(DIGITS / 2) {
+            let _ = write!(text, "{byte:02x}");
+        }
+        Ok(EntityKey { partition_key: source.partition_key.clone(), row_key: RowKey::new(text)? })
+    }
+
+    pub(super) fn row(&self) -> Row {
+        let mut writer = RowWriter::with_capacity(4);
+        writer.property("Relation", ValueRef::String(&self.relation));
+        writer.property("HolderTable", ValueRef::String(self.holder_table.as_str()));
+        writer.property("HolderPartition", ValueRef::String(self.holder.partition_key.as_str()));
+        writer.property("HolderRow", ValueRef::String(self.holder.row_key.as_str()));
+        writer.finish()
+    }
+
+    /// Reads a reference of a source; `None` for a row that is none, because a property is missing, or the key is not that of the holder.
+    fn read(source: &EntityKey, entity: EntityRef<'_>) -> Option<Self> {
+        let text = |name| match entity.row.find(name, &mut 0) {
+            Ok(Some(ValueRef::String(text))) => Some(text),
+            _ => None,
+        };
+        let reference = Self {
+            relation: text("Relation")?.to_owned(),
+            holder_table: TableName::new(text("HolderTable")?).ok()?,
+            holder: EntityKey::new(text("HolderPartition")?, text("HolderRow")?).ok()?,
+        };
+        let key = reference.key(source).ok()?;
+        (key.row_key.as_str() == entity.row_key).then_some(reference)
+    }
+}
+
+/// Returns the RowKey of the source in the RowKey of a reference; `None` for any other RowKey.
+pub(crate) fn source_in(row_key: &str) -> Option<&str> {
+    let rest = row_key.strip_prefix(REFERENCE_PREFIX)?;
+    let at = rest.len().checked_sub(DIGITS)?;
+    rest.get(..at)?.strip_suffix('\u{FFFC}')
+}
+
+/// Returns the query for the references of one source.
+pub(super) fn query(source: &EntityKey) -> Query {
+    Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
+}
+
+/// Returns the references of a source in one page. Rows of foreign writers are skipped: they would block every write of the source.
+pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec<StoredReference> {
+    let read = |entity: EntityRef<'_>| {
+        let (reference, row_key) = (Reference::read(source, entity)?, RowKey::new(entity.row_key).ok()?);
+        Some(StoredReference { reference, row_key, etag: Some(entity.etag()) })
+    };
+    // The references of another source are in the same range if its RowKey continues this one with U+FFFC. Their keys differ.
+    page.rows.iter().filter_map(read).collect()
+}
+
+/// Returns references of a source. Stops after the page on which their number exceeds `most`.
+pub(super) async fn find<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    source: &EntityKey,
+    most: usize,
+) -> Result<Vec<StoredReference>> {
+    let query = query(source);
+    let (mut found, mut from) = (Vec::new(), None);
+    loop {
+        let page = store.query(table, &query, from.as_ref()).await?;
+        found.extend(of_page(source, &page));
+        from = page.continuation;
+        if from.is_none() || found.len() > most {
+            return Ok(found);
+        }
+    }
+}

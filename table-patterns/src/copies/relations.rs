@@ -1,0 +1,226 @@
+//! The relations of an entity as a contributor, which adds the writes of sources and holders.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use table_core::Table;
+use table_core::entity::Entity;
+use table_core::error::Result;
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::row::Row;
+use table_core::store::TableStore;
+
+use crate::copies::admission::Given;
+use crate::copies::chain;
+use crate::copies::declared::Declared;
+use crate::copies::plan::{CopyPlan, HolderContext};
+use crate::copies::reference::Reference;
+use crate::copies::relation::Incoming;
+use crate::entities::{
+    Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, StepRecorder, read_as,
+};
+use crate::index::{RemoteChange, relay};
+use crate::work::Delivery;
+
+/// The relations of an entity type, both as a source and as a holder.
+pub(super) struct Relations<E: 'static, S> {
+    declared: &'static Declared<E>,
+    pub(super) gives: Vec<Given<E, S>>,
+    pub(super) holds: &'static [Incoming<E>],
+}
+
+impl<E, S: TableStore + Clone> Relations<E, S> {
+    fn of(declared: &'static Declared<E>, table: &Table<E, S>) -> Self {
+        let gives = declared.gives.iter().map(|relation| Given::of(relation, table)).collect();
+        Self { declared, gives, holds: declared.holds }
+    }
+}
+
+/// Settles copies through handles of type `H`. A trait object, whose code is only compiled for entities with relations.
+pub(crate) trait SettleCopies<E, H>: Send + Sync {
+    /// Settles the copies affected by a recorded change. Returns the number of entities written.
+    fn settle<'a>(
+        &'a self,
+        handle: &'a H,
+        change: &'a RemoteChange,
+        call: Option<Delivery<'a>>,
+    ) -> BoxFuture<'a, Result<usize>>;
+
+    /// Completes the write of an entity.
+    fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> BoxFuture<'a, Result<Completed>>;
+
+    /// Returns the relations for an opened handle.
+    fn opened(&self, handle: &H) -> Arc<dyn SettleCopies<E, H>>;
+
+    /// Returns the sources from which an entity holds copies, by the name of the relation.
+    fn sources(&self, entity: &E) -> Result<Vec<(&'static str, EntityKey)>>;
+
+    /// Returns the table and the key of the reference by which a source names a holder; `None` for an unknown relation.
+    fn reference(
+        &self,
+        handle: &H,
+        relation: &str,
+        of: (&EntityKey, &EntityKey),
+    ) -> Result<Option<(TableName, EntityKey)>>;
+
+    /// Returns the value as `Any`, for downcasts within this module.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// The copies of a handle.
+pub(crate) struct Copies<E, H>(pub(crate) Arc<dyn SettleCopies<E, H>>);
+
+impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
+    fn contribute(&self, _: &EntityChange<'_, E>, _: &mut Contribution) -> Result<()> {
+        Ok(())
+    }
+
+    fn reads_others(&self) -> bool {
+        true
+    }
+
+    fn complete<'a>(
+        &'a self,
+        handle: &'a H,
+        pending: PendingWrite,
+    ) -> Option<BoxFuture<'a, Result<Completed>>> {
+        Some(self.0.complete(handle, pending))
+    }
+
+    fn opened(&self, handle: &H) -> Option<Arc<dyn Contributor<E, H>>> {
+        Some(Arc::new(Self(self.0.opened(handle))))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A handle together with its relations.
+pub(super) struct Copying<'a, E: 'static, S, O> {
+    pub(super) handle: &'a Entities<E, S, O>,
+    pub(super) relations: &'a Relations<E, S>,
+}
+
+impl<'a, E: Entity, S: 'static, O: 'static> Copying<'a, E, S, O> {
+    /// Returns the relations of a handle, if it has any.
+    pub(super) fn of(handle: &'a Entities<E, S, O>) -> Option<Self> {
+        let copies = handle.contributor::<Copies<E, Entities<E, S, O>>>()?;
+        Some(Self { handle, relations: copies.0.as_any().downcast_ref()? })
+    }
+}
+
+impl<E, S, O> SettleCopies<E, Entities<E, S, O>> for Relations<E, S>
+where
+    E: Entity + Send + Sync,
+    S: TableStore + Clone + 'static,
+    O: StepRecorder,
+{
+    fn settle<'a>(
+        &'a self,
+        handle: &'a Entities<E, S, O>,
+        change: &'a RemoteChange,
+        call: Option<Delivery<'a>>,
+    ) -> BoxFuture<'a, Result<usize>> {
+        async move { Copying { handle, relations: self }.settle(change, call).await }.boxed()
+    }
+
+    fn complete<'a>(
+        &'a self,
+        handle: &'a Entities<E, S, O>,
+        pending: PendingWrite,
+    ) -> BoxFuture<'a, Result<Completed>> {
+        async move { Copying { handle, relations: self }.complete(pending).await }.boxed()
+    }
+
+    fn opened(&self, handle: &Entities<E, S, O>) -> Arc<dyn SettleCopies<E, Entities<E, S, O>>> {
+        Arc::new(Self::of(self.declared, &handle.table))
+    }
+
+    fn sources(&self, entity: &E) -> Result<Vec<(&'static str, EntityKey)>> {
+        let sources = self.holds.iter().filter_map(|held| {
+            let source = (held.reference)(entity).transpose()?;
+            Some(source.map(|source| (held.relation.name, source)))
+        });
+        sources.collect()
+    }
+
+    fn reference(
+        &self,
+        handle: &Entities<E, S, O>,
+        relation: &str,
+        (holder, source): (&EntityKey, &EntityKey),
+    ) -> Result<Option<(TableName, EntityKey)>> {
+        let Some(held) = self.holds.iter().find(|held| held.relation.name == relation) else {
+            return Ok(None);
+        };
+        let holder_table = handle.table.name()?.clone();
+        let reference = Reference { relation: relation.to_owned(), holder_table, holder: holder.clone() };
+        Ok(Some((held.relation.source_table()?, reference.key(source)?)))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
+    /// Completes the write of an entity: sets its copied properties, and updates its holders.
+    async fn complete(&self, pending: PendingWrite) -> Result<Completed> {
+        let mut kept = CopyPlan::of(&pending)?;
+        let PendingWrite { key, kind, stored, context, .. } = pending;
+        let handle = self.handle;
+        // The write is checked before a reference is written in another partition.
+        handle.admit(false).await?;
+        let read = |row: &Row| read_as::<E>(&key, row).map_err(|error| handle.here(error, &key));
+        let old = stored.as_ref().map(read).transpose()?;
+        let given = kept.new.clone().filter(|_| kept.siblings.has_others(&key.row_key));
+        self.hold(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
+        self.give(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
+        let new = kept.new.as_ref().map(read).transpose()?;
+        // Holders in the same unit have copied the values as given, before the copies of this entity were set.
+        if let (Some(given), Some(new)) = (given, &new) {
+            kept.remote.extend(chain::passed_on(&key, (&read(&given)?, new), &[]));
+        }
+        let mut own =
+            handle.plan_in(&context, key.clone(), kept.operation(kind), old.as_ref(), new.as_ref())?;
+        let mut out = Contribution::default();
+        kept.rows.into_iter().for_each(|row| out.write("references", row));
+        own.rows.extend(out.rows);
+        own.derived_steps.extend(kept.remote.iter().map(|change| relay::step_of(E::SCHEMA, change)));
+        Ok(Completed { own, others: kept.others, row: kept.new })
+    }
+}
+
+/// Returns the context for writes of holders through a handle. The path ends with their source.
+pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
+    handle: &'a Entities<E, S, O>,
+    path: &'a [EntityKey],
+) -> HolderContext<'a> {
+    HolderContext {
+        attached: handle.table.store().attached(),
+        blobs: handle.list_blobs(),
+        pace: handle.retry.runtime(),
+        context: &handle.context,
+        path,
+    }
+}
+
+/// Attaches the relations that the struct of the entities declares.
+pub(crate) fn keeping<E, S, O>(handle: Entities<E, S, O>) -> Entities<E, S, O>
+where
+    E: Entity + Send + Sync,
+    S: TableStore + Clone + 'static,
+    O: StepRecorder,
+{
+    // Decided at compile time: the code for copies is a third of the code for an entity, and is omitted for entities without copies.
+    if const { E::RELATIONS.is_none() } {
+        return handle;
+    }
+    let Some(declared) = Declared::find() else { return handle };
+    let relations = Relations::of(declared, &handle.table);
+    handle.with_contributor(Copies(Arc::new(relations)))
+}

@@ -1,0 +1,49 @@
+//! Settling copies: on demand, and for recorded changes.
+
+use table_core::entity::Entity;
+use table_core::error::{Error, Result};
+use table_core::selection::{Point, Selection};
+use table_core::store::TableStore;
+
+use crate::copies::fault::CopyFault;
+use crate::copies::relations::Copying;
+use crate::entities::{Entities, StepRecorder};
+use crate::index::{Derived, RemoteChange};
+use crate::work::Delivery;
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
+    /// Brings copies in line with the stored sources: both the copies that an entity holds, with its references, and the copies of it that other
+    /// entities hold. The entity itself may have been deleted. Returns the number of entities written. Idempotent.
+    ///
+    /// Call this function after another tool has written the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) call it
+    /// for each recorded change.
+    ///
+    /// # Errors
+    /// - `Unsupported` if a holder has copies in a relation that is not registered.
+    /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
+    /// - Any error from the store.
+    ///
+    /// Entities that were already written remain so. Another call continues with the others.
+    pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
+        let key = key.into_key()?;
+        let Some(copying) = Copying::of(self) else { return Ok(0) };
+        let held = copying.hold_all(&key).await?;
+        let given =
+            if copying.relations.gives.is_empty() { 0 } else { copying.spread(&key, &[], None).await? };
+        Ok(held.min(1) + given)
+    }
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
+    /// Settles the copies that a recorded change affects.
+    pub(super) async fn settle(&self, change: &RemoteChange, call: Option<Delivery<'_>>) -> Result<usize> {
+        let RemoteChange { of, owner, keys, .. } = change;
+        let name = match of {
+            Derived::CopiesOf => return self.spread(owner, keys, call).await,
+            of => of.name(),
+        };
+        let known = self.relations.holds.iter().find(|held| held.relation.name == name);
+        let held = known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))?;
+        self.align(held, (owner, keys), call).await
+    }
+}

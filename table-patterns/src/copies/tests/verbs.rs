@@ -1,0 +1,439 @@
+//! Tests of each write: its stored rows, its requests and its errors.
+
+use pollster::block_on;
+use table_core::Entity;
+use table_core::error::ErrorCode;
+use table_core::etag::IfMatch;
+
+use super::kit::{Company, Department, Employee, Manager, Project, ada, bob, project, sales};
+use crate::entities::Entities;
+use crate::faults::{Call, sendable};
+
+fn company() -> Company {
+    let company = Company::new();
+    block_on(company.employees.insert(&ada())).unwrap();
+    block_on(company.employees.insert(&bob())).unwrap();
+    company.store.heal();
+    company
+}
+
+fn read(company: &Company) -> Department {
+    block_on(company.departments.table().get(Department::key("Sales"))).unwrap().unwrap().into_value()
+}
+
+fn read_project(company: &Company, name: &str) -> Project {
+    block_on(company.projects.table().get(Project::key(name, 1))).unwrap().unwrap().into_value()
+}
+
+#[test]
+fn pat_den_1_one_point_query_returns_a_department_with_its_manager() {
+    let company = company();
+    // Copied properties that the program sets are overwritten with the values of the source.
+    let wrong = Department { manager_last_name: Some("Nobody".into()), ..sales(Some(223)) };
+    block_on(company.departments.insert(&wrong)).unwrap();
+    assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
+    company.store.heal();
+    let read = read(&company);
+    assert_eq!(company.store.calls(), [Call::Get]);
+    assert_eq!(
+        (read.manager_first_name.as_deref(), read.manager_last_name.as_deref()),
+        (Some("Ada"), Some("Lovelace"))
+    );
+    assert_eq!(read.manager_email.as_deref(), Some("ada@contoso.com"));
+    assert_eq!(company.pending(), 0, "nothing is to follow in one partition");
+    company.assert_agreement("inserted");
+}
+
+#[test]
+fn pat_den_2_in_one_partition_source_and_copy_change_in_one_transaction() {
+    let company = company();
+    block_on(company.departments.insert(&sales(Some(223)))).unwrap();
+    company.store.heal();
+    let change = |ada: &mut Employee| ada.last_name = "Byron".into();
+    let changed = block_on(company.employees.update(Employee::key("Sales", 223), change)).unwrap();
+    assert_eq!(company.store.calls(), [Call::Get, Call::Query, Call::Get, Call::Submit]);
+    assert_eq!((changed.last_name.as_str(), company.pending()), ("Byron", 0));
+    assert_eq!(read(&company).manager_last_name.as_deref(), Some("Byron"));
+    company.assert_agreement("changed");
+
+    // A change of other properties costs the same as without copies.
+    company.store.heal();
+    block_on(company.employees.update(Employee::key("Sales", 223), |ada| ada.age += 1)).unwrap();
+    assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
+}
+
+#[test]
+fn pat_den_2_cross_partition_copies_follow_by_the_outbox() {
+    let company = company();
+    for name in ["Engine", "Loom"] {
+        block_on(company.projects.insert(&project(name, Some(223)))).unwrap();
+        assert_eq!(read_project(&company, name).lead_name.as_deref(), Some("Lovelace"), "at once");
+    }
+    let change = |ada: &mut Employee| ada.last_name = "Byron".into();
+    block_on(company.employees.update(Employee::key("Sales", 223), change)).unwrap();
+    assert_eq!(company.pending(), 3, "of two holders and their source");
+    assert_eq!(read_project(&company, "Loom").lead_name.as_deref(), Some("Lovelace"), "not yet (PAT-EC-6)");
+    block_on(company.worker().run_until_idle()).unwrap();
+    assert_eq!(read_project(&company, "Loom").lead_name.as_deref(), Some("Byron"));
+    assert_eq!(company.pending(), 0);
+    company.assert_agreement("followed");
+}
+
+#[test]
+fn pat_den_3_a_change_finds_its_copies_by_one_range_of_its_partition() {
+    let company = company();
+    // Employees with RowKeys around that of the source.
+    for id in [22, 2230, 222, 224] {
+        block_on(company.employees.insert(&Employee { id, ..bob() })).unwrap();
+        block_on(company.projects.insert(&project(&format!("P{id}"), i32::try_from(id).ok()))).unwrap();
+    }
+    block_on(company.projects.insert(&project("Engine", Some(223)))).unwrap();
+    company.recover();
+    company.store.heal();
+    assert_eq!(block_on(company.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 1);
+    assert_eq!(company.store.calls(), [Call::Query, Call::Get, Call::Get, Call::Submit]);
+}
+
+#[test]
+fn pat_den_2_a_changed_or_removed_reference_updates_the_copy() {
+    let company = company();
+    block_on(company.departments.insert(&sales(Some(223)))).unwrap();
+    block_on(company.projects.insert(&project("Engine", Some(223)))).unwrap();
+    let key = || Department::key("Sales");
+    let changed = block_on(company.departments.update(key(), |sales| sales.manager_id = Some(9))).unwrap();
+    assert_eq!(changed.manager_first_name.as_deref(), Some("Bob"));
+    let engine = || Project::key("Engine", 1);
+    let changed = block_on(company.projects.update(engine(), |engine| engine.lead = Some(9))).unwrap();
+    assert_eq!(changed.lead_name.as_deref(), Some("Kahn"));
+    block_on(company.worker().run_until_idle()).unwrap();
+    company.assert_agreement("another");
+    // A change of the former source no longer affects the holder.
+    let change = |ada: &mut Employee| ada.last_name = "Byron".into();
+    block_on(company.employees.update(Employee::key("Sales", 223), change)).unwrap();
+    assert_eq!(company.pending(), 0);
+
+    block_on(company.departments.update(key(), Manager::none)).unwrap();
+    block_on(company.projects.update(engine(), |engine| engine.lead = None)).unwrap();
+    assert_eq!(read(&company).manager_id, None);
+    let read = read_project(&company, "Engine");
+    assert_eq!(read.lead_name.as_deref(), Some("Kahn"), "what was copied is the program's to keep");
+    block_on(company.projects.update(engine(), |engine| engine.lead_name = None)).unwrap();
+    block_on(company.worker().run_until_idle()).unwrap();
+    company.assert_agreement("none");
+    assert!(company.references().is_empty());
+}
+
+impl Manager {
+    fn none(sales: &mut Department) {
+        <Self as crate::copies::CopyRelation>::clear(sales);
+    }
+}
+
+#[test]
+fn pat_den_2_a_referenced_source_is_not_deleted_if_declared() {
+    let company = company();
+    block_on(company.departments.insert(&sales(Some(223)))).unwrap();
+    let error = block_on(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-DEN-2")));
+    assert!(error.to_string().contains("(PartitionKey='Sales',RowKey='Department')"), "{error}");
+    block_on(company.departments.update(Department::key("Sales"), Manager::none)).unwrap();
+    block_on(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap();
+    assert_eq!(company.pending(), 0);
+    assert_eq!(company.employees(), [bob()]);
+
+    // After the holder is deleted, the source can be deleted.
+    block_on(company.departments.update(Department::key("Sales"), |sales| sales.manager_id = Some(9)))
+        .unwrap();
+    block_on(company.departments.delete(Department::key("Sales"), IfMatch::Any)).unwrap();
+    assert!(company.references().is_empty());
+    block_on(company.employees.delete(Employee::key("Sales", 9), IfMatch::Any)).unwrap();
+    company.assert_agreement("empty");
+}
+
+#[test]
+fn pat_den_2_holders_clear_a_deleted_source_if_declared() {
+    let company = company();
+    let both = Project { deputy: Some(223), ..project("Engine", Some(223)) };
+    block_on(company.projects.insert(&both)).unwrap();
+    block_on(company.projects.insert(&Project { deputy: Some(9), ..project("Loom", Some(223)) })).unwrap();
+    block_on(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any)).unwrap();
+    assert_eq!(company.pending(), 3, "of two holders and their source");
+    block_on(company.worker().run_until_idle()).unwrap();
+    assert_eq!(read_project(&company, "Engine"), project("Engine", None));
+    assert_eq!(read_project(&company, "Loom").deputy_name.as_deref(), Some("Kahn"));
+    company.assert_agreement("cleared");
+}
+
+#[test]
+fn pat_den_2_a_reference_to_a_missing_source_is_refused() {
+    let company = company();
+    for outcome in [
+        block_on(company.departments.insert(&sales(Some(1)))).map(drop),
+        block_on(company.projects.insert(&project("Engine", Some(1)))).map(drop),
+    ] {
+        let error = outcome.unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::ResourceNotFound, Some("PAT-DEN-2")));
+        assert_eq!(error.key(), Some(("Sales", "000001")));
+    }
+    assert!(company.departments().is_empty() && company.projects().is_empty());
+    assert!(company.references().is_empty());
+}
+
+#[test]
+fn invalid_input_is_refused_and_nothing_is_partially_written() {
+    let company = company();
+    block_on(company.departments.insert(&sales(Some(223)))).unwrap();
+    let before = company.rows("Company");
+    let key = || Employee::key("Sales", 223);
+    let error = block_on(company.employees.update(key(), |ada| ada.id = 7)).unwrap_err();
+    assert_eq!(error.rule(), Some("UPD-6"));
+    let error = block_on(company.departments.update(Department::key("Sales"), |sales| {
+        sales.department = "Marketing".into();
+    }));
+    assert_eq!(error.unwrap_err().rule(), Some("UPD-6"));
+    assert!(
+        block_on(company.employees.update(Employee::key("Sales", 5), drop_it)).unwrap_err().is_not_found()
+    );
+    assert!(block_on(company.departments.insert(&sales(None))).unwrap_err().is_already_exists());
+    assert!(
+        block_on(company.projects.delete(Project::key("None", 1), IfMatch::Any)).unwrap_err().is_not_found()
+    );
+    // A program that does not declare this relation must not leave copies stale.
+    let older = Entities::<older::Employee, _, _>::from(company.outbox.clone());
+    let key = older::Employee::key("Sales", 223);
+    let error = block_on(older.update(key, |ada| ada.last_name = "Byron".into())).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Unsupported);
+    assert!(error.to_string().contains("`manager`"), "{error}");
+    assert_eq!(company.rows("Company"), before);
+    assert_eq!(company.pending(), 0);
+}
+
+fn drop_it(_: &mut Employee) {}
+
+/// The program as it was before departments contained the names of their managers.
+mod older {
+    use table_core::Entity;
+    use table_core::selection::{Point, Selection};
+
+    use crate::copies::CopyRelation;
+
+    #[derive(Entity, Debug)]
+    #[entity(table = "Company", copied_by(Lead))]
+    #[partition_key(department)]
+    #[row_key(id)]
+    pub(super) struct Employee {
+        department: String,
+        #[digits(6)]
+        id: u32,
+        pub(super) last_name: String,
+    }
+
+    #[derive(Entity)]
+    #[entity(table = "Projects", copies_from(Lead))]
+    #[partition_key(name)]
+    #[row_key(part)]
+    struct Project {
+        name: String,
+        part: u16,
+        lead: Option<i32>,
+        lead_name: Option<String>,
+    }
+
+    struct Lead;
+
+    impl CopyRelation for Lead {
+        type Source = Employee;
+        type Holder = Project;
+        type Copied = String;
+        const NAME: &'static str = "lead";
+
+        fn reference(project: &Project) -> Option<Selection<Employee, Point>> {
+            Some(Employee::key("Sales", u32::try_from(project.lead?).ok()?))
+        }
+        fn copied(lead: &Employee) -> String {
+            lead.last_name.clone()
+        }
+        fn set(project: &mut Project, name: String) {
+            project.lead_name = Some(name);
+        }
+        fn clear(project: &mut Project) {
+            (project.lead, project.lead_name) = (None, None);
+        }
+    }
+}
+
+/// Departments whose `RowKey`s leave no room for references.
+#[test]
+fn key_8_a_source_that_leaves_no_space_for_reference_keys_is_refused() {
+    use table_core::selection::{Point, Selection};
+
+    #[derive(Entity)]
+    #[entity(table = "Company", copied_by(Words))]
+    #[partition_key(department)]
+    #[row_key(name)]
+    struct Wordy {
+        department: String,
+        name: String,
+    }
+    #[derive(Entity)]
+    #[entity(table = "Projects", copies_from(Words))]
+    #[partition_key(name)]
+    #[row_key("wordy")]
+    struct Holder {
+        name: String,
+        source: String,
+    }
+    struct Words;
+    impl crate::copies::CopyRelation for Words {
+        type Source = Wordy;
+        type Holder = Holder;
+        type Copied = ();
+        const NAME: &'static str = "words";
+        fn reference(holder: &Holder) -> Option<Selection<Wordy, Point>> {
+            Some(Wordy::key("Sales", &holder.source))
+        }
+        fn copied(_: &Wordy) {}
+        fn set(_: &mut Holder, (): ()) {}
+        fn clear(_: &mut Holder) {}
+    }
+    let company = company();
+    let sources = Entities::<Wordy, _, _>::from(company.outbox.clone());
+    let holders = Entities::<Holder, _, _>::from(company.outbox.clone());
+    for (length, fits) in [(473, true), (474, false)] {
+        let name = "x".repeat(length);
+        block_on(sources.insert(&Wordy { department: "Sales".into(), name: name.clone() })).unwrap();
+        let outcome = block_on(holders.insert(&Holder { name: length.to_string(), source: name }));
+        assert_eq!(
+            outcome.map(drop).map_err(|error| error.rule()),
+            if fits { Ok(()) } else { Err(Some("KEY-8")) }
+        );
+    }
+}
+
+#[test]
+fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
+    let company = company();
+    // 250 holders in three partitions.
+    for part in 0..250 {
+        let name = ["Engine", "Loom", "Mill"][usize::from(part) % 3];
+        block_on(company.projects.insert(&Project { part, ..project(name, Some(223)) })).unwrap();
+    }
+    company.recover();
+    let change = |ada: &mut Employee| ada.last_name = "Byron".into();
+    block_on(company.employees.update(Employee::key("Sales", 223), change)).unwrap();
+    assert_eq!(company.pending(), 1);
+    company.store.heal();
+    assert_eq!(block_on(company.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
+    let submits = company.store.calls().iter().filter(|call| **call == Call::Submit).count();
+    assert_eq!(submits, 3, "84, 83 and 83 in a transaction each");
+    company.recover();
+    company.assert_agreement("batches");
+
+    // Pages of seven. One reference is removed, and one holder changes between read and write.
+    let pages = Company::on(company.engine.clone(), |store| store.pages_of(7));
+    assert_eq!(block_on(pages.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
+    let mut rival = Some(company.again());
+    company.store.script(move |call, _| match (call, rival.take()) {
+        (Call::Submit, Some(rival)) => crate::faults::Fault::Meanwhile(Box::new(move || {
+            let key = Project::key("Engine", 0);
+            block_on(rival.projects.update(key, |project| project.deputy = Some(9))).unwrap();
+        })),
+        (_, still) => {
+            rival = still;
+            crate::faults::Fault::None
+        }
+    });
+    assert_eq!(block_on(company.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
+    company.store.heal();
+    company.recover();
+    company.assert_agreement("one between");
+}
+
+/// The partition of the source contains more holders than fit into its transaction, so the outbox updates them.
+#[test]
+fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
+    use table_core::selection::{Point, Selection};
+
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Company", copied_by(Owner))]
+    #[partition_key(department)]
+    #[row_key("owner_", id)]
+    struct Person {
+        department: String,
+        #[digits(3)]
+        id: u32,
+        first_name: String,
+    }
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Company", copies_from(Owner))]
+    #[partition_key(department)]
+    #[row_key("desk_", number)]
+    struct Desk {
+        department: String,
+        #[digits(4)]
+        number: u16,
+        owner: i32,
+        owner_name: String,
+    }
+    struct Owner;
+    impl crate::copies::CopyRelation for Owner {
+        type Source = Person;
+        type Holder = Desk;
+        type Copied = String;
+        const NAME: &'static str = "owner";
+        fn reference(desk: &Desk) -> Option<Selection<Person, Point>> {
+            Some(Person::key(&desk.department, u32::try_from(desk.owner).ok()?))
+        }
+        fn copied(owner: &Person) -> String {
+            owner.first_name.clone()
+        }
+        fn set(desk: &mut Desk, name: String) {
+            desk.owner_name = name;
+        }
+        fn clear(desk: &mut Desk) {
+            desk.owner = -1;
+        }
+    }
+    let company = company();
+    let employees = Entities::<Person, _, _>::from(company.outbox.clone());
+    let ada = Person { department: "Sales".into(), id: 223, first_name: "Ada".into() };
+    block_on(employees.insert(&ada)).unwrap();
+    let desks = Entities::<Desk, _, _>::from(company.outbox.clone());
+    let worker = || {
+        crate::work::Worker::new(company.outbox.clone())
+            .with_index_handler(&employees)
+            .with_index_handler(&desks)
+    };
+    let insert = |number| {
+        let desk = Desk { department: "Sales".into(), number, owner: 223, owner_name: String::new() };
+        block_on(desks.insert(&desk)).unwrap();
+    };
+    let rename = |to: &str| {
+        let rename = |ada: &mut Person| ada.first_name = to.into();
+        block_on(employees.update(Person::key("Sales", 223), rename)).unwrap();
+        company.pending()
+    };
+    let names = || {
+        let range = block_on(desks.table().query(Desk::rows("Sales")).collect()).unwrap();
+        range.into_iter().map(|desk| desk.owner_name).collect::<std::collections::BTreeSet<_>>()
+    };
+    (0..99).for_each(insert);
+    assert_eq!(rename("Augusta"), 0, "all in its transaction");
+    assert_eq!(names(), ["Augusta".to_owned()].into());
+    (99..130).for_each(insert);
+    assert_eq!(rename("Ada"), 1);
+    block_on(worker().run_until_idle()).unwrap();
+    assert_eq!(names(), ["Ada".to_owned()].into());
+    assert_eq!(company.pending(), 0);
+}
+
+#[test]
+fn futures_are_send() {
+    let company = company();
+    block_on(sendable(company.departments.insert(&sales(Some(223))))).unwrap();
+    block_on(sendable(company.employees.update(Employee::key("Sales", 223), drop_it))).unwrap();
+    block_on(sendable(company.employees.settle_copies(Employee::key("Sales", 223)))).unwrap();
+    block_on(sendable(company.departments.settle_copies(Department::key("Sales")))).unwrap();
+    block_on(sendable(company.departments.delete(Department::key("Sales"), IfMatch::Any))).unwrap();
+    block_on(sendable(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any))).unwrap();
+}
