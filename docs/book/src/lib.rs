@@ -16,6 +16,8 @@ mod crates;
 #[cfg(test)]
 mod expansion;
 #[cfg(test)]
+mod forms;
+#[cfg(test)]
 mod guarantees;
 #[cfg(test)]
 mod limits;
