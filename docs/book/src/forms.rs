@@ -54,7 +54,10 @@ fn the_page_of_keys_states_the_stored_forms() {
             row_key!(at: DateTime<Utc> = at, pattern("yyyy-MM-ddTHH:mm", at)),
         ),
         ("| since 1970 |", row_key!(at: DateTime<Utc> = millis, unix(millis, at))),
-        ("`inverted(", row_key!(at: DateTime<Utc> = millis, inverted(9223372036854775807, unix(millis, at)))),
+        (
+            "`inverted(",
+            row_key!(at: DateTime<Utc> = millis, inverted(9_223_372_036_854_775_807, unix(millis, at))),
+        ),
         (
             "`desc(pattern(\"yyyyMMdd\", day))`",
             row_key!(day: NaiveDate = day, desc(pattern("yyyyMMdd", day))),

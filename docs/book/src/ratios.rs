@@ -35,7 +35,7 @@ fn last<'a>(entries: &'a [Value], work: &str, peer: &str) -> &'a Value {
             && name
                 .is_some_and(|figure| figure.trim_start().starts_with(|first: char| first.is_ascii_digit()))
     };
-    entries.iter().filter(is_of).next_back().unwrap_or_else(|| panic!("no record of {work}, {peer}"))
+    entries.iter().rfind(is_of).unwrap_or_else(|| panic!("no record of {work}, {peer}"))
 }
 
 #[test]

@@ -20,7 +20,7 @@ struct Note {
 #[entity(table = "Notes")]
 #[partition_key(owner)]
 #[row_key(id)]
-struct Title {
+struct Heading {
     owner: String,
     #[digits(4)]
     id: u16,
@@ -70,10 +70,10 @@ async fn check_requests() -> Result<()> {
 async fn check_properties() -> Result<()> {
     let store = Engine::in_memory();
     let notes = store.table::<Note>().create_if_missing().await?;
-    let titles = store.table::<Title>();
+    let titles = store.table::<Heading>();
     for change in [Some("Tea".to_owned()), None] {
         notes.insert_or_replace(&note()).await?;
-        titles.update(Title::key("ada", 1), |title| title.title.clone_from(&change)).await?;
+        titles.update(Heading::key("ada", 1), |title| title.title.clone_from(&change)).await?;
         let stored = store.table::<Stored>().get(Stored::key("ada", 1)).await?.expect("inserted above");
         assert_eq!((stored.title.as_ref(), stored.text.as_deref()), (change.as_ref(), Some("green")));
     }

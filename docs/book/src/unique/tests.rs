@@ -117,7 +117,7 @@ impl<'a, T> Program<'a, T> {
     }
 }
 
-/// A sequence of random numbers that a seed determines (SplitMix64).
+/// A sequence of random numbers that a seed determines (`SplitMix64`).
 struct Random(u64);
 
 impl Random {
