@@ -21,6 +21,9 @@ pub struct Entry {
     pub commit: String,
     /// The number of cores and the model of the processor.
     pub machine: String,
+    /// The number of entities in the table that the row reads; `None` if it reads another one, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entities: Option<u32>,
     /// The measured work, as the table of the run names it.
     pub work: String,
     /// The figure of this project, with its spread.
@@ -56,13 +59,14 @@ impl Run {
     /// Returns the entry of a row.
     #[must_use]
     pub fn entry(&self, row: &Line) -> Entry {
-        let (Self { date, commit, machine }, Line { work, ours, peer, ratio, target }) =
+        let (Self { date, commit, machine }, Line { entities, work, ours, peer, ratio, target }) =
             (self.clone(), row.clone());
         let (passed, target) = (target.holds(ratio), target.to_string());
         Entry {
             date,
             commit,
             machine,
+            entities,
             work,
             ours,
             peer,
@@ -141,17 +145,20 @@ mod tests {
         let file = folder.join("records").join("ratios.jsonl");
         let run =
             Run { date: "2026-11-26".into(), commit: "0123456789+".into(), machine: "2 cores, x".into() };
-        let row = |ratio| Line {
+        let row = |entities, ratio| Line {
+            entities,
             work: "page".into(),
             ours: "1.00k/s (1.00k–1.00k)".into(),
             peer: "redb 2.00k/s (2.00k–2.00k)".into(),
             ratio,
             target: Target::AtLeast(0.5),
         };
-        let entries = [0.5, 0.49, f64::NAN].map(|ratio| run.entry(&row(ratio)));
+        let rows = [(Some(1_000_000), 0.5), (None, 0.49), (None, f64::NAN)];
+        let entries = rows.map(|(entities, ratio)| run.entry(&row(entities, ratio)));
         append(&file, &entries[..1]).unwrap();
         append(&file, &entries[1..]).unwrap();
         assert_eq!(read(&file).unwrap(), entries);
+        assert_eq!(entries[0].entities, Some(1_000_000));
         assert_eq!(entries.map(|entry| entry.passed), [true, false, false]);
     }
 }

@@ -43,6 +43,8 @@ impl fmt::Display for Target {
 /// One row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
+    /// The number of entities in the table that the rows read; `None` if they read another one.
+    pub entities: Option<u32>,
     /// The measured work.
     pub work: String,
     /// The figure of this project, with its spread.
@@ -58,11 +60,17 @@ pub struct Line {
 /// The ratios of a run, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
+    entities: Option<u32>,
     lines: Vec<Line>,
     notes: Vec<String>,
 }
 
 impl Report {
+    /// Sets the number of entities in the table that the next rows read.
+    pub const fn set_entities(&mut self, entities: u32) {
+        self.entities = Some(entities);
+    }
+
     /// Adds the engine's rate compared with each peer's. A missing figure fails.
     pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(rate, work, figures, targets);
@@ -115,7 +123,7 @@ impl Report {
 
     /// Adds a ratio of two figures that are not rates.
     pub fn line(&mut self, work: &str, ours: String, peer: String, ratio: f64, target: Target) {
-        let line = Line { work: work.to_owned(), ours, peer, ratio, target };
+        let line = Line { entities: self.entities, work: work.to_owned(), ours, peer, ratio, target };
         eprintln!("{line}");
         self.lines.push(line);
     }
@@ -142,7 +150,7 @@ impl Report {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { work, ours, peer, ratio, target } = self;
+        let Self { entities: _, work, ours, peer, ratio, target } = self;
         let verdict = match target {
             Target::Shown => "",
             _ if target.holds(*ratio) => "pass",

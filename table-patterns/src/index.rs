@@ -54,7 +54,7 @@
 //! |---|---|---|
 //! | insert | 1; a get for each list in the partition | 1, 1 per copy, 1 per list, 1 for the record of remote changes |
 //! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, 1 or 2 per copy that changes, the same for lists |
-//! | update of an entity read before | 1, and a get for each list that changes | the same |
+//! | update of an entity read before | 1, or 2 if a property is removed, and a get for each list that changes | the same |
 //! | get through an index | 1 | |
 //! | lookup through a list | 1 and 1 for each member (PAT-IX-3), optionally [by pages](crate::Entities::get_page_by_index); 1 for its blob | |
 //! | change of a list in a blob | 1 get and 1 put of the blob in addition | the same |

@@ -62,6 +62,7 @@ fn run() -> Outcome<usize> {
 fn measure_engine(options: &Options, report: &mut Report) -> Outcome<()> {
     if ROWS.iter().any(|(name, _)| options.wants(name)) {
         let stage = Stage::set(options.clone())?;
+        report.set_entities(options.entities);
         for (_, measure) in ROWS.iter().filter(|(name, _)| options.wants(name)) {
             settle()?;
             measure(&stage, report)?;
@@ -69,6 +70,7 @@ fn measure_engine(options: &Options, report: &mut Report) -> Outcome<()> {
     }
     if options.full {
         let large = Large::set(options)?;
+        report.set_entities(large.entities);
         for (_, measure) in LARGE_ROWS.iter().filter(|(name, _)| options.wants(name)) {
             settle()?;
             measure(&large, report)?;

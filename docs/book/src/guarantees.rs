@@ -57,6 +57,7 @@ fn each_promise_names_its_tests() {
         "table-store/src",
         "table-engine/src",
         "table-patterns/src",
+        "table-azure/src",
         "tests/tests",
         "tests/src/suite",
         "docs/book/src",

@@ -16,6 +16,8 @@ mod crates;
 #[cfg(test)]
 mod expansion;
 #[cfg(test)]
+mod forms;
+#[cfg(test)]
 mod guarantees;
 #[cfg(test)]
 mod limits;
@@ -28,9 +30,16 @@ mod passed_on;
 #[cfg(test)]
 mod pictures;
 #[cfg(test)]
+mod ratios;
+#[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod targets;
+// The sample of `unique.md` with its tests.
+#[cfg(test)]
+mod unique;
+#[cfg(test)]
+mod updates;
 
 /// Chapters as documentation tests.
 #[cfg(doctest)]
@@ -75,7 +84,6 @@ mod chapters {
         tenants "tenants.md"
         testing "testing.md"
         tool "tool.md"
-        unique "unique.md"
         values "values.md"
         which_pattern "which-pattern.md"
         writing "writing.md"

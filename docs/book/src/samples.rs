@@ -25,7 +25,8 @@ const PACKAGES: [&str; 12] = [
 ];
 
 /// Pages whose samples are compiled in other packages, each with the files that contain the same code, in order.
-const ELSEWHERE: [(&str, &[&str]); 2] = [
+const ELSEWHERE: [(&str, &[&str]); 3] = [
+    ("book/unique.md", &["docs/book/src/unique.rs"]),
     ("book/web.md", &["examples/web/src/main.rs"]),
     (
         "book/tutorial.md",

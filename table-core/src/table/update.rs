@@ -35,11 +35,12 @@ use crate::table::{Table, request};
 /// struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
 ///
 /// let from: UpdateFrom<Employee> = Employee::key("Sales", 223).into();
-/// assert!(matches!(from, UpdateFrom::Key(_))); // one more request than from an entity that was read
+/// assert!(matches!(from, UpdateFrom::Key(_))); // the update reads the entity first
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity that has been read. Saves a request if no other writer has changed it since.
+    /// An entity that has been read. Saves a request if no other writer has changed it since, unless the change removes a property: the row is then
+    /// read, because a removal replaces it.
     Read(Versioned<E>),
     /// The key of an entity to read.
     Key(Selection<E, Point>),
@@ -91,8 +92,8 @@ pub trait IntoUpdateFrom<E>: Into<UpdateFrom<E>> {}
 impl<E, T: Into<UpdateFrom<E>>> IntoUpdateFrom<E> for T {}
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Changes an entity: reads it, calls `change`, and writes it back if no other writer has changed it in between; otherwise, the update is
-    /// repeated (CON-3).
+    /// Changes an entity: reads it, calls `change`, and merges the result if no other writer has changed the entity in between; otherwise, the update
+    /// is repeated (CON-3). If `change` removes a property, the row is replaced.
     ///
     /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).
     /// - Properties that `E` does not declare are kept; a field set to `None` is removed.

@@ -16,7 +16,7 @@ use crate::entities::write::undecided;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, it reads the
-    /// entity again and repeats (CON-3). Passing an entity that was already read saves the first read.
+    /// entity again and repeats (CON-3). Passing an entity that was already read saves the first read, unless `change` removes a property.
     ///
     /// - `change` may run several times, each time on the stored version. It must not change the key (UPD-6).
     /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
