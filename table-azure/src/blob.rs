@@ -86,15 +86,16 @@ impl AzureBlobs {
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
-    /// (BLB-1).
+    /// (BLB-1). `EntityAlreadyExists` for another conflict, such as a container of this name that is being deleted. An ambiguous error if a response was
+    /// lost or is not from the service.
     pub async fn create_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("create container", Method::PUT, format!("/{}", encode(name)));
-        let request = request.query("restype", "container");
+        let request = request.query("restype", "container").acknowledged_by(&[201]);
         let pipeline = self.0.pipeline.clone();
         let work = async move {
             match pipeline.send(&request).await {
                 Ok(_) => Ok(true),
-                Err(failure) if failure.status == Some(409) => Ok(false),
+                Err(failure) if failure.is_refused_with("ContainerAlreadyExists") => Ok(false),
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
@@ -109,12 +110,12 @@ impl AzureBlobs {
     /// (BLB-1).
     pub async fn delete_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("delete container", Method::DELETE, format!("/{}", encode(name)));
-        let request = request.query("restype", "container");
+        let request = request.query("restype", "container").acknowledged_by(&[202]);
         let pipeline = self.0.pipeline.clone();
         let work = async move {
             match pipeline.send(&request).await {
                 Ok(_) => Ok(true),
-                Err(failure) if failure.status == Some(404) => Ok(false),
+                Err(failure) if failure.is_refused_with("ContainerNotFound") => Ok(false),
                 Err(failure) => Err(failure.into_error(false)),
             }
         };

@@ -1,12 +1,13 @@
 //! Classification of a failed attempt: possible application, retry, error.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use table_core::{Error, ErrorCode};
 use table_wire::ErrorBody;
 
-use crate::failure::{ServiceError, error_code};
+use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
@@ -48,6 +49,19 @@ impl Failure {
         }
     }
 
+    /// Creates the failure for a success that is not from the service, such as the page of a portal. A gateway may have forwarded the request.
+    pub(crate) fn of_page(operation: &str, status: u16) -> Self {
+        let fault = AnswerFault::Status { operation: operation.to_owned(), status };
+        Self {
+            error: Error::of(fault),
+            status: Some(status),
+            known: false,
+            transient: false,
+            into_ambiguous: true,
+            after: None,
+        }
+    }
+
     /// Creates the failure for a missing response.
     pub(crate) fn of_transport(operation: &'static str, error: TransportError, reads: bool) -> Self {
         let (transient, sent) = (error.is_transient(), error.sent);
@@ -67,6 +81,12 @@ impl Failure {
     pub(crate) fn of_error(error: Error) -> Self {
         let (status, known, transient, into_ambiguous) = (None, false, false, false);
         Self { error, status, known, transient, into_ambiguous, after: None }
+    }
+
+    /// Returns `true` if the service refused the request with this code.
+    pub(crate) fn is_refused_with(&self, code: &str) -> bool {
+        let service = self.error.source().and_then(|source| source.downcast_ref::<ServiceError>());
+        self.known && service.and_then(ServiceError::code) == Some(code)
     }
 
     /// Returns the error. A write that may have been applied becomes ambiguous, whatever the last response was (CON-11).
