@@ -16,7 +16,7 @@ use crate::store::{Location, Purpose, Store};
 /// The format in which a backup stores a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
-    /// The rows of each table, and the changes between generations. Works for any store.
+    /// The rows of each table, and the changes between generations. Works for every store that returns rows in key order.
     Rows,
     /// A consistent snapshot of the files of a folder. Works for the embedded engine.
     Files,
@@ -38,7 +38,7 @@ pub(super) struct Backup {
     /// The format of the backup [default: files for a folder, rows for any other store]
     #[arg(long, value_enum)]
     format: Option<Form>,
-    /// Read each table again until a pass finds no difference, so its backup is a snapshot
+    /// Read each table again, at most four times, until a pass finds no difference: then its backup is a snapshot
     #[arg(long)]
     settle: bool,
     /// The generations to keep, such as 7d,4w,12m: the newest one of each of 7 days, 4 weeks and 12 months [default: all]
