@@ -1,5 +1,6 @@
 //! Blobs of an account through the crate `object_store`, configured from the same connection string (BLB rules).
 
+use std::error::Error as _;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::auth::Scheme;
 use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
-use crate::http::{Pipeline, PipelineParts, Request, Runtime, Transport, encode};
+use crate::failure::ServiceError;
+use crate::http::{Failure, Pipeline, PipelineParts, Request, Runtime, Transport, encode};
 use crate::options::Options;
 
 const VERSION: &str = "2021-12-02";
@@ -95,7 +97,7 @@ impl AzureBlobs {
         let work = async move {
             match pipeline.send(&request).await {
                 Ok(_) => Ok(true),
-                Err(failure) if failure.is_refused_with("ContainerAlreadyExists") => Ok(false),
+                Err(failure) if is_refused_with(&failure, "ContainerAlreadyExists") => Ok(false),
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
@@ -115,7 +117,7 @@ impl AzureBlobs {
         let work = async move {
             match pipeline.send(&request).await {
                 Ok(_) => Ok(true),
-                Err(failure) if failure.is_refused_with("ContainerNotFound") => Ok(false),
+                Err(failure) if is_refused_with(&failure, "ContainerNotFound") => Ok(false),
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
@@ -168,6 +170,12 @@ impl AzureBlobs {
                 .with_rule("ACC-1")
         })
     }
+}
+
+/// Returns `true` if the service refused a request with this code.
+fn is_refused_with(failure: &Failure, code: &str) -> bool {
+    let service = failure.error.source().and_then(|source| source.downcast_ref::<ServiceError>());
+    failure.known && service.and_then(ServiceError::code) == Some(code)
 }
 
 /// A connector that returns the shared HTTP client, with the same TLS configuration as the other services.

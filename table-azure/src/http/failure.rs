@@ -1,6 +1,5 @@
 //! Classification of a failed attempt: possible application, retry, error.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -81,12 +80,6 @@ impl Failure {
     pub(crate) fn of_error(error: Error) -> Self {
         let (status, known, transient, into_ambiguous) = (None, false, false, false);
         Self { error, status, known, transient, into_ambiguous, after: None }
-    }
-
-    /// Returns `true` if the service refused the request with this code.
-    pub(crate) fn is_refused_with(&self, code: &str) -> bool {
-        let service = self.error.source().and_then(|source| source.downcast_ref::<ServiceError>());
-        self.known && service.and_then(ServiceError::code) == Some(code)
     }
 
     /// Returns the error. A write that may have been applied becomes ambiguous, whatever the last response was (CON-11).
