@@ -110,8 +110,10 @@ impl AzureQueues {
             .acknowledged_by(&[201])
             .body(XML, body(self.target(), queue, &put.text)?);
         let answer = self.send(queue, request).await?;
-        let put = read(queue, OPERATION, &answer, |record| lease(record, Some(&put.text)))?;
-        put.into_iter().next().ok_or_else(|| of_answer(queue, OPERATION))
+        // The message was put, even if its receipt cannot be read.
+        let put = read(queue, OPERATION, &answer, |record| lease(record, Some(&put.text)))
+            .and_then(|put| put.into_iter().next().ok_or_else(|| of_answer(queue, OPERATION)));
+        put.map_err(Error::into_ambiguous)
     }
 
     pub(super) async fn receive_messages(
@@ -160,7 +162,7 @@ impl AzureQueues {
         let receipt = answer.header("x-ms-popreceipt");
         let visible = parse_http_date(answer.header("x-ms-time-next-visible"));
         let Some(visible) = visible.filter(|_| !receipt.is_empty()) else {
-            return Err(of_answer(queue, OPERATION));
+            return Err(of_answer(queue, OPERATION).into_ambiguous());
         };
         let mut message = lease.message;
         message.text = text.unwrap_or(message.text);

@@ -124,7 +124,8 @@ async fn que_5_a_malformed_response_is_an_error_that_names_the_queue() {
     {
         let server = Server::start([answer(201, &[], body)]).await;
         let error = queues(&server).put(&work(), PutMessage::new("x")).await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::InternalError, Some("QUE-5")), "{body}");
+        let response = error.last_response().unwrap();
+        assert_eq!((response.code(), response.rule()), (ErrorCode::InternalError, Some("QUE-5")), "{body}");
         assert!(error.to_string().contains("queue `work`"), "{error}");
     }
 }
