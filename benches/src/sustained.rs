@@ -24,9 +24,9 @@ const ROWS: u32 = 10;
 /// The distribution of a transaction's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
-    /// In a single partition, as the engine requires.
+    /// All rows of a transaction are in one partition, as the engine requires.
     OfOnePartition,
-    /// Anywhere in the table.
+    /// The rows of a transaction are anywhere in the table.
     Anywhere,
 }
 

@@ -65,6 +65,7 @@ impl AzureTables {
 
     async fn set_policies(&self, table: &TableName, body: String) -> Result<()> {
         let request = Request::new("set table policies", Method::PUT, format!("/{table}"))
+            .acknowledged_by(&[204])
             .fixed("accept", "application/xml")
             .query("comp", "acl")
             .body("application/xml", body);

@@ -1,5 +1,6 @@
 //! Blobs of an account through the crate `object_store`, configured from the same connection string (BLB rules).
 
+use std::error::Error as _;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::auth::Scheme;
 use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
-use crate::http::{Pipeline, PipelineParts, Request, Runtime, Transport, encode};
+use crate::failure::ServiceError;
+use crate::http::{Failure, Pipeline, PipelineParts, Request, Runtime, Transport, encode};
 use crate::options::Options;
 
 const VERSION: &str = "2021-12-02";
@@ -86,15 +88,16 @@ impl AzureBlobs {
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
-    /// (BLB-1).
+    /// (BLB-1). `EntityAlreadyExists` for another conflict, such as a container of this name that is being deleted. An ambiguous error if a response was
+    /// lost or is not from the service.
     pub async fn create_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("create container", Method::PUT, format!("/{}", encode(name)));
-        let request = request.query("restype", "container");
+        let request = request.query("restype", "container").acknowledged_by(&[201]);
         let pipeline = self.0.pipeline.clone();
         let work = async move {
             match pipeline.send(&request).await {
                 Ok(_) => Ok(true),
-                Err(failure) if failure.status == Some(409) => Ok(false),
+                Err(failure) if is_refused_with(&failure, "ContainerAlreadyExists") => Ok(false),
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
@@ -109,12 +112,12 @@ impl AzureBlobs {
     /// (BLB-1).
     pub async fn delete_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("delete container", Method::DELETE, format!("/{}", encode(name)));
-        let request = request.query("restype", "container");
+        let request = request.query("restype", "container").acknowledged_by(&[202]);
         let pipeline = self.0.pipeline.clone();
         let work = async move {
             match pipeline.send(&request).await {
                 Ok(_) => Ok(true),
-                Err(failure) if failure.status == Some(404) => Ok(false),
+                Err(failure) if is_refused_with(&failure, "ContainerNotFound") => Ok(false),
                 Err(failure) => Err(failure.into_error(false)),
             }
         };
@@ -167,6 +170,12 @@ impl AzureBlobs {
                 .with_rule("ACC-1")
         })
     }
+}
+
+/// Returns `true` if the service refused a request with this code.
+fn is_refused_with(failure: &Failure, code: &str) -> bool {
+    let service = failure.error.source().and_then(|source| source.downcast_ref::<ServiceError>());
+    failure.known && service.and_then(ServiceError::code) == Some(code)
 }
 
 /// A connector that returns the shared HTTP client, with the same TLS configuration as the other services.

@@ -1,7 +1,8 @@
 //! Azure Table Storage, Cosmos DB for Table and Azurite as backends of `table-core`.
 //!
 //! [`AzureTables`] implements [`TableStore`](table_core::TableStore) and [`AzureQueues`] implements [`QueueStore`](table_core::QueueStore)
-//! over the REST protocol of the services. A program written for the embedded engine runs on an account without changes.
+//! over the REST protocol of the services. A program that takes its store as a parameter runs on the embedded engine and on an account;
+//! `docs/book/azure.md` lists the differences.
 //!
 //! | purpose | items |
 //! | --- | --- |

@@ -29,7 +29,7 @@ pub struct RetryPolicy {
     pub max_retries: u32,
     /// The delay before the first retry. Each further delay is twice as long, with a jitter of a fifth (RTY-2).
     pub initial_delay: Duration,
-    /// The maximum delay. A longer delay requested by the service takes precedence (RTY-3).
+    /// The maximum delay before the jitter of a fifth. A longer delay requested by the service takes precedence (RTY-3).
     pub max_delay: Duration,
     /// The time limit of one attempt. The limit of the service is 30 s (REQ-6).
     pub attempt_timeout: Duration,

@@ -89,6 +89,7 @@ impl AzureTables {
     /// Any error from the service, for example for more than five CORS rules.
     pub async fn set_service_properties(&self, properties: &ServiceProperties) -> Result<()> {
         let request = of_service("set service properties", Method::PUT, "properties")
+            .acknowledged_by(&[202])
             .body("application/xml", properties.to_xml());
         self.run(|client| async move {
             let sent = client.pipeline().send(&request).await;

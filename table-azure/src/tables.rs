@@ -24,6 +24,7 @@ impl AzureTables {
         table.require_creatable()?;
         let body = format!("{{\"TableName\":\"{table}\"}}");
         let request = Request::new("create table", Method::POST, "/Tables")
+            .acknowledged_by(&[201, 204])
             .fixed("accept", JSON)
             .fixed("prefer", "return-no-content")
             .fixed("dataserviceversion", "3.0")
@@ -45,6 +46,7 @@ impl AzureTables {
     /// Deletes a table.
     pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
         let request = Request::new("delete table", Method::DELETE, format!("/Tables('{table}')"))
+            .acknowledged_by(&[204])
             .fixed("accept", JSON)
             .fixed("dataserviceversion", "3.0");
         let sent = self.pipeline().send(&request).await;

@@ -1,5 +1,7 @@
 //! Tests of the client against a scripted server. They check the requests on the wire without a service.
 
+#[cfg(feature = "blobs")]
+mod blobs;
 mod bounds;
 mod credentials;
 mod deviations;

@@ -10,7 +10,6 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::client::AzureTables;
-use crate::failure::AnswerFault;
 use crate::http::{Answer, Failure, Request};
 use crate::operation_id;
 
@@ -96,12 +95,8 @@ impl AzureTables {
     }
 
     async fn write_one(&self, request: &Request, by: Instant) -> Result<Committed, Unacknowledged> {
-        match self.pipeline().send_by(request, by).await {
-            Ok(answer) if matches!(answer.status, 201 | 204) => Ok(vec![etag_of(&answer)]),
-            // An unexpected success status, for example a page of a proxy. The outcome is unknown.
-            Ok(answer) => Err(Unacknowledged::unreadable(request.operation, answer.status)),
-            Err(failure) => Err(Unacknowledged::of(failure)),
-        }
+        let answer = self.pipeline().send_by(request, by).await.map_err(Unacknowledged::of)?;
+        Ok(vec![etag_of(&answer)])
     }
 }
 
@@ -117,11 +112,6 @@ pub(crate) struct Unacknowledged {
 impl Unacknowledged {
     pub(crate) fn of(failure: Failure) -> Self {
         Self { into_ambiguous: failure.into_ambiguous, error: failure.error }
-    }
-
-    fn unreadable(operation: &str, status: u16) -> Self {
-        let fault = AnswerFault::Status { operation: operation.to_owned(), status };
-        Self { error: Error::of(fault), into_ambiguous: true }
     }
 
     pub(crate) fn map(self, change: impl FnOnce(Error) -> Error) -> Self {

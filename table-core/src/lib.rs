@@ -55,6 +55,7 @@
 //! | `embedded` | yes | [`Engine`]: tables and queues in a folder or in memory |
 //! | `derive` | yes | `#[derive(Entity)]`, `EntitySet`, `EntityGroup`, `KeyPart`, `Projection`, and `access_patterns!` |
 //! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as key parts |
+//! | `rust_decimal` | no | `rust_decimal::Decimal` as a property |
 //!
 //! Indexes, copies, feeds and other patterns are in the package `table-patterns`, the client for Azure Table Storage and compatible services in
 //! `table-azure`.

@@ -2,8 +2,8 @@
 //!
 //! A table is a container and an entity is an item. The levels of a partition key ([`table_core::schema`] describes their declaration) are the paths
 //! `/l1`, `/l2` and `/l3` of the container. A query such as `Event::within("contoso")` therefore uses only the physical partitions of contoso.
-//! Programs run unchanged. Differences from other stores are expressed as [capabilities](table_core::store::Capabilities), which are checked before a
-//! request is sent.
+//! Programs that take their store as a parameter run on it unchanged, except for the differences below. Most of these are expressed as
+//! [capabilities](table_core::store::Capabilities), which are checked before a request is sent.
 //!
 //! ```no_run
 //! use table_core::{Entity, TableStoreExt};
@@ -31,7 +31,7 @@
 //! | order | within one partition key by RowKey; over several keys, only each page is in key order |
 //! | Timestamp | whole seconds |
 //! | `ETag` | another format |
-//! | writes | at most once: unconditional changes and merges read the entity first and are conditional on its `ETag` ([`Options::at_most_once_writes`]) |
+//! | writes | at most once: merges, unconditional changes and upserts read the entity first and are conditional on its `ETag` ([`Options::at_most_once_writes`]) |
 //! | transactions | a request of 2 MiB of JSON |
 //! | items of other programs | queries skip and report them ([`CosmosTables::skipped_items`]); a [`Mapping`] makes them entities |
 //! | expiry | of a container and of an item ([`Options::time_to_live`], [`Mapping::time_to_live`]) |

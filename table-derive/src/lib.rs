@@ -11,7 +11,7 @@ mod codec;
 mod ctxt;
 mod derive;
 mod expand;
-mod fault;
+mod fault_derive;
 mod grammar;
 mod model;
 mod runtime;
@@ -85,7 +85,7 @@ pub fn derive_entity_group(input: TokenStream) -> TokenStream {
 /// Gives each error of an enum its code and rule. Documented at `table_core::error::Fault`.
 #[proc_macro_derive(Fault, attributes(fault))]
 pub fn derive_fault(input: TokenStream) -> TokenStream {
-    fault::derive(input.into(), runtime::find_errors).into()
+    fault_derive::derive(input.into(), runtime::find_errors).into()
 }
 
 /// Declares the blobs of an entity. Documented at `table_patterns::large::Large`.

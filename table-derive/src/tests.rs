@@ -6,7 +6,7 @@ use syn::parse_quote;
 
 use crate::derive;
 
-mod fault;
+mod fault_derive;
 mod partial;
 mod pasted;
 mod registered;

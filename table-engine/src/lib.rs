@@ -4,7 +4,8 @@
 //! - The **journal** makes a write durable: frames in append-only files, with one sync for all waiting writers.
 //! - The **memtable** contains the rows written since the last checkpoint, in a persistent map, so a clone of it is a snapshot. The **base** contains
 //!   the other rows, in sorted runs on disk; checkpoints add to it, and a background thread merges it in slices.
-//! - One thread, the committer, changes the **state**; readers load it as a whole and never wait.
+//! - The committer changes the **state**: a thread, or for most writes in memory their caller. Readers load the state as a whole and never wait for
+//!   it.
 //!
 //! `docs/format.md` describes the file formats.
 //!

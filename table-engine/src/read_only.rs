@@ -63,7 +63,7 @@ impl EngineOptions {
     ///
     /// # Errors
     /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup; `FormatTooNew`,
-    /// `FormatTooOld`, `Corrupted`; `Io`, including too many open files.
+    /// `FormatTooOld`, `Corrupted`; `ServerBusy` if the process may not open so many files; `Io`.
     pub fn open_read_only(self, folder: impl AsRef<Path>) -> Result<Engine> {
         let folder = &*folder::absolute(folder.as_ref())?;
         let disk = folder::hold_existing(&self.disk, folder)?;

@@ -1,4 +1,5 @@
-//! A web interface for the tables of any store: schemas, keys by their parts, entities, queries with their plans, and pending work.
+//! A web interface for the tables of any store that returns rows in key order: schemas, keys by their parts,
+//! entities, queries with their plans, and pending work.
 //!
 //! Pages are rendered on the server. Names and values are escaped, no script or style is inline, and nothing is loaded from another origin. A session
 //! starts with a token that is valid once, requests must name the right host, and forms carry a token of the session.

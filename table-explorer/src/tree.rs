@@ -35,8 +35,8 @@ pub(crate) struct Branches {
 
 /// Reads the partitions above a lower bound.
 ///
-/// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition, so a partition with a
-/// million rows costs one request.
+/// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition. A partition that begins
+/// inside a page is read again from its start, so a partition with a million rows costs one or two requests.
 pub(crate) async fn branches(
     reader: &Reader,
     table: &TableName,

@@ -26,8 +26,8 @@ mod levels;
 mod load;
 mod map;
 mod picture;
-mod price;
 mod range;
+mod request_units;
 mod route;
 
 pub use component::Component;
@@ -36,6 +36,6 @@ pub use levels::{common_levels, level_names};
 pub use load::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, Order};
 pub use map::{Partition, PartitionMap};
 pub use picture::picture;
-pub use price::{query_units, read_units, write_units};
 pub use range::EpkRange;
+pub use request_units::{query_units, read_units, write_units};
 pub use route::{Fixed, Route, RouteClass, Touched};

@@ -78,7 +78,7 @@ impl Exchange {
     }
 
     /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and the path below it. A host such as
-    /// `contoso.table.…` takes precedence, because a table may have the name of an account.
+    /// `contoso.table.…` takes precedence: the first segment of the path may be a table with the name of an account.
     ///
     /// # Errors
     /// 404 if neither the path nor the host names an account of this server.

@@ -38,6 +38,12 @@ pub(crate) enum ServerFault {
     #[error("{path} is not a certificate or a key in PEM", path = .0.display())]
     Pem(PathBuf),
     #[cfg(feature = "tls")]
+    #[error(
+        "{path} has no `{key}` in the same folder; restore the key, or name another folder for a self-signed certificate",
+        path = .certificate.display()
+    )]
+    NoKey { certificate: PathBuf, key: &'static str },
+    #[cfg(feature = "tls")]
     #[error("the key is not the key of the first certificate in {path}", path = .0.display())]
     OtherKey(PathBuf),
     #[cfg(feature = "tls")]

@@ -1,6 +1,6 @@
 //! Tables and queues over HTTP with the protocol of Azure Table Storage, on the embedded engine.
 //!
-//! Clients of the service and of its emulator work unchanged, including with `UseDevelopmentStorage=true`:
+//! Table and queue clients of the service and of its emulator work unchanged, including with `UseDevelopmentStorage=true`:
 //!
 //! ```
 //! # tokio::runtime::Runtime::new()?.block_on(async {

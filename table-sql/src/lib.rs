@@ -18,7 +18,7 @@
 //! - Comparisons of properties become a filter that the store evaluates. DataFusion evaluates every condition again, because SQL and the service differ in
 //!   details, such as `NaN`; a comparison for which the service would omit rows is not sent.
 //! - Only the properties that the statement uses are requested. Pages are read one at a time, as the statement consumes them.
-//! - The order of the keys is announced, so `ORDER BY PartitionKey, RowKey` does not sort.
+//! - If the store returns rows in key order, this order is announced, so `ORDER BY PartitionKey, RowKey` does not sort.
 //!
 //! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` the number of requests that were sent.
 //!

@@ -76,6 +76,14 @@ fn an_account_is_backed_up_by_its_changes_and_restored_to_another_one() {
     let text = shown(at, &format!("backup DIR/backups --settle --store {}", one.string));
     assert!(text.contains("2 rows, 0 added, 0 changed, 1 deleted"), "{text}");
     assert!(text.contains("consistency: one moment for each table"), "{text}");
+    let listed = shown(at, "backup ls DIR/backups -o csv");
+    let moments: Vec<_> = listed.lines().skip(1).filter_map(|line| line.rsplit(',').next()).collect();
+    assert_eq!(moments, ["each page", "one moment"], "{listed}");
+    // The tables of an account are read one after another, so two of them have no common moment.
+    shown(at, &format!("put Orders web 9 Total=12 --store {}", one.string));
+    shown(at, &format!("backup DIR/backups --settle --store {}", one.string));
+    let listed = shown(at, "backup ls DIR/backups -o csv");
+    assert!(listed.trim_end().ends_with(",one moment for each table"), "{listed}");
     shown(at, &format!("restore DIR/backups {}", two.string));
     let checksum = |store: &str| shown(at, &format!("{CHECKSUM} {store}"));
     assert_eq!(checksum(&one.string), checksum(&two.string));

@@ -126,6 +126,8 @@ fn few_descriptors_suffice_and_none_refuses_temporarily(root: &Path) {
     engine.backup(root.join("many backup")).block_on().unwrap();
     Engine::restore(root.join("many backup"), root.join("many restored")).unwrap();
     assert_eq!(count(&Engine::open_read_only(root.join("many backup")).unwrap(), "p"), 60_000);
+    // A reader of a folder that a writer may change keeps every file open.
+    assert!(Engine::open_read_only(&path).unwrap_err().is_throttled());
 
     let mut held = Vec::new();
     while let Ok(file) = std::fs::File::open("/dev/null") {

@@ -10,8 +10,8 @@ use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
 /// Kinds of work, the number of entities of one operation, and the permitted allocations per entity, which are the measured number plus about a
-/// sixth. An insert took 89, a point get 85 (most of them for the request: its headers, its signature, the HTTP client), an insert in a transaction
-/// 15.1, and an entity of a page 5.2, of which 5 are the strings of the struct.
+/// sixth. Measured allocations per entity: 89 for an insert and 85 for a point get (most of them for the request: its headers, its signature, the
+/// HTTP client), 15.1 in a transaction, and 5.2 in a page, 5 of them for the strings of the struct.
 const WORKS: [(Work, u32, f64); 4] =
     [(Work::Insert, 1, 104.0), (Work::Batch, 100, 18.0), (Work::Get, 1, 99.0), (Work::Page, 1_000, 6.0)];
 /// The number of counted operations, which follow the same number of uncounted ones.

@@ -155,7 +155,7 @@ pub struct Posting {
 pub struct Balances {
     /// The tenant.
     pub tenant: String,
-    /// The first account divided by 200.
+    /// The number of the row: the number of its first account, divided by 200.
     #[digits(4)]
     pub page: u32,
     /// The closed accounts of the row.
@@ -176,7 +176,7 @@ impl Series for Balances {
 pub struct MonthSums {
     /// The tenant.
     pub tenant: String,
-    /// The first account divided by 200.
+    /// The number of the row: the number of its first account, divided by 200.
     #[digits(4)]
     pub page: u32,
     /// Months since year 0.

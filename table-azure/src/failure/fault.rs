@@ -18,7 +18,7 @@ pub(crate) enum AnswerFault {
     #[error("{operation}: invalid response: {why}")]
     #[fault(InternalError)]
     Batch { operation: &'static str, why: String },
-    #[error("{operation}: a response with status {status} is not from a table service")]
+    #[error("{operation}: a response with status {status} is not from the service; check for a proxy")]
     #[fault(InternalError)]
     Status { operation: String, status: u16 },
     #[error("{0}: the response is not a list of policies")]

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use table_core::{Error, ErrorCode};
 use table_wire::ErrorBody;
 
-use crate::failure::{ServiceError, error_code};
+use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
@@ -45,6 +45,19 @@ impl Failure {
             transient,
             into_ambiguous: (transient || of_gateway) && !throttled,
             after: retry_after(&answer.headers, now),
+        }
+    }
+
+    /// Creates the failure for a success that is not from the service, such as the page of a portal. A gateway may have forwarded the request.
+    pub(crate) fn of_page(operation: &str, status: u16) -> Self {
+        let fault = AnswerFault::Status { operation: operation.to_owned(), status };
+        Self {
+            error: Error::of(fault),
+            status: Some(status),
+            known: false,
+            transient: false,
+            into_ambiguous: true,
+            after: None,
         }
     }
 

@@ -138,10 +138,11 @@ impl Pipeline {
                 inner.parts.secondary.as_ref().filter(|_| reads && trusts_secondary && retry % 2 == 1);
             let endpoint = secondary.unwrap_or(&inner.parts.primary);
             let mut failure = match inner.attempt(request, endpoint, by).await {
-                Ok(answer) if answer.is_success() => {
+                Ok(answer) if answer.is_success() && request.is_acknowledged_by(answer.status) => {
                     inner.budget.give_back(retry > 0);
                     return Ok(Answer { into_ambiguous: doubt, ..answer });
                 }
+                Ok(answer) if answer.is_success() => Failure::of_page(request.operation, answer.status),
                 Ok(answer) => Failure::of_answer(request.operation, &answer, inner.parts.clock.instant()),
                 Err(failure) => failure,
             };

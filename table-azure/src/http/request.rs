@@ -22,6 +22,9 @@ pub(crate) struct Request {
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// The success statuses with which the service acknowledges the request. Another one is not from the service. Empty for a request whose body
+    /// is checked by its reader.
+    acknowledged_by: &'static [u16],
 }
 
 impl Request {
@@ -34,6 +37,7 @@ impl Request {
             query: String::new(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            acknowledged_by: &[],
         }
     }
 
@@ -68,6 +72,16 @@ impl Request {
     /// Sets the body.
     pub(crate) fn body(self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         Self { body: body.into(), ..self.fixed("content-type", content_type) }
+    }
+
+    /// Sets the success statuses with which the service acknowledges the request.
+    pub(crate) fn acknowledged_by(self, statuses: &'static [u16]) -> Self {
+        Self { acknowledged_by: statuses, ..self }
+    }
+
+    /// Returns `true` if a success status acknowledges the request. A page of a proxy or a portal usually has another one, such as 200.
+    pub(crate) fn is_acknowledged_by(&self, status: u16) -> bool {
+        self.acknowledged_by.is_empty() || self.acknowledged_by.contains(&status)
     }
 
     /// Returns `true` if the request changes nothing. It may go to a secondary, and a lost response leaves no ambiguity.

@@ -60,9 +60,9 @@ impl AzureQueues {
 
     /// Sends a deletion. A 404 after a lost response counts as success, because the queue or message no longer exists.
     async fn send_deletion(&self, queue: &QueueName, request: Request) -> Result<()> {
-        match self.pipeline().send(&request).await {
+        match self.pipeline().send(&request.acknowledged_by(&[204])).await {
             Ok(_) => Ok(()),
-            Err(failure) if failure.status == Some(404) && failure.into_ambiguous => Ok(()),
+            Err(failure) if failure.status == Some(404) && failure.known && failure.into_ambiguous => Ok(()),
             // The message exists with another receipt, so no attempt deleted it.
             Err(failure) if failure.error.code() == ErrorCode::PopReceiptMismatch => {
                 Err(of_request(queue, Failure { into_ambiguous: false, ..failure }, false))
@@ -72,15 +72,16 @@ impl AzureQueues {
     }
 
     pub(super) async fn create(&self, queue: &QueueName) -> Result<bool> {
-        let request = Request::new("create queue", Method::PUT, format!("/{queue}"));
-        match self.send(queue, request).await {
+        let request =
+            Request::new("create queue", Method::PUT, format!("/{queue}")).acknowledged_by(&[201, 204]);
+        match self.pipeline().send(&request).await {
             // After a lost response, it is unknown which request created the queue. It exists in any case.
             Ok(answer) => Ok(answer.status == 201),
             // The queue exists with different metadata.
-            Err(error) if error.last_response().unwrap_or(&error).code() == ErrorCode::QueueAlreadyExists => {
+            Err(failure) if failure.known && failure.error.code() == ErrorCode::QueueAlreadyExists => {
                 Ok(false)
             }
-            Err(error) => Err(error),
+            Err(failure) => Err(of_request(queue, failure, false)),
         }
     }
 
@@ -106,10 +107,13 @@ impl AzureQueues {
         let request = Request::new(OPERATION, Method::POST, at(queue, None))
             .query("visibilitytimeout", &put.hidden.as_secs().to_string())
             .query("messagettl", &life)
+            .acknowledged_by(&[201])
             .body(XML, body(self.target(), queue, &put.text)?);
         let answer = self.send(queue, request).await?;
-        let put = read(queue, OPERATION, &answer, |record| lease(record, Some(&put.text)))?;
-        put.into_iter().next().ok_or_else(|| of_answer(queue, OPERATION))
+        // The message was put, even if its receipt cannot be read.
+        let put = read(queue, OPERATION, &answer, |record| lease(record, Some(&put.text)))
+            .and_then(|put| put.into_iter().next().ok_or_else(|| of_answer(queue, OPERATION)));
+        put.map_err(Error::into_ambiguous)
     }
 
     pub(super) async fn receive_messages(
@@ -148,6 +152,7 @@ impl AzureQueues {
         const OPERATION: &str = "update message";
         check::hidden(queue, hidden, Duration::ZERO)?;
         let mut request = Request::new(OPERATION, Method::PUT, at(queue, Some(&lease.message.id)))
+            .acknowledged_by(&[204])
             .query("popreceipt", lease.receipt.as_str())
             .query("visibilitytimeout", &hidden.as_secs().to_string());
         if let Some(text) = &text {
@@ -157,7 +162,7 @@ impl AzureQueues {
         let receipt = answer.header("x-ms-popreceipt");
         let visible = parse_http_date(answer.header("x-ms-time-next-visible"));
         let Some(visible) = visible.filter(|_| !receipt.is_empty()) else {
-            return Err(of_answer(queue, OPERATION));
+            return Err(of_answer(queue, OPERATION).into_ambiguous());
         };
         let mut message = lease.message;
         message.text = text.unwrap_or(message.text);
@@ -175,7 +180,7 @@ impl AzureQueues {
     }
 
     pub(super) async fn clear_messages(&self, queue: &QueueName) -> Result<()> {
-        let request = Request::new("clear messages", Method::DELETE, at(queue, None));
+        let request = Request::new("clear messages", Method::DELETE, at(queue, None)).acknowledged_by(&[204]);
         self.send(queue, request).await.map(|_| ())
     }
 }

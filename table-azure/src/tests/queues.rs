@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use table_core::queue::{MessageId, PopReceipt, PutMessage, QueueName, TimeToLive};
+use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, TimeToLive};
 use table_core::{ErrorCode, QueueStore};
 
 use super::server::*;
@@ -124,9 +124,39 @@ async fn que_5_a_malformed_response_is_an_error_that_names_the_queue() {
     {
         let server = Server::start([answer(201, &[], body)]).await;
         let error = queues(&server).put(&work(), PutMessage::new("x")).await.unwrap_err();
-        assert_eq!((error.code(), error.rule()), (ErrorCode::InternalError, Some("QUE-5")), "{body}");
+        let response = error.last_response().unwrap();
+        assert_eq!((response.code(), response.rule()), (ErrorCode::InternalError, Some("QUE-5")), "{body}");
         assert!(error.to_string().contains("queue `work`"), "{error}");
     }
+}
+
+/// CON-11: a page of a portal or a proxy acknowledges no request, and states nothing about a queue or a message.
+#[tokio::test(start_paused = true)]
+async fn con_11_a_page_is_no_response_of_a_queue() {
+    let html = |status| answer(status, &["Content-Type: text/html"], "<html>");
+    for status in [200, 203] {
+        let server = Server::start(vec![html(status); 6]).await;
+        let (queues, work) = (queues(&server), work());
+        let now = clock().instant();
+        let message = Message::new(MessageId::new("7"), "x".to_owned(), now, None, 1);
+        let lease = Lease::new(message, PopReceipt::new("a"), now);
+        let outcomes = [
+            queues.create_queue(&work).await.map(drop),
+            queues.put(&work, PutMessage::new("x")).await.map(drop),
+            queues.update(&work, &lease, Duration::ZERO, None).await.map(drop),
+            queues.delete(&work, &MessageId::new("7"), &PopReceipt::new("a")).await,
+            queues.clear(&work).await,
+            queues.delete_queue(&work).await,
+        ];
+        for (index, outcome) in outcomes.into_iter().enumerate() {
+            assert!(outcome.is_err_and(|error| error.is_ambiguous()), "{status}, request {index}");
+        }
+    }
+    let server = Server::start([Reply::Cut, html(404)]).await;
+    let outcome = queues(&server).delete(&work(), &MessageId::new("7"), &PopReceipt::new("a")).await;
+    assert!(outcome.is_err_and(|error| error.is_ambiguous()));
+    let server = Server::start([html(409)]).await;
+    assert!(queues(&server).create_queue(&work()).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -184,7 +214,7 @@ async fn ex_27_and_que_1_put_get_update_and_delete() {
     let later =
         queues.update(&work, &lease, Duration::from_secs(60), Some("c3RlcCAy".to_owned())).await.unwrap();
     assert_eq!(later.receipt.as_str(), "MjBOb3YyMDI2MDg6MTQ6NDhmYjRl");
-    let delete = async |lease: &table_core::queue::Lease| {
+    let delete = async |lease: &Lease| {
         let deleted = queues.delete(&work, &lease.message.id, &lease.receipt).await;
         deleted.map_err(|error| error.code())
     };

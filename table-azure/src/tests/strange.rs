@@ -10,7 +10,7 @@ use table_core::{
 };
 
 use super::server::*;
-use crate::{Options, ServiceError};
+use crate::{Options, ServiceError, ServiceProperties};
 
 fn key() -> EntityKey {
     EntityKey::new("p", "r").unwrap()
@@ -117,6 +117,25 @@ async fn con_11_an_html_page_does_not_acknowledge_a_write() {
             let server = Server::start([answer(status, &[HTML], "<html>")]).await;
             let error = submit(&server.client(Options::new()), [("r", kind.clone())]).await.unwrap_err();
             assert!(error.is_ambiguous() && error.key() == Some(("p", "r")), "{status}: {error}");
+        }
+    }
+}
+
+/// CON-11: no request that changes something is acknowledged by a page, whatever its success status.
+#[tokio::test]
+async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_the_settings() {
+    for status in [200, 203, 206] {
+        let page = answer(status, &[HTML], "<html>");
+        let server = Server::start(vec![page; 4]).await;
+        let client = server.client(Options::new());
+        let outcomes = [
+            client.create_table(&table()).await,
+            client.delete_table(&table()).await,
+            client.set_access_policies(&table(), &[]).await,
+            client.set_service_properties(&ServiceProperties::default()).await,
+        ];
+        for (index, outcome) in outcomes.into_iter().enumerate() {
+            assert!(outcome.is_err_and(|error| error.is_ambiguous()), "{status}, request {index}");
         }
     }
 }

@@ -67,6 +67,7 @@ impl WriteRequest {
     /// Converts the write to a separate request.
     pub(crate) fn into_request(self) -> Result<Request> {
         let mut request = Request::new(self.operation, self.method, self.path)
+            .acknowledged_by(&[201, 204])
             .fixed("accept", MetadataLevel::Minimal.media_type())
             .fixed("dataserviceversion", "3.0");
         if let Some(condition) = &self.if_match {

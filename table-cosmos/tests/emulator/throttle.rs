@@ -180,7 +180,7 @@ async fn send(emulator: &Emulator, table: &TableName, (levels, id): &Write) -> u
 }
 
 /// Returns the number of windows until the emulator has admitted all writes, or `None` if the machine was too slow to send a burst within
-/// one window. Partial windows count by the part that was used.
+/// one window. A window that was used in part counts as a fraction.
 async fn windows(
     (emulator, table, map): (&Emulator, &TableName, &PartitionMap),
     writes: &[Write],

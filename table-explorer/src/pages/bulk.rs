@@ -108,7 +108,7 @@ pub(crate) struct Report {
     refused: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 
-/// Submits operations in groups of a partition. A group that is refused does not keep the others from being written.
+/// Submits the operations in groups, each within one partition. If one group is refused, the others are still written.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,

@@ -9,7 +9,7 @@ use super::list::{covers, items};
 pub(crate) enum Sharing {
     /// Every origin.
     All { exposed: String },
-    /// The origin of the request.
+    /// Only the origin of the request, which the rule names.
     One { origin: String, exposed: String },
     /// Not this origin; other origins may be allowed.
     Others,

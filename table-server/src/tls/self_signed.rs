@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use rcgen::{CertificateParams, CertifiedKey, DistinguishedName, DnType, KeyPair};
+use rcgen::{Certificate, CertificateParams, DistinguishedName, DnType, KeyPair};
 use table_core::{Error, Result};
 
 use super::Tls;
@@ -13,44 +13,53 @@ use crate::fault::ServerFault;
 /// The names in every self-signed certificate. Names with `*` are for accounts in the host name.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
-/// Writes a certificate and its key into a folder, unless both exist.
+/// Writes a certificate and its key into a folder, unless both exist. No file is overwritten: if only the key exists, the certificate is created
+/// for it.
+///
+/// # Errors
+/// `InvalidInput` for a certificate without a key, and for a file that is not a key; `Io`.
 pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
     let (certificate, key) = (folder.join(Tls::CERTIFICATE), folder.join(Tls::KEY));
-    if certificate.exists() && key.exists() {
-        return Ok(());
+    match (certificate.exists(), key.exists()) {
+        (true, true) => return Ok(()),
+        (true, false) => return Err(Error::of(ServerFault::NoKey { certificate, key: Tls::KEY })),
+        (false, _) => {}
     }
-    let CertifiedKey { cert, signing_key } =
-        made(names).map_err(|source| Error::of(ServerFault::SelfSigned(source)))?;
-    let at = |path: &Path| {
+    let at = |verb, path: &Path| {
         let path = path.to_owned();
-        |source| Error::of(ServerFault::File { verb: "write", path, source })
+        move |source| Error::of(ServerFault::File { verb, path, source })
     };
-    fs::create_dir_all(folder).map_err(at(folder))?;
-    // The key first: a missing certificate is created again, with its key.
-    secret(&key, &signing_key.serialize_pem()).map_err(at(&key))?;
-    fs::write(&certificate, cert.pem()).map_err(at(&certificate))
+    let signing_key = if key.exists() {
+        let text = fs::read_to_string(&key).map_err(at("read", &key))?;
+        KeyPair::from_pem(&text).map_err(|_| Error::of(ServerFault::Pem(key)))?
+    } else {
+        let signing_key = KeyPair::generate().map_err(|source| Error::of(ServerFault::SelfSigned(source)))?;
+        fs::create_dir_all(folder).map_err(at("write", folder))?;
+        // The key first: after an interruption, the certificate is created for it.
+        create(&key, 0o600, &signing_key.serialize_pem()).map_err(at("write", &key))?;
+        signing_key
+    };
+    let made = signed(names, &signing_key).map_err(|source| Error::of(ServerFault::SelfSigned(source)))?;
+    create(&certificate, 0o644, &made.pem()).map_err(at("write", &certificate))
 }
 
-fn made(names: &[String]) -> std::result::Result<CertifiedKey<KeyPair>, rcgen::Error> {
+/// Creates a certificate for a key.
+fn signed(names: &[String], signing_key: &KeyPair) -> std::result::Result<Certificate, rcgen::Error> {
     let mut all: Vec<_> = OWN.map(str::to_owned).to_vec();
     all.extend(names.iter().filter(|name| !OWN.contains(&name.as_str())).cloned());
     let mut params = CertificateParams::new(all)?;
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, "table-server");
-    let signing_key = KeyPair::generate()?;
-    Ok(CertifiedKey { cert: params.self_signed(&signing_key)?, signing_key })
+    params.self_signed(signing_key)
 }
 
-/// Writes a file that only its owner can read.
-fn secret(path: &Path, text: &str) -> io::Result<()> {
-    // Overwriting an existing file would keep its permissions.
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+/// Writes a file that does not exist yet, with the given permissions on Unix.
+fn create(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
     options.open(path)?.write_all(text.as_bytes())
 }

@@ -16,10 +16,29 @@ fn a_self_signed_certificate_is_kept_and_its_key_is_private_to_the_owner() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(place.join(Tls::KEY)).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    // The state after a crash between the two files: both are created again.
+    // The state after a crash between the two files: a certificate is created for the key.
     fs::remove_file(place.join(Tls::CERTIFICATE)).unwrap();
     Tls::self_signed(&place, &[]).unwrap();
-    assert_ne!([text(Tls::CERTIFICATE), text(Tls::KEY)], first);
+    assert_eq!(text(Tls::KEY), first[1]);
+    assert_ne!(text(Tls::CERTIFICATE), first[0]);
+}
+
+/// The folder may contain the certificate or the key of another program.
+#[test]
+fn a_self_signed_certificate_overwrites_no_file() {
+    for (name, content) in [
+        (Tls::KEY, "not a key"),
+        (Tls::KEY, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"),
+        (Tls::CERTIFICATE, "a certificate"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(name);
+        fs::write(&file, content).unwrap();
+        let error = Tls::self_signed(folder.path(), &[]).unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), content);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }
 
 #[test]

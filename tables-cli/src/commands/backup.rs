@@ -16,7 +16,7 @@ use crate::store::{Location, Purpose, Store};
 /// The format in which a backup stores a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
-    /// The rows of each table, and the changes between generations. Works for any store.
+    /// The rows of each table, and the changes between generations. Works for every store that returns rows in key order.
     Rows,
     /// A consistent snapshot of the files of a folder. Works for the embedded engine.
     Files,
@@ -38,7 +38,7 @@ pub(super) struct Backup {
     /// The format of the backup [default: files for a folder, rows for any other store]
     #[arg(long, value_enum)]
     format: Option<Form>,
-    /// Read each table again until a pass finds no difference, so its backup is a snapshot
+    /// Read each table again, at most four times, until a pass finds no difference: then its backup is a snapshot
     #[arg(long)]
     settle: bool,
     /// The generations to keep, such as 7d,4w,12m: the newest one of each of 7 days, 4 weeks and 12 months [default: all]
@@ -137,6 +137,17 @@ fn say_rows(captured: &Captured, out: &mut dyn Write) -> Result<()> {
     say(out, &line)
 }
 
+/// Returns the moments of a generation of rows. Its tables were read one after another, perhaps by several commands, so each has its own moment.
+fn consistency_of(tables: &[TableRows]) -> String {
+    if tables.iter().any(|table| table.consistency == Consistency::Pages) {
+        Consistency::Pages.to_string()
+    } else if tables.len() > 1 {
+        format!("{} for each table", Consistency::OneMoment)
+    } else {
+        Consistency::OneMoment.to_string()
+    }
+}
+
 fn rows_of(tables: &[TableRows]) -> u64 {
     tables.iter().map(|table| table.rows).sum()
 }
@@ -176,22 +187,12 @@ fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
         let began = generation.began.format("%Y-%m-%d %H:%M:%S").to_string();
         Ok(match &generation.contents {
             Contents::Rows { tables } => {
-                let is_open = tables.iter().any(|table| table.consistency == Consistency::Pages);
-                let consistency = if is_open { Consistency::Pages } else { Consistency::OneMoment };
+                let consistency = consistency_of(tables);
                 let bytes: u64 = tables.iter().filter_map(|table| Some(table.layers.last()?.end.bytes)).sum();
                 let (tables, rows, changes) =
                     (tables.len().to_string(), rows_of(tables).to_string(), changes_of(tables));
                 let bytes = bytes.to_string();
-                vec![
-                    id.clone(),
-                    began,
-                    "rows".to_owned(),
-                    tables,
-                    rows,
-                    bytes,
-                    changes,
-                    consistency.to_string(),
-                ]
+                vec![id.clone(), began, "rows".to_owned(), tables, rows, bytes, changes, consistency]
             }
             Contents::Files { files, .. } => {
                 let bytes: u64 = files.iter().map(|file| file.bytes).sum();

@@ -127,7 +127,7 @@ fn rest(item: &Json) -> Json {
     without_empty(members.into())
 }
 
-/// Removes empty objects, which remain of the paths of removed values.
+/// Removes the empty objects that removed values leave on their paths.
 fn without_empty(json: Json) -> Json {
     match json {
         Json::Object(members) => {

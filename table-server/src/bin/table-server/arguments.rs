@@ -19,8 +19,8 @@ Examples:
   table-server --path data --account contoso=KEY       an account with a name and key, in `data/contoso`
   table-server --config server.toml                    as a file says
 
-A flag takes precedence over its variable of the environment, and a variable over the file.
-Blobs are not served: run `npx azurite-blob` for them.";
+A flag takes precedence over its environment variable, and a variable over the file; accounts of the file are added.
+Blobs are not served: run `npx -p azurite azurite-blob` for them.";
 
 /// Tables and queues with the protocol of Azure Table Storage.
 #[derive(Debug, Parser)]

@@ -15,7 +15,8 @@ use crate::file::File;
 /// Options of the program.
 #[derive(Debug, Args)]
 pub(crate) struct Trial {
-    /// Send 503 `ServerBusy` above the targets of the service: 2,000 entities per second in a partition, 20,000 requests per second in the account.
+    /// Send 503 `ServerBusy` above the targets of the service: 2,000 entities per second in a partition, 2,000 messages per
+    /// second in a queue, 20,000 requests per second in the account.
     #[arg(long, env = "TABLE_SERVER_THROTTLE", value_enum)]
     throttle: Option<Targets>,
     /// Delay each response by the given number of milliseconds.

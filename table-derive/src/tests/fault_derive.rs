@@ -4,10 +4,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse_quote;
 
-use crate::fault;
+use crate::fault_derive;
 
 fn expand(input: TokenStream) -> String {
-    let tokens = fault::derive(input, || parse_quote!(::table_core));
+    let tokens = fault_derive::derive(input, || parse_quote!(::table_core));
     prettyplease::unparse(&syn::parse2(tokens).expect("the expansion is items"))
 }
 

@@ -1,0 +1,50 @@
+//! Tests of containers: unexpected responses (BLB-2, CON-11).
+
+use super::server::*;
+use crate::AzureBlobs;
+
+fn blobs(server: &Server) -> AzureBlobs {
+    let text = format!("BlobEndpoint={};SharedAccessSignature=sv=1&sig=c2VjcmV0", server.endpoint);
+    AzureBlobs::from_connection_string(&text).unwrap()
+}
+
+const HTML: &str = "Content-Type: text/html; charset=us-ascii";
+
+/// CON-11: a page acknowledges no creation or deletion of a container.
+#[tokio::test]
+async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
+    for status in [200, 203, 206] {
+        let page = answer(status, &[HTML], "<html>");
+        let server = Server::start(vec![page; 2]).await;
+        let blobs = blobs(&server);
+        assert!(blobs.create_container("lists").await.is_err_and(|error| error.is_ambiguous()), "{status}");
+        assert!(blobs.delete_container("lists").await.is_err_and(|error| error.is_ambiguous()), "{status}");
+    }
+}
+
+/// BLB-2: only the service's own refusal states that a container exists, or that it does not.
+#[tokio::test]
+async fn blb_2_another_refusal_does_not_state_that_a_container_exists_or_is_missing() {
+    let xml = |status, code: &str| {
+        let body = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>no</Message></Error>");
+        answer(status, &["Content-Type: application/xml"], &body)
+    };
+    let page = |status| answer(status, &[HTML], "<html>");
+    let creations = [
+        (xml(409, "ContainerAlreadyExists"), true),
+        (xml(409, "ContainerBeingDeleted"), false),
+        (xml(409, "ContainerDisabled"), false),
+        (page(409), false),
+    ];
+    let deletions =
+        [(xml(404, "ContainerNotFound"), true), (xml(404, "ResourceNotFound"), false), (page(404), false)];
+    let replies = creations.iter().chain(&deletions).map(|(reply, _)| reply.clone());
+    let server = Server::start(replies.collect::<Vec<_>>()).await;
+    let blobs = blobs(&server);
+    for (reply, is_known) in creations {
+        assert_eq!(blobs.create_container("lists").await.ok(), is_known.then_some(false), "{reply:?}");
+    }
+    for (reply, is_known) in deletions {
+        assert_eq!(blobs.delete_container("lists").await.ok(), is_known.then_some(false), "{reply:?}");
+    }
+}
