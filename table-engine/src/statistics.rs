@@ -34,7 +34,7 @@ pub struct Statistics {
     pub runs: usize,
     /// Total size in bytes of the base's files, without merged files that are still being read.
     pub base_bytes: u64,
-    /// Number of key ranges by which the base is merged.
+    /// Number of segments: key ranges that are merged independently of each other.
     pub segments: usize,
     /// Largest number of layers in a key range: the maximum that a lookup has to search.
     pub layers: usize,

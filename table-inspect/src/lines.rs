@@ -42,7 +42,7 @@ impl<R: BufRead> LineReader<R> {
         Self { input, line: 0 }
     }
 
-    /// Reads over the rest of a line that is too long.
+    /// Skips the rest of a line that is too long.
     fn skip_line(&mut self) -> Result<Record> {
         loop {
             let found = self.input.fill_buf()?;

@@ -32,7 +32,7 @@ impl fmt::Display for Rejected {
     }
 }
 
-/// The reason why a file is not read or written to its end.
+/// The error that stops the reading or writing of a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The file, or an entity for it, has the wrong form. The message states the fact and the remedy.

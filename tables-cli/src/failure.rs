@@ -83,7 +83,7 @@ impl Failure {
         }
     }
 
-    /// Returns the most common remedy for errors whose message does not depend on the command line.
+    /// Returns a hint for the usual cause of an error of the store, whose own message cannot name the options of this command.
     #[must_use]
     pub fn next_step(&self) -> Option<&'static str> {
         use table_core::ErrorCode as Code;

@@ -41,7 +41,7 @@ pub trait CopyIndex: Index {
     /// The properties of a copy from which the key of its entity is computed (`Index::owner`).
     const OWNER: &'static [&'static str] = &[];
 
-    /// Appends the properties that the key of a copy contains.
+    /// Appends the properties whose values are in the key of an index copy.
     ///
     /// # Errors
     /// `EntityMismatch` if the key does not belong to a copy.

@@ -20,7 +20,7 @@ struct State {
     is_behind_return: bool,
     /// The line ends that are read and not counted: the position of the last byte, and `true` for a pair of carriage return and line feed.
     ends: VecDeque<(u64, bool)>,
-    /// The line in front of these.
+    /// The number of lines before the first of these line ends.
     line: u64,
 }
 

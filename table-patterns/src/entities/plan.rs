@@ -198,7 +198,7 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations that the records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Submits a transaction with its records. Errors and versions are those of the given operations.
+    /// Submits a transaction with its records. The returned versions, and the index of an operation in an error, refer to the given operations, not to the records.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,

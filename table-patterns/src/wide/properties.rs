@@ -110,7 +110,7 @@ impl<'a> WideReader<'a> {
         self.take(name, T::from_value)
     }
 
-    /// Reads a property by a function: from its part, or from any other part that contains it.
+    /// Reads a property with the given function, from the part it belongs to or from another part that contains it.
     pub(super) fn take<T>(
         &self,
         name: &str,

@@ -7,7 +7,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec};
 use crate::key::order;
 use crate::key::text::is_legal_text;
 
-/// A fieldless enum with a name in keys for each variant. `#[derive(KeyPart)]` implements it.
+/// A fieldless enum whose variants each have a name in keys. `#[derive(KeyPart)]` implements it.
 pub trait KeyEnum: Sized + 'static {
     /// The names, in declaration order: distinct and legal in keys (KEY-3). They must never change once rows are stored.
     const VARIANTS: &'static [&'static str];

@@ -14,7 +14,7 @@ use crate::entities::{Batch, EntityPlan, Outcome, StepRecorder};
 use crate::index::sweep::{Item, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
-/// The entities of one transaction, with their positions among the processed ones.
+/// The entities of one transaction, with their positions in the list that is being processed.
 struct Pack {
     positions: Vec<usize>,
     batch: Batch,
