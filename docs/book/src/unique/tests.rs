@@ -22,7 +22,7 @@ impl fmt::Display for Pausing {
     }
 }
 
-/// Returns `Pending` once.
+/// Pauses the caller once, until it is polled again.
 async fn pause() {
     let mut has_paused = false;
     std::future::poll_fn(|context| {
