@@ -141,7 +141,7 @@ fn unescape(text: &str) -> String {
 pub struct NewError<'a> {
     /// The error code of the service.
     pub code: &'a str,
-    /// One line of text: the [`error_message`](crate::error_message) of the service for the code, if one exists.
+    /// One line of text: the [error message](crate::error_message) of the service for the code, if one exists.
     pub message: &'a str,
     /// The cause and the remedy, on a second line. Empty if the message is sufficient.
     pub help: &'a str,
