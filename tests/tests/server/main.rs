@@ -2,15 +2,21 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod batches;
 mod behaviour;
 mod bounds;
+mod conditions;
+mod continuations;
 mod differential;
+mod framing;
 mod hostile;
 mod http2;
 mod javascript;
 mod latency;
+mod messages;
 mod neighbours;
 mod parity;
+mod permissions;
 mod python;
 mod queues;
 mod signatures;
