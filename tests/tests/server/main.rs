@@ -19,6 +19,7 @@ mod parity;
 mod permissions;
 mod python;
 mod queues;
+mod reports;
 mod signatures;
 mod suites;
 mod suites_python;
