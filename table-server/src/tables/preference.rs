@@ -30,8 +30,8 @@ impl Preference {
 
     /// Returns the first known preference of the values of `Prefer`, which are lists (RFC 7240). Other preferences are ignored.
     pub(super) fn read<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let names = values.flat_map(|value| value.split(',')).filter_map(|one| one.split(';').next());
+        let mut names = values.flat_map(|value| value.split(',')).filter_map(|one| one.split(';').next());
         let is = |known: Self, name: &str| known.name().eq_ignore_ascii_case(name.trim());
-        names.filter_map(|name| Self::ALL.into_iter().find(|known| is(*known, name))).next()
+        names.find_map(|name| Self::ALL.into_iter().find(|known| is(*known, name)))
     }
 }
