@@ -62,7 +62,9 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
 /// Returns `true` for a host with an optional port, without a user.
 fn is_host(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else { return false };
-    let Some(rest) = text.strip_prefix(authority.host()) else { return false };
+    let Some(rest) = text.strip_prefix(authority.host()).filter(|_| !authority.host().is_empty()) else {
+        return false;
+    };
     let port = rest.strip_prefix(':').unwrap_or(rest);
     port.is_empty() || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok())
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod alterations;
 mod batches;
 mod behaviour;
 mod bounds;
@@ -18,6 +19,7 @@ mod neighbours;
 mod parity;
 mod permissions;
 mod python;
+mod queue_names;
 mod queues;
 mod reports;
 mod signatures;
