@@ -25,7 +25,7 @@ fn insert(table: &str, partition: &str, row: &str) -> String {
 
 /// Returns the body of a batch with these boundaries.
 fn body(outer: &str, inner: &str, parts: &[String]) -> String {
-    let parts: String = parts.iter().map(|part| format!("--{inner}\r\n{part}")).collect();
+    let parts = parts.iter().map(|part| format!("--{inner}\r\n{part}")).collect::<Vec<_>>().concat();
     format!(
         "--{outer}\r\nContent-Type: multipart/mixed; boundary=\"{inner}\"\r\n\r\n{parts}--{inner}--\r\n--{outer}--\r\n"
     )

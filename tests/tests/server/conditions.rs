@@ -199,7 +199,7 @@ fn json_1_and_2_the_range_with_the_highest_weight_decides_the_level() {
             level.map(|level| format!("application/json;odata={level};streaming=true;charset=utf-8"));
         match expected {
             Some(expected) => {
-                assert_eq!(answer.header("content-type"), Some(expected.as_str()), "{values:?}")
+                assert_eq!(answer.header("content-type"), Some(expected.as_str()), "{values:?}");
             }
             None => assert_eq!(answer.code(), (415, "AtomFormatNotSupported"), "{values:?}"),
         }

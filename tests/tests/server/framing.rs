@@ -115,13 +115,15 @@ fn the_only_transfer_coding_is_chunked() {
     assert_eq!(statuses(&format!("{head}{}{}", chunked(&body), last())), [400]);
 }
 
+/// Writes a body in chunks.
+type Form = fn(&str) -> String;
+
 #[test]
 fn chunks_are_read_to_their_end_or_refused() {
     let send = |of: &dyn Fn(&str) -> String| {
         let (head, body) = create("transfer-encoding: chunked\r\n");
         statuses(&format!("{head}{}{}", of(&body), last()))
     };
-    type Form = fn(&str) -> String;
     let accepted: [Form; 4] = [
         |body| format!("{:x};name=value\r\n{body}\r\n0\r\n\r\n", body.len()),
         |body| format!("{:x};name=\"a;b\"\r\n{body}\r\n0\r\n\r\n", body.len()),
