@@ -250,8 +250,8 @@ fn queues_of_reports_behave_like_the_service() {
     assert_eq!(element(&receive(), "DequeueCount"), "2");
     // gopherstack 2448: a message that would expire at once is refused.
     assert_eq!(put("?messagettl=0").code(), (400, "OutOfRangeQueryParameterValue"));
-    // Azurite 825: a signature without a start. Azurite 662: no signature of a queue creates one. Of the
-    // service's codes the report names another one; this one is Azurite's.
+    // Azurite 825: a signature without a start. Azurite 662: no signature of a queue creates one. The report says that the service has the
+    // code `AuthorizationFailure`; this server has Azurite's.
     let permissions = QueuePermissions::READ.and(QueuePermissions::ADD).and(QueuePermissions::UPDATE);
     let permissions = Some(permissions.and(QueuePermissions::PROCESS));
     let policy =
