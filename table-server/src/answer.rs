@@ -38,6 +38,8 @@ pub(crate) struct Answer {
     pub(crate) cost: Cost,
     /// The internal failure that the response reports, for the log.
     pub(crate) internal: Option<Error>,
+    /// `true` if the connection is closed after this response.
+    pub(crate) closes: bool,
     sharing: Option<Sharing>,
 }
 
@@ -78,7 +80,7 @@ impl Answer {
             Ok(level) => answer.body(json(level), error.to_json()),
             Err(_) => answer.body("application/xml", error.to_odata_xml()),
         };
-        Self { internal: refusal.internal, ..answer }
+        Self { internal: refusal.internal, closes: refusal.closes, ..answer }
     }
 
     pub(crate) fn into_response(self, exchange: &Exchange) -> Response<Full<Bytes>> {
@@ -94,7 +96,9 @@ impl Answer {
             headers.insert(REQUEST_ID, id);
         }
         headers.insert(VERSION, HeaderValue::from_static(exchange::VERSION));
-        if exchange.is_http_1 {
+        if exchange.is_http_1 && self.closes {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        } else if exchange.is_http_1 {
             headers.insert(KEEP_ALIVE, HeaderValue::from_static("timeout=5"));
         }
         if let Some(id) = exchange.headers.get(CLIENT_REQUEST_ID) {

@@ -158,6 +158,10 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
     let is_of_account = exchange.query("ss").is_some();
     let name = exchange.path.split(['/', '(']).next().unwrap_or_default();
     if exchange.service == Service::Queues && !is_of_account {
+        if name.is_empty() {
+            let help = "a signature of a queue does not permit operations on the service";
+            return Err(denied(ErrorCode::AuthenticationFailed, help));
+        }
         let (queue, token) = (QueueName::new(name)?, exchange.raw_query.parse::<QueueToken>()?);
         let policies = account.queue_policies(&queue);
         return Ok(Access::Queue(token.verify(&authority, &queue, &policies)?));

@@ -4,14 +4,15 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use chrono::NaiveDate;
-use http::header::{ACCEPT, AsHeaderName, HOST};
+use http::header::{ACCEPT, AsHeaderName, GetAll, HOST};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, Method, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Version};
 use table_core::odata::MetadataLevel;
 use table_wire::sas::Caller;
 
 use crate::account::Account;
+use crate::negotiate;
 use crate::refusal::Refusal;
 use crate::request_id;
 use crate::service::Service;
@@ -41,8 +42,6 @@ pub(crate) struct Exchange {
     pub(crate) base: String,
     /// `true` for HTTP/1.0 and 1.1.
     pub(crate) is_http_1: bool,
-    /// `true` if the request line, or HTTP/2's `:authority`, names the host.
-    pub(crate) has_authority: bool,
     /// `true` for a request to the secondary, which is read-only (ACC-2).
     pub(crate) secondary: bool,
     pub(crate) headers: HeaderMap,
@@ -54,7 +53,6 @@ impl Exchange {
     /// Creates the exchange of a request whose account is not yet known.
     pub(crate) fn new(service: Service, parts: Parts, caller: Caller) -> Self {
         let authority = parts.uri.authority().map(Authority::as_str);
-        let has_authority = authority.is_some();
         let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok()).unwrap_or_default();
         let scheme = if caller.secure { "https://" } else { "http://" };
         let mut base = String::with_capacity(scheme.len() + host.len() + ACCOUNT);
@@ -69,7 +67,6 @@ impl Exchange {
             path: String::new(),
             base,
             is_http_1: parts.version < Version::HTTP_2,
-            has_authority,
             secondary: false,
             headers: parts.headers,
             body: Bytes::new(),
@@ -85,8 +82,7 @@ impl Exchange {
     pub(crate) fn locate<'a>(&mut self, accounts: &'a [Account]) -> Result<&'a Account, Refusal> {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
-        let (_, host) = self.base.split_once("://").unwrap_or_default();
-        let (label, domain) = host.split_once('.').unwrap_or(("", ""));
+        let (label, domain) = self.host().split_once('.').unwrap_or(("", ""));
         let in_host = || find(accounts, label).map(|found| (found, rest, false));
         let in_path = || find(accounts, first).map(|found| (found, below, true));
         let of_service = ["table.", "queue."].iter().any(|service| domain.starts_with(service));
@@ -114,23 +110,33 @@ impl Exchange {
         true
     }
 
+    /// Returns the host and port of the request line, or otherwise of `Host`, until [`locate`](Self::locate) appends the account.
+    pub(crate) fn host(&self) -> &str {
+        self.base.split_once("://").map(|(_, host)| host).unwrap_or_default()
+    }
+
     /// Returns the method of the operation, which may be tunnelled in a `POST` (REQ-2).
     ///
     /// # Errors
     /// `XMethodIncorrectCount`, `XMethodNotUsingPost` or `XMethodIncorrectValue`.
     pub(crate) fn verb(&self) -> Result<&str, Refusal> {
-        let mut tunnelled = self.headers.get_all(X_HTTP_METHOD).iter();
-        let Some(first) = tunnelled.next() else { return Ok(self.method.as_str()) };
-        if tunnelled.next().is_some() {
-            return Err(Refusal::new(400, "XMethodIncorrectCount", ""));
-        }
-        if self.method != Method::POST {
-            return Err(Refusal::new(400, "XMethodNotUsingPost", ""));
-        }
-        match first.to_str() {
-            Ok(verb @ ("MERGE" | "PUT" | "DELETE" | "PATCH" | "GET")) => Ok(verb),
-            _ => Err(Refusal::new(400, "XMethodIncorrectValue", "use MERGE, PUT, DELETE, PATCH or GET")),
-        }
+        verb(self.method.as_str(), texts(self.headers.get_all(X_HTTP_METHOD)))
+    }
+
+    /// Returns a header that may occur only once.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it occurs several times or is not text. It must not be treated as missing, because it may be a condition.
+    pub(crate) fn single(&self, name: &HeaderName) -> Result<Option<&str>, Refusal> {
+        let mut values = self.headers.get_all(name).iter();
+        let Some(first) = values.next() else { return Ok(None) };
+        let text = first.to_str().ok().filter(|_| values.next().is_none());
+        text.map(Some).ok_or_else(|| Refusal::input(format!("`{name}` must be one header in ASCII")))
+    }
+
+    /// Returns the values of a header.
+    pub(crate) fn all(&self, name: &HeaderName) -> impl Iterator<Item = &str> {
+        texts(self.headers.get_all(name))
     }
 
     pub(crate) fn header(&self, name: impl AsHeaderName) -> Option<&str> {
@@ -173,11 +179,11 @@ impl Exchange {
     /// `AtomFormatNotSupported` if the client does not accept JSON.
     pub(crate) fn level(&self) -> Result<MetadataLevel, Refusal> {
         let format = self.query("$format");
-        let wanted = format.as_deref().or_else(|| self.header(ACCEPT)).unwrap_or("*/*");
-        let level = wanted.split(',').find_map(|one| {
-            let any = || matches!(one.split(';').next().map(str::trim), Some("*/*" | "application/*"));
-            MetadataLevel::from_media_type(one.trim()).or_else(|| any().then_some(MetadataLevel::Minimal))
-        });
+        let level = match (format.as_deref(), self.headers.contains_key(ACCEPT)) {
+            (Some(format), _) => negotiate::level([format]),
+            (None, true) => negotiate::level(self.all(&ACCEPT)),
+            (None, false) => Some(MetadataLevel::Minimal),
+        };
         level.ok_or_else(|| {
             Refusal::new(415, "AtomFormatNotSupported", "ask for application/json with Accept or $format")
         })
@@ -190,6 +196,32 @@ impl Exchange {
     pub(crate) fn text(&self) -> Result<&str, Refusal> {
         std::str::from_utf8(&self.body).map_err(|_| Refusal::xml("the body is not UTF-8"))
     }
+}
+
+/// Returns the method of an operation. `tunnelled` is the values of `X-HTTP-Method` (REQ-2).
+///
+/// # Errors
+/// `XMethodIncorrectCount`, `XMethodNotUsingPost` or `XMethodIncorrectValue`.
+pub(crate) fn verb<'a>(
+    method: &'a str,
+    mut tunnelled: impl Iterator<Item = &'a str>,
+) -> Result<&'a str, Refusal> {
+    let Some(first) = tunnelled.next() else { return Ok(method) };
+    if tunnelled.next().is_some() {
+        return Err(Refusal::new(400, "XMethodIncorrectCount", ""));
+    }
+    if method != "POST" {
+        return Err(Refusal::new(400, "XMethodNotUsingPost", ""));
+    }
+    match first {
+        "MERGE" | "PUT" | "DELETE" | "PATCH" | "GET" => Ok(first),
+        _ => Err(Refusal::new(400, "XMethodIncorrectValue", "use MERGE, PUT, DELETE, PATCH or GET")),
+    }
+}
+
+/// Returns the values of a header; a value that is not ASCII is empty.
+fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
+    values.into_iter().map(|value| value.to_str().unwrap_or_default())
 }
 
 /// Returns the account with a name, and `true` if the name is that of its secondary.

@@ -41,19 +41,25 @@ pub(crate) async fn handle(
     let version = request.version();
     let (parts, mut body) = request.into_parts();
     let mut exchange = Exchange::new(service, parts, caller);
-    let (answer, is_verified) = match route::admit(&shared.accounts, shared.bearer.as_ref(), &mut exchange) {
-        Admitted::Answered(answer) => (answer, false),
-        Admitted::Verified(account, access) => {
-            guest.verified();
-            let answer = match read(&shared, &mut exchange, &mut body).await {
-                Ok(_permit) => route::answer(account, &access, &exchange).await,
-                Err(refusal) => Err(refusal),
-            };
-            (route::finish(account, &exchange, answer), true)
+    let (mut answer, is_verified) =
+        match route::admit(&shared.accounts, shared.bearer.as_ref(), &mut exchange) {
+            Admitted::Answered(answer) => (answer, false),
+            Admitted::Verified(account, access) => {
+                guest.verified();
+                let answer = match read(&shared, &mut exchange, &mut body).await {
+                    Ok(_permit) => route::answer(account, &access, &exchange).await,
+                    Err(refusal) => Err(refusal),
+                };
+                (route::finish(account, &exchange, answer), true)
+            }
+        };
+    if version < Version::HTTP_2 && !body.is_end_stream() {
+        if exchange.header(EXPECT).is_some_and(|expected| expected.eq_ignore_ascii_case("100-continue")) {
+            // The client may omit the body, or have sent it already: the start of the next request is uncertain (RFC 9110, section 10.1.1).
+            answer.closes = true;
+        } else {
+            tokio::spawn(drain(body));
         }
-    };
-    if version < Version::HTTP_2 && !body.is_end_stream() && !exchange.headers.contains_key(EXPECT) {
-        tokio::spawn(drain(body));
     }
     if !shared.latency.is_zero() {
         tokio::time::sleep(shared.latency).await;

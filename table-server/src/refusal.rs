@@ -19,6 +19,8 @@ pub(crate) struct Refusal {
     pub(crate) index: Option<usize>,
     /// `true` if the request was rejected before its service saw it, in which case the body is XML (ERR-2).
     pub(crate) is_early: bool,
+    /// `true` if the connection must be closed, because the end of the request is uncertain.
+    pub(crate) closes: bool,
     /// The internal failure, only for the log, because its text may contain file names.
     pub(crate) internal: Option<Error>,
 }
@@ -31,7 +33,7 @@ impl Refusal {
             Some(sentence) => (sentence.into(), help),
             None => (help.into(), String::new()),
         };
-        Self { status, code, message, help, index: None, is_early: false, internal: None }
+        Self { status, code, message, help, index: None, is_early: false, closes: false, internal: None }
     }
 
     pub(crate) fn input(help: impl Into<String>) -> Self {

@@ -1,7 +1,7 @@
 //! Routing of a request: the account, the signature, then the operation.
 
 use http::HeaderName;
-use http::header::{HOST, ORIGIN};
+use http::header::ORIGIN;
 
 use crate::account::Account;
 use crate::answer::Answer;
@@ -10,7 +10,7 @@ use crate::bearer::Bearer;
 use crate::exchange::{self, Exchange};
 use crate::refusal::Refusal;
 use crate::service::Service;
-use crate::{preflight, queues, service_properties, tables};
+use crate::{framing, preflight, queues, service_properties, tables};
 
 const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
@@ -44,19 +44,10 @@ pub(crate) fn admit<'a>(
 }
 
 fn located<'a>(accounts: &'a [Account], exchange: &mut Exchange) -> Result<&'a Account, Refusal> {
+    framing::check(exchange)?;
     if exchange.service == Service::Blobs {
         let help = "this server has tables and queues; for blobs, run `azurite-blob` at this port";
         return Err(Refusal::unsupported(help));
-    }
-    let mut hosts = exchange.headers.get_all(HOST).iter();
-    match (hosts.next(), hosts.next()) {
-        (_, Some(_)) => {
-            return Err(Refusal::new(400, "InvalidHeaderValue", "there are several Host headers"));
-        }
-        (None, None) if !exchange.has_authority => {
-            return Err(Refusal::new(400, "HostInformationNotPresent", ""));
-        }
-        _ => {}
     }
     if exchange.headers.get(VERSION).is_some_and(|version| !exchange::is_version(version.as_bytes())) {
         let help = "`x-ms-version` must be a date such as 2019-02-02";

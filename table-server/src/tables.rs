@@ -7,6 +7,7 @@ mod names;
 mod options;
 mod path;
 mod position;
+mod preference;
 mod query;
 
 use http::header::CONTENT_TYPE;

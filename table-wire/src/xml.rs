@@ -46,7 +46,14 @@ impl Element {
                     let done = open.pop()?;
                     open.last_mut()?.children.push(done);
                 }
-                Event::Text(piece) => open.last_mut()?.text.push_str(&piece.xml10_content()),
+                Event::Text(piece) => {
+                    let text = piece.xml10_content();
+                    // The end of a CDATA section is not allowed in other text.
+                    if text.contains("]]>") {
+                        return None;
+                    }
+                    open.last_mut()?.text.push_str(&text);
+                }
                 Event::CData(piece) => open.last_mut()?.text.push_str(&piece.xml10_content()),
                 Event::GeneralRef(reference) => open.last_mut()?.text.push_str(&resolve(&reference)?),
                 Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
@@ -203,6 +210,7 @@ mod tests {
             "<L>&own;</L>",
             "<L>&#x0;</L>",
             "<L>&#1;</L>",
+            "<L>a]]>b</L>",
             "<L>\u{1}</L>",
             "<L>\u{FFFE}</L>",
             "<!DOCTYPE L [<!ENTITY x 'y'>]><L/>",

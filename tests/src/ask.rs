@@ -91,12 +91,25 @@ impl Ask {
         Self { copy: "-secondary", ..self }
     }
 
+    /// Replaces the path below the account and its query.
+    #[must_use]
+    pub fn target(self, target: impl Into<String>) -> Self {
+        Self { target: target.into(), ..self }
+    }
+
     /// Adds a header, or replaces the one with the same name.
     #[must_use]
     pub fn header(self, name: &'static str, value: impl Into<String>) -> Self {
         let mut without = self.without(name);
         without.headers.push((name, value.into()));
         without
+    }
+
+    /// Adds a header and keeps others with the same name.
+    #[must_use]
+    pub fn also(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
     }
 
     /// Removes a header.
@@ -139,7 +152,31 @@ impl Ask {
         self.sent(connection).unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.target))
     }
 
+    /// Returns the text of the request to the server of a connection string, which closes the connection.
+    ///
+    /// # Panics
+    /// Panics if the request cannot be signed.
+    #[must_use]
+    pub fn written(&self, connection: &str) -> String {
+        let written = self.write(connection);
+        written.unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.target)).1
+    }
+
     fn sent(&self, connection: &str) -> Result<Answer, Box<dyn Error>> {
+        let (host, text) = self.write(connection)?;
+        let mut stream = TcpStream::connect(host)?;
+        // A server that refuses the head may close before the end of the body.
+        let _ = stream.write_all(text.as_bytes());
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer)?;
+        let answer = String::from_utf8(answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").ok_or("no answer")?;
+        let status = head.split(' ').nth(1).unwrap_or_default().parse()?;
+        Ok(Answer { status, head: head.to_owned(), body: body.to_owned() })
+    }
+
+    /// Returns the host and the text of the request.
+    fn write<'a>(&self, connection: &'a str) -> Result<(&'a str, String), Box<dyn Error>> {
         let part = |name: &str| connection.split(';').find_map(|part| part.strip_prefix(name));
         let endpoint = part(&format!("{}Endpoint=http://", self.service)).ok_or("no endpoint")?;
         let (host, account_path) = endpoint.split_once('/').ok_or("no account in the path")?;
@@ -151,7 +188,8 @@ impl Ask {
         let (path, query) = signed.split_once('?').unwrap_or((&signed, ""));
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {
-            headers.insert(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_str(value)?);
+            headers
+                .append(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_bytes(value.as_bytes())?);
         }
         let parts =
             SignedParts { method: self.method, path, query, headers: &headers, length: self.body.len() };
@@ -163,14 +201,6 @@ impl Ask {
             write!(text, "{name}: {value}\r\n")?;
         }
         write!(text, "content-length: {}\r\n\r\n{}", self.body.len(), self.body)?;
-        let mut stream = TcpStream::connect(host)?;
-        // A server that refuses the head may close before the end of the body.
-        let _ = stream.write_all(text.as_bytes());
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer)?;
-        let answer = String::from_utf8(answer)?;
-        let (head, body) = answer.split_once("\r\n\r\n").ok_or("no answer")?;
-        let status = head.split(' ').nth(1).unwrap_or_default().parse()?;
-        Ok(Answer { status, head: head.to_owned(), body: body.to_owned() })
+        Ok((host, text))
     }
 }

@@ -157,7 +157,10 @@ fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
         let value = value.ok_or_else(|| {
             Refusal::new(400, "InvalidMetadata", format!("`{name}`: names must be identifiers, values ASCII"))
         })?;
-        metadata.insert(name.to_owned(), value.trim().to_owned());
+        let value = value.trim();
+        // Several headers of one name are one list (AUTH-21).
+        let list = metadata.entry(name.to_owned()).and_modify(|list| list.extend([",", value]));
+        list.or_insert_with(|| value.to_owned());
     }
     let bytes: usize = metadata.iter().map(|(name, value)| name.len() + value.len()).sum();
     if bytes > METADATA_BYTES {

@@ -13,10 +13,11 @@ use table_wire::batch::{Batch, NewResponse, RequestPart, read_requests, write_re
 use crate::account::Account;
 use crate::answer::Answer;
 use crate::cost::Cost;
-use crate::exchange::Exchange;
+use crate::exchange::{self, Exchange};
 use crate::refusal::Refusal;
 use crate::tables::entity::{Call, Sent, Written, limits};
 use crate::tables::path::{self, Target};
+use crate::tables::preference::Preference;
 use crate::tables::query;
 
 /// Handles a batch. The status is 202 even if its operations are rejected (EGT-30).
@@ -100,10 +101,17 @@ async fn change_set<S: TableStore>(
 
 /// Returns the write described by a part. `first` is that of the first part, whose table is reused.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
-    let [verb, if_match, prefer] = part
-        .headers(["x-http-method", "if-match", "prefer"])
-        .map(|value| Some(value).filter(|value| !value.is_empty()));
-    let sent = Sent { verb: verb.unwrap_or(part.method), if_match, prefer, body: part.body };
+    let mut conditions = part.values("if-match");
+    let if_match = conditions.next();
+    if conditions.next().is_some() {
+        return Err(Refusal::input("`If-Match` must be one header"));
+    }
+    let sent = Sent {
+        verb: exchange::verb(part.method, part.values("x-http-method"))?,
+        if_match,
+        preference: Preference::read(part.values("prefer")),
+        body: part.body,
+    };
     let (path, _) = url(part)?;
     let (name, key) = match (sent.verb, target(&path, base)?) {
         ("POST", Target::Table(name)) => (name, None),

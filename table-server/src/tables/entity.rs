@@ -1,6 +1,5 @@
 //! Writes of one entity: the request and its response (INS, UPD, MRG, UPS, DEL, IFM rules).
 
-use http::HeaderName;
 use http::header::IF_MATCH;
 use table_core::etag::IfMatch;
 use table_core::limits::{Limits, TransactionMeasure};
@@ -16,15 +15,14 @@ use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use crate::tables::path::check_characters;
-
-const PREFER: HeaderName = HeaderName::from_static("prefer");
+use crate::tables::preference::Preference;
 
 /// The parts of a request that describe a write. The request is a complete HTTP request or part of a batch.
 #[derive(Debug)]
 pub(super) struct Sent<'a> {
     pub(super) verb: &'a str,
     pub(super) if_match: Option<&'a str>,
-    pub(super) prefer: Option<&'a str>,
+    pub(super) preference: Option<Preference>,
     pub(super) body: &'a [u8],
 }
 
@@ -37,34 +35,12 @@ pub(super) struct Call {
     preference: Option<Preference>,
 }
 
-/// The values of `Prefer` (INS-3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Preference {
-    Content,
-    NoContent,
-}
-
-impl Preference {
-    const ALL: [Self; 2] = [Self::Content, Self::NoContent];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Content => "return-content",
-            Self::NoContent => "return-no-content",
-        }
-    }
-
-    fn read(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(text.trim()))
-    }
-}
-
 impl Call {
     pub(super) fn of(exchange: &Exchange, table: TableName, key: Option<EntityKey>) -> Result<Self, Refusal> {
         let sent = Sent {
             verb: exchange.verb()?,
-            if_match: exchange.header(IF_MATCH),
-            prefer: exchange.header(PREFER),
+            if_match: exchange.single(&IF_MATCH)?,
+            preference: Preference::of(exchange),
             body: &exchange.body,
         };
         Self::new(&sent, table, key)
@@ -72,7 +48,7 @@ impl Call {
 
     pub(super) fn new(sent: &Sent<'_>, table: TableName, key: Option<EntityKey>) -> Result<Self, Refusal> {
         let condition = sent.if_match.map(IfMatch::parse).transpose()?;
-        let preference = sent.prefer.and_then(Preference::read);
+        let preference = sent.preference;
         let Some(key) = key else {
             let mut body = read_entity(sent.body, Sender::Client)?;
             for (name, text) in [("PartitionKey", &body.partition_key), ("RowKey", &body.row_key)] {

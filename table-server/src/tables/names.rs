@@ -12,6 +12,7 @@ use crate::account::Account;
 use crate::answer::{self, Answer};
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
+use crate::tables::preference::Preference;
 use crate::tables::query::top;
 
 /// Creates a table (OPT-1).
@@ -30,12 +31,12 @@ pub(super) async fn create<S: TableStore>(
     table.require_creatable()?;
     store.create_table(&table).await?;
     let location = format!("{}/Tables('{table}')", exchange.base);
-    let prefer = exchange.header("prefer").map(|prefer| prefer.trim().to_ascii_lowercase());
+    let preference = Preference::of(exchange);
     let mut answer = Answer::new(201).header("Location", location.clone());
-    if let Some(prefer) = prefer.as_deref().filter(|prefer| prefer.starts_with("return-")) {
-        answer = answer.header("Preference-Applied", prefer.to_owned());
+    if let Some(preference) = preference {
+        answer = answer.header("Preference-Applied", preference.name());
     }
-    if prefer.as_deref() == Some("return-no-content") {
+    if preference == Some(Preference::NoContent) {
         answer.status = 204;
         return Ok(answer.header("DataServiceId", location));
     }

@@ -138,6 +138,16 @@ impl Continuation {
         self.position_of(Kind::Service, table, query)
     }
 
+    /// Returns the continuation of another query with the same position, for a view that executes another query than its caller passed.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the continuation does not belong to `from` (PAGE-9).
+    #[doc(hidden)]
+    pub fn rebind(&self, table: &TableName, from: &Query, to: &Query) -> Result<Self> {
+        self.check(table, from)?;
+        Ok(Self { query: fingerprint(table, to), ..self.clone() })
+    }
+
     fn position_of(&self, kind: Kind, table: &TableName, query: &Query) -> Result<&Position> {
         self.check(table, query)?;
         if self.kind == kind {

@@ -29,4 +29,7 @@ pub(super) enum BatchFault {
     #[error("a part of the batch is not an HTTP/1.1 request with a URL or a path")]
     #[fault(InvalidInput, "EGT-21")]
     Request,
+    #[error("a header of a part of the batch is not UTF-8")]
+    #[fault(InvalidInput, "EGT-23")]
+    Header,
 }

@@ -4,16 +4,26 @@
 
 use memchr::{memchr, memmem};
 
-/// Returns the boundary of a multipart content type.
+/// Returns the boundary of a multipart content type. A quoted boundary may contain spaces and semicolons.
 pub(super) fn boundary(content_type: &str) -> Option<&str> {
-    let mut parameters = content_type.split(';').map(str::trim);
-    let kind = parameters.next()?;
-    if !kind.get(..10)?.eq_ignore_ascii_case("multipart/") {
+    let (kind, mut rest) = content_type.split_once(';')?;
+    if !kind.trim().get(..10)?.eq_ignore_ascii_case("multipart/") {
         return None;
     }
-    let is_boundary = |(name, _): &(&str, &str)| name.trim().eq_ignore_ascii_case("boundary");
-    let (_, value) = parameters.filter_map(|parameter| parameter.split_once('=')).find(is_boundary)?;
-    Some(value.trim().trim_matches('"')).filter(|value| !value.is_empty())
+    loop {
+        let (name, value) = rest.split_once('=')?;
+        let value = value.trim_start();
+        let (value, after) = match value.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => value.split_at(value.find(';').unwrap_or(value.len())),
+        };
+        // A parameter without a value may precede the name.
+        let name = name.rsplit(';').next().unwrap_or(name).trim();
+        if name.eq_ignore_ascii_case("boundary") {
+            return Some(value.trim_end()).filter(|value| !value.is_empty());
+        }
+        rest = after;
+    }
 }
 
 /// The parts of a multipart body.
@@ -98,6 +108,13 @@ pub(super) fn find_all<'a, const N: usize>(mut headers: &'a [u8], names: [&str; 
     }
     let text = |value: &'a [u8]| std::str::from_utf8(value.trim_ascii()).ok();
     values.map(|value| value.and_then(text).unwrap_or_default())
+}
+
+/// Returns the values of a header in order. `headers` is UTF-8.
+pub(super) fn values<'a>(headers: &'a [u8], name: &str) -> impl Iterator<Item = &'a str> {
+    let lines =
+        headers.split(|byte| *byte == b'\n').filter_map(move |line| value_of(line.trim_ascii(), name));
+    lines.map(|value| std::str::from_utf8(value.trim_ascii()).unwrap_or_default())
 }
 
 /// Returns the value after the name of a header and its colon.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use table_core::{Error, Result};
 
 use super::fault::BatchFault;
-use super::multipart::{boundary, find, find_all, head, line, split};
+use super::multipart::{boundary, find, find_all, head, line, split, values};
 
 /// A write of a batch, for a client to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +108,20 @@ impl<'a> RequestPart<'a> {
     pub fn headers<const N: usize>(&self, names: [&str; N]) -> [&'a str; N] {
         find_all(self.head, names)
     }
+
+    /// Returns the values of a header that may occur several times, in order. An empty value is a value.
+    ///
+    /// ```
+    /// use table_wire::batch::{Batch, read_requests};
+    ///
+    /// let body = b"--b\r\n\r\nGET /Employee(PartitionKey='Sales',RowKey='1') HTTP/1.1\r\nPrefer:\r\nPrefer: a\r\n\r\n\r\n--b--\r\n";
+    /// let Batch::Query(query) = read_requests("multipart/mixed; boundary=b", body)? else { unreachable!() };
+    /// assert!(query.values("prefer").eq(["", "a"]));
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn values(&self, name: &str) -> impl Iterator<Item = &'a str> {
+        values(self.head, name)
+    }
 }
 
 /// The contents of a batch.
@@ -168,5 +182,8 @@ fn request(content: &[u8]) -> Result<RequestPart<'_>> {
         return Err(Error::of(BatchFault::Request));
     }
     let (head, body) = head(rest);
+    if std::str::from_utf8(head).is_err() {
+        return Err(Error::of(BatchFault::Header));
+    }
     Ok(RequestPart { method, target, head, body: body.trim_ascii() })
 }

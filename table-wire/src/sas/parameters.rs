@@ -37,13 +37,14 @@ impl Parameters {
         pairs.collect::<Vec<_>>().join("&")
     }
 
-    /// Parses a query string, with or without `?`. Messages contain only names.
+    /// Parses a query string, with or without `?`. Messages contain only names. Some clients send `&` first or twice, so empty pairs are skipped.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a query string. `AuthenticationFailed` for a duplicate name.
     pub(super) fn read(text: &str) -> Result<Self> {
         let (mut read, mut names) = (Self::default(), BTreeSet::new());
-        for (index, pair) in text.trim_start_matches('?').split('&').enumerate() {
+        let pairs = text.trim_start_matches('?').split('&').enumerate();
+        for (index, pair) in pairs.filter(|(_, pair)| !pair.is_empty()) {
             let decoded =
                 pair.split_once('=').and_then(|(name, value)| Some((decode(name)?, decode(value)?)));
             let Some((name, value)) = decoded else {

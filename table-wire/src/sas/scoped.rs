@@ -15,8 +15,8 @@ use super::verifier::SasVerifier;
 ///
 /// Rejected operations have the codes of the service: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
 /// `AuthorizationPermissionMismatch`, and the codes of account signatures (SAS-8, SAS-11, ASAS-5). A rejected transaction is not applied in
-/// part. A query returns only entities inside the token's range, and does not reveal others (SAS-8). Its continuation tokens are valid only
-/// for this view.
+/// part. A query returns only entities inside the token's range, and does not reveal others (SAS-8). A continuation that
+/// lies outside of the range is refused.
 #[derive(Clone, Debug)]
 pub struct Scoped<S> {
     store: S,
@@ -95,7 +95,13 @@ impl<S: TableStore> TableStore for Scoped<S> {
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         let range = self.authority.verify(&self.token)?.reading(table);
         let range = range.map_err(|error| error.with_table(table.as_str()))?;
-        self.store.query(table, &range.restrict(query), from).await
+        // The caller knows only its own query, so continuations belong to that one.
+        let restricted = range.restrict(query);
+        let from = from.map(|from| from.rebind(table, query, &restricted)).transpose()?;
+        let mut page = self.store.query(table, &restricted, from.as_ref()).await?;
+        page.continuation =
+            page.continuation.map(|next| next.rebind(table, &restricted, query)).transpose()?;
+        Ok(page)
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {

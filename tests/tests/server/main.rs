@@ -2,17 +2,26 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod alterations;
+mod batches;
 mod behaviour;
 mod bounds;
+mod conditions;
+mod continuations;
 mod differential;
+mod framing;
 mod hostile;
 mod http2;
 mod javascript;
 mod latency;
+mod messages;
 mod neighbours;
 mod parity;
+mod permissions;
 mod python;
+mod queue_names;
 mod queues;
+mod reports;
 mod signatures;
 mod suites;
 mod suites_python;

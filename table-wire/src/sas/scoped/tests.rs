@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
-use table_core::query::KeyRange;
+use table_core::query::{KeyRange, Position};
 use table_core::row::RowWriter;
 use table_core::{Clock, Entity, Error, ErrorCode, Operation, OperationKind, PartitionKey, RowKey};
 
@@ -161,6 +161,35 @@ fn sas_6_and_8_reads_and_writes_stay_inside_the_compound_range() {
     assert!(block_on(scoped.get(&name("Company"), &key("B", "9"), &Select::All)).unwrap().is_some());
     assert!(block_on(scoped.get(&name("Company"), &key("B", "nobody"), &Select::All)).unwrap().is_none());
     assert_eq!(keys(&engine, &Query::new(KeyRange::ALL)).len(), 6);
+}
+
+/// A server reads the position of a continuation by the query of its client, and creates the next one from the position.
+#[test]
+fn sas_8_and_page_6_a_continuation_belongs_to_the_query_of_the_caller() {
+    let (engine, authority, _) = scene();
+    let range = SignedRange::new(("A", Some("5")), ("C", Some("2"))).unwrap();
+    let token = sas().allow(TablePermissions::READ).range(range).sign(&account_key()).unwrap();
+    let (view, table) = (authority.scoped(engine.clone(), &token), name("Company"));
+    let query = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
+    let keys_of = |page: &Page| -> Vec<String> {
+        page.rows.iter().map(|entity| format!("{}{}", entity.partition_key, entity.row_key)).collect()
+    };
+    let (mut found, mut from) = (Vec::new(), None);
+    loop {
+        let page = block_on(view.query(&table, &query, from.as_ref())).unwrap();
+        found.extend(keys_of(&page));
+        let Some(next) = page.continuation else { break };
+        let position = next.position(&table, &query).unwrap().clone();
+        from = Some(Continuation::new(&table, &query, position));
+        assert_eq!(block_on(engine.query(&table, &query, from.as_ref())).unwrap().rows.len(), 1);
+    }
+    assert_eq!(found, ["A5", "B9", "C2"]);
+    for (partition, row) in [("A", "4"), ("C", "3"), ("D", "1")] {
+        let position = Position { partition_key: partition.to_owned(), row_key: Some(row.to_owned()) };
+        let outside = Continuation::new(&table, &query, position);
+        let page = block_on(view.query(&table, &query, Some(&outside))).unwrap_or_default();
+        assert!(keys_of(&page).iter().all(|key| found.contains(key)), "{partition}{row}: {page:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! The framing and the host of a request (RFC 9112, sections 3.2 and 6.1).
+//!
+//! A proxy in front of the server must find the same end and the same host of each request as the server. Otherwise the body of one request can
+//! contain another request, which the proxy did not check.
+
+use http::header::{HOST, TRANSFER_ENCODING};
+use http::uri::Authority;
+
+use crate::exchange::Exchange;
+use crate::refusal::Refusal;
+
+/// Checks the framing and the host.
+///
+/// # Errors
+/// `NotImplemented` for a transfer coding other than `chunked`, `InvalidHeaderValue` for `chunked` twice, and both close the connection.
+/// `HostInformationNotPresent` or `InvalidHeaderValue` for a missing, repeated or invalid host.
+pub(crate) fn check(exchange: &Exchange) -> Result<(), Refusal> {
+    transfer_coding(exchange).map_err(|refusal| Refusal { closes: true, ..refusal })?;
+    host(exchange)
+}
+
+/// The HTTP library removes `chunked` at the end. It would pass on a body in any other coding as it is.
+fn transfer_coding(exchange: &Exchange) -> Result<(), Refusal> {
+    let mut chunked = 0;
+    for value in exchange.headers.get_all(TRANSFER_ENCODING) {
+        let codings = value.to_str().unwrap_or("?").split(',').map(str::trim);
+        for coding in codings.filter(|coding| !coding.is_empty()) {
+            if !coding.eq_ignore_ascii_case("chunked") {
+                return Err(Refusal::unsupported("the only transfer coding is `chunked`"));
+            }
+            chunked += 1;
+        }
+    }
+    if chunked > 1 {
+        return Err(Refusal::new(400, "InvalidHeaderValue", "`Transfer-Encoding` has `chunked` twice"));
+    }
+    Ok(())
+}
+
+fn host(exchange: &Exchange) -> Result<(), Refusal> {
+    let invalid = |help: &str| Err(Refusal::new(400, "InvalidHeaderValue", help));
+    let mut hosts = exchange.headers.get_all(HOST).iter();
+    let header = hosts.next();
+    if hosts.next().is_some() {
+        return invalid("there are several Host headers");
+    }
+    // HTTP/1.1 requires the header even if the request line has a host. HTTP/2 has `:authority`.
+    if header.is_none() && (exchange.is_http_1 || exchange.host().is_empty()) {
+        return Err(Refusal::new(400, "HostInformationNotPresent", ""));
+    }
+    let header = header.map(|value| value.to_str().unwrap_or_default());
+    if header.is_some_and(|header| !is_host(header)) || !is_host(exchange.host()) {
+        return invalid("the host must be a name or an address, with or without a port");
+    }
+    // Over HTTP/1.1 the request line takes precedence (RFC 9112, section 3.2.2). Over HTTP/2 both must agree (RFC 9113, section 8.3.1).
+    if !exchange.is_http_1 && header.is_some_and(|header| !header.eq_ignore_ascii_case(exchange.host())) {
+        return invalid("Host and `:authority` differ");
+    }
+    Ok(())
+}
+
+/// Returns `true` for a host with an optional port, without a user.
+fn is_host(text: &str) -> bool {
+    let Ok(authority) = text.parse::<Authority>() else { return false };
+    let Some(rest) = text.strip_prefix(authority.host()).filter(|_| !authority.host().is_empty()) else {
+        return false;
+    };
+    let port = rest.strip_prefix(':').unwrap_or(rest);
+    port.is_empty() || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_with_an_optional_port() {
+        for host in ["localhost", "contoso.table.localhost:10002", "127.0.0.1:80", "[::1]:10002", "a:", "a_b"]
+        {
+            assert!(is_host(host), "{host}");
+        }
+        for host in
+            ["", ":80", "a b", "a, b", "a/b", "u@a", "u:p@a:80", "a:b", "a:99999", "a:+8", "a#b", "a?b"]
+        {
+            assert!(!is_host(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Content negotiation: the metadata level that a client prefers (JSON-1, JSON-2).
+
+use table_core::odata::MetadataLevel;
+
+/// Returns the level of the media range with the highest weight, of equal weights the first. `None` if no range allows JSON.
+///
+/// `accept` is the values of all `Accept` headers, or the value of `$format`.
+pub(crate) fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel> {
+    let mut best = (0.0, None);
+    for range in accept.into_iter().flat_map(|value| value.split(',')) {
+        let Some(level) = level_of(range.trim()) else { continue };
+        let weight = weight(range);
+        if weight > best.0 {
+            best = (weight, Some(level));
+        }
+    }
+    best.1
+}
+
+fn level_of(range: &str) -> Option<MetadataLevel> {
+    let is_any = matches!(range.split(';').next().map(str::trim), Some("*/*" | "application/*"));
+    if is_any { Some(MetadataLevel::Minimal) } else { MetadataLevel::from_media_type(range) }
+}
+
+/// Returns the weight `q` of a media range (RFC 9110, section 12.4.2): 1 if it is missing or invalid.
+fn weight(range: &str) -> f32 {
+    let mut parameters = range.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let weight = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
+    let weight = weight.and_then(|(_, weight)| weight.trim().parse().ok());
+    weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_2_the_range_with_the_highest_weight_decides() {
+        use MetadataLevel::{Full, Minimal, None as NoMetadata};
+        for (accept, expected) in [
+            ("application/json;odata=nometadata", Some(NoMetadata)),
+            ("text/html, application/json;odata=fullmetadata", Some(Full)),
+            (
+                "application/json;odata=fullmetadata;q=0.5, application/json;odata=nometadata",
+                Some(NoMetadata),
+            ),
+            (
+                "application/json;odata=fullmetadata; q=0.5,application/json;odata=nometadata;Q=0.4",
+                Some(Full),
+            ),
+            ("application/atom+xml,application/json;q=0.1", Some(Minimal)),
+            ("application/json;odata=nometadata;q=0, */*;q=0.01", Some(Minimal)),
+            ("application/json;odata=other, application/json;odata=nometadata", Some(NoMetadata)),
+            ("application/json;odata=nometadata;q=high", Some(NoMetadata)),
+            ("*/*", Some(Minimal)),
+            ("application/*;q=0.5", Some(Minimal)),
+            ("application/json;q=0", None),
+            ("*/*;q=0.000", None),
+            ("application/atom+xml", None),
+            ("", None),
+        ] {
+            assert_eq!(level([accept]), expected, "{accept}");
+        }
+        assert_eq!(level(["text/xml", "application/json;odata=fullmetadata"]), Some(Full), "two headers");
+    }
+}

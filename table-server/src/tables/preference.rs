@@ -1,0 +1,37 @@
+//! The preference of a client for the response to an insert (INS-3).
+
+use http::HeaderName;
+
+use crate::exchange::Exchange;
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// The values of `Prefer` that the service knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Preference {
+    Content,
+    NoContent,
+}
+
+impl Preference {
+    const ALL: [Self; 2] = [Self::Content, Self::NoContent];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Content => "return-content",
+            Self::NoContent => "return-no-content",
+        }
+    }
+
+    /// Returns the preference of a request.
+    pub(super) fn of(exchange: &Exchange) -> Option<Self> {
+        Self::read(exchange.all(&PREFER))
+    }
+
+    /// Returns the first known preference of the values of `Prefer`, which are lists (RFC 7240). Other preferences are ignored.
+    pub(super) fn read<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let mut names = values.flat_map(|value| value.split(',')).filter_map(|one| one.split(';').next());
+        let is = |known: Self, name: &str| known.name().eq_ignore_ascii_case(name.trim());
+        names.find_map(|name| Self::ALL.into_iter().find(|known| is(*known, name)))
+    }
+}
