@@ -77,7 +77,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
                 type Class = #class;
                 type Source = #source;
                 fn ranges(self) -> __table::Result<__table::Vec<__table::KeyRange>> {
-                    __table::RowsOf::ranges(self.0)
+                    self.0.ranges()
                 }
             }
         }
@@ -103,12 +103,12 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let impls = quote! {
         impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#given PINNED> {
             fn clone(&self) -> Self {
-                Self(::core::clone::Clone::clone(&self.0) #holds)
+                Self(self.0.copy() #holds)
             }
         }
         impl<#declared const PINNED: ::core::primitive::usize> ::core::fmt::Debug for #rows<#given PINNED> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                __table::debug(f, #name, &self.0)
+                self.0.debug(f, #name)
             }
         }
     };
