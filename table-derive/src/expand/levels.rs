@@ -120,12 +120,12 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     quote! {
         impl #unbound ::core::clone::Clone for #prefix #of_type {
             fn clone(&self) -> Self {
-                Self(self.0.copy() #holds)
+                Self(__table::LevelsOf::copy(&self.0) #holds)
             }
         }
         impl #unbound ::core::fmt::Debug for #prefix #of_type {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                self.0.debug(f, #prefix_name)
+                __table::LevelsOf::debug(&self.0, f, #prefix_name)
             }
         }
         #[automatically_derived]

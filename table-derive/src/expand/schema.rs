@@ -131,7 +131,8 @@ pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
         return quote!(&[]);
     }
     let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
-    quote!(__SHAPE.bytes(#kind, __PROPERTIES))
+    // A path: a method of a blanket trait could take precedence over this one.
+    quote!(__table::Shape::bytes(&__SHAPE, #kind, __PROPERTIES))
 }
 
 fn list(entity: &Entity<'_>) -> TokenStream {

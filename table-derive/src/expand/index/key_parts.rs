@@ -104,8 +104,11 @@ fn read(field: &Field<'_>, property: &Property) -> TokenStream {
 /// ```
 pub(super) fn key_properties(design: &Design<'_>, index: &Index) -> Option<TokenStream> {
     let (entity, row) = (local("entity"), local("row"));
-    let properties: Vec<_> =
-        design.entity.properties().filter_map(|(field, property)| given(design, index, field, property)).collect();
+    let properties: Vec<_> = design
+        .entity
+        .properties()
+        .filter_map(|(field, property)| given(design, index, field, property))
+        .collect();
     if properties.is_empty() {
         return None;
     }
@@ -146,8 +149,7 @@ fn given<'p>(
     } else {
         quote!(<#ty as __table::Property>::write_to)
     };
-    let call =
-        quote_spanned!(span=> .property(#name, #place, #decode, #from_part, #property_name, #write));
+    let call = quote_spanned!(span=> .property(#name, #place, #decode, #from_part, #property_name, #write));
     Some((property, call))
 }
 

@@ -76,7 +76,7 @@ fn body_of_whole(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> To
     let marker = index.marker(design.entity);
     let shape = quote! {{
         static SHAPE: __table::Shape = __table::Shape::new();
-        SHAPE.bytes(__table::None, <#marker as __table::Index>::SCHEMA.properties)
+        __table::Shape::bytes(&SHAPE, __table::None, <#marker as __table::Index>::SCHEMA.properties)
     }};
     let mut reading = Reading::new(design, shape);
     let keys = reading.keys(&entity, &|_| true);
