@@ -8,6 +8,7 @@ mod bucket;
 mod hot;
 mod index;
 mod key;
+mod key_parts;
 mod levels;
 mod message;
 mod part;
@@ -28,13 +29,14 @@ pub use std::vec::Vec;
 pub use access::{index_name, require_fan_out, table_name};
 pub use bucket::{KeyTexts, partitions};
 pub use hot::require_spread;
-pub use index::{indexed, project, select_copies, write_key_text};
+pub use index::{index_of, indexed, project, select_copies, write_key_text};
 pub use key::KeyOf;
+pub use key_parts::{KeyProperties, OwnerKey};
 pub use levels::{LevelsOf, require_cardinality, require_levels};
 pub use part::{derived_place, place};
 pub use partitions::{partitions_in, partitions_share, partitions_with};
 pub use property::{
-    Encode, debug, encoded, entered, of_field, of_its_key, property_schema, put, put_literal, read_field,
+    Encode, encoded, entered, of_field, of_its_key, property_schema, put, put_literal, read_field, read_json,
     stub, written,
 };
 pub use reader::{Decode, DecodeAgain, EntityReader};

@@ -168,6 +168,11 @@ impl Codec {
         self.word().is_none_or(|word| word.gives == Gives::Text || word.varies)
     }
 
+    /// Returns `true` if every encoding has the same width and sorts like its value. The order of other codecs is checked by the compiler.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.word().is_some_and(|word| word.name == "digits")
+    }
+
     /// Returns the codec type, with the span of the field's type.
     pub(crate) fn ty(&self, field: &Type) -> TokenStream {
         let span = field.span();

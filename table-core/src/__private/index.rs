@@ -2,7 +2,7 @@
 
 use crate::entity::FromEntity;
 use crate::error::{Error, ErrorCode, Result};
-use crate::index::{CopyIndex, IndexPart, read_copy};
+use crate::index::{CopyIndex, Index, IndexOf, IndexPart, read_copy};
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
 use crate::value::ValueRef;
@@ -35,6 +35,12 @@ pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'
         let message = "a value of the index's key is absent; write the copy again";
         Error::new(ErrorCode::EntityMismatch, message).with_property(field)
     })
+}
+
+/// Returns an index as data (`Entity::INDEXES`).
+#[must_use]
+pub const fn index_of<I: Index>() -> IndexOf<I::Entity> {
+    IndexOf::new(I::SCHEMA, I::entry, I::owner)
 }
 
 /// Reads a copy of the index `I` as a projection (`ReadableAs::read`).

@@ -1,5 +1,7 @@
 //! Runtime of `within`: prefixes of a hierarchical partition key, and their checks.
 
+use std::fmt;
+
 use crate::error::Result;
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
@@ -26,6 +28,20 @@ const FEW: usize = 8;
 pub struct LevelsOf(KeyText);
 
 impl LevelsOf {
+    /// Implements `Clone` for a generated type. An inherent function costs an expansion less compile time than a trait's.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        self.clone()
+    }
+
+    /// Implements `Debug` for a generated type with this name.
+    ///
+    /// # Errors
+    /// Any error from the formatter.
+    pub fn debug(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        f.debug_tuple(name).field(self).finish()
+    }
+
     /// Creates a prefix without levels.
     #[must_use]
     pub fn new() -> Self {

@@ -1,10 +1,12 @@
 //! Helpers of generated property code.
 
-use std::fmt;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::column::{IsType, Projected};
 use crate::entity::Entity;
 use crate::error::{Error, ErrorCode, Result};
+use crate::property::{Json, Property, Search};
 use crate::query::EntityRef;
 use crate::row::{Row, RowWriter};
 use crate::schema::PropertySchema;
@@ -98,14 +100,6 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Implements `Debug` for a generated type that wraps a type of this module.
-///
-/// # Errors
-/// Any error from the formatter.
-pub fn debug(f: &mut fmt::Formatter<'_>, name: &str, inside: &dyn fmt::Debug) -> fmt::Result {
-    f.debug_tuple(name).field(inside).finish()
-}
-
 /// Returns the value if its key equals the key under which it was stored (`from_entity` of a key that is not read).
 ///
 /// # Errors
@@ -131,6 +125,11 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
 /// Always. Such a program does not compile.
 pub fn stub<T>() -> Result<T> {
     Err(Error::new(ErrorCode::NotImplemented, "the declaration of the entity has mistakes"))
+}
+
+/// Reads a field of the entity's key that a copy stores as JSON (`Index::owner`).
+pub fn read_json<T: DeserializeOwned + Serialize>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
+    Json::read_next(search, name).map(|Json(value)| value)
 }
 
 /// Reads a field of a projection, which has the type of its column.

@@ -1,5 +1,7 @@
 //! Runtime of generated row selections such as `EmployeeRows`.
 
+use std::fmt;
+
 use crate::error::Result;
 use crate::query::{KeyRange, TextRange};
 use crate::selection::{Class, KeyArg, KeyBounds, Selection};
@@ -17,6 +19,20 @@ pub struct RowsOf {
 }
 
 impl RowsOf {
+    /// Implements `Clone` for a generated type. An inherent function costs an expansion less compile time than a trait's.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        self.clone()
+    }
+
+    /// Implements `Debug` for a generated type with this name.
+    ///
+    /// # Errors
+    /// Any error from the formatter.
+    pub fn debug(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        f.debug_tuple(name).field(self).finish()
+    }
+
     /// Selects all rows.
     #[must_use]
     pub fn new(partitions: impl Into<KeyTexts>) -> Self {

@@ -76,10 +76,7 @@ pub struct IndexOf<E> {
 }
 
 impl<E> IndexOf<E> {
-    /// Creates the data of an [`Index`](crate::index::Index). For generated code.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn new(
+    pub(crate) const fn new(
         schema: &'static IndexSchema,
         entry: fn(&E) -> Result<Option<IndexEntry>>,
         owner: fn(EntityRef<'_>) -> Result<EntityKey>,

@@ -9,41 +9,44 @@ use crate::value::EdmType;
 /// The shape of a declaration's rows, computed on first use. Computing it in a constant would cost more compile time than any function of an entity.
 #[derive(Debug)]
 pub struct Shape {
-    kind: Option<&'static str>,
-    properties: &'static [PropertySchema],
     bytes: OnceLock<Vec<u8>>,
 }
 
 impl Shape {
-    /// Creates the shape of rows with all of these properties in this order, preceded by `EntityType` if the entity has a kind. An entity without one
-    /// of the properties has another shape.
+    /// Creates a shape that is not computed yet. It does not name its properties: the compiler evaluates each `static`, and all that it names.
     #[must_use]
-    pub const fn new(kind: Option<&'static str>, properties: &'static [PropertySchema]) -> Self {
-        Self { kind, properties, bytes: OnceLock::new() }
+    pub const fn new() -> Self {
+        Self { bytes: OnceLock::new() }
     }
 
-    /// Returns the bytes of the shape, as a writer produces them.
+    /// Returns the bytes of the shape, as a writer produces them: rows with all of these properties in this order, preceded by `EntityType` if the
+    /// entity has a kind. An entity without one of the properties has another shape. Each call passes the same arguments.
     #[inline]
     #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        self.bytes.get_or_init(|| self.make())
+    pub fn bytes(&self, kind: Option<&'static str>, properties: &[PropertySchema]) -> &[u8] {
+        self.bytes.get_or_init(|| make(kind, properties))
     }
+}
 
-    #[expect(clippy::cast_possible_truncation, reason = "no row has a count or an end above these bytes")]
-    fn make(&self) -> Vec<u8> {
-        let kind = self.kind.map(|_| (ENTITY_TYPE, EdmType::String));
-        let labels =
-            || kind.into_iter().chain(self.properties.iter().map(|property| (property.name, property.edm)));
-        let mut bytes = vec![VERSION, 0];
-        bytes.extend((labels().count() as u16).to_le_bytes());
-        let mut end = 0;
-        for (name, edm) in labels() {
-            end += name.len();
-            bytes.extend(((end << 8) as u32 | edm as u32).to_le_bytes());
-        }
-        bytes.extend(labels().flat_map(|(name, _)| name.bytes()));
-        bytes
+impl Default for Shape {
+    fn default() -> Self {
+        Self::new()
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "no row has a count or an end above these bytes")]
+fn make(kind: Option<&str>, properties: &[PropertySchema]) -> Vec<u8> {
+    let kind = kind.map(|_| (ENTITY_TYPE, EdmType::String));
+    let labels = || kind.into_iter().chain(properties.iter().map(|property| (property.name, property.edm)));
+    let mut bytes = vec![VERSION, 0];
+    bytes.extend((labels().count() as u16).to_le_bytes());
+    let mut end = 0;
+    for (name, edm) in labels() {
+        end += name.len();
+        bytes.extend(((end << 8) as u32 | edm as u32).to_le_bytes());
+    }
+    bytes.extend(labels().flat_map(|(name, _)| name.bytes()));
+    bytes
 }
 
 #[cfg(test)]
@@ -72,21 +75,21 @@ mod tests {
     #[test]
     fn the_bytes_equal_those_of_a_writer() {
         for kind in [None, Some("Employee")] {
-            assert_eq!(Shape::new(kind, PROPERTIES).bytes(), write(kind).view().parts().0);
+            assert_eq!(Shape::new().bytes(kind, PROPERTIES), write(kind).view().parts().0);
         }
-        assert_eq!(Shape::new(None, &[]).bytes(), RowWriter::new().finish().view().parts().0);
+        assert_eq!(Shape::new().bytes(None, &[]), RowWriter::new().finish().view().parts().0);
     }
 
     #[test]
     fn a_row_of_another_shape_is_read_by_its_names() {
-        let shape = Shape::new(None, PROPERTIES);
+        let shape = Shape::new();
         let mut writer = RowWriter::new();
         writer.property("FirstName", ValueRef::String("Ada"));
         writer.property("Active", ValueRef::Boolean(true));
         let row = writer.finish();
         for row in [row, write(None)] {
             let mut reader = RowReader::new(row.view());
-            reader.expect(shape.bytes());
+            reader.expect(shape.bytes(None, PROPERTIES));
             assert_eq!(reader.text("FirstName"), Some("Ada"));
             let size = reader.fixed("Größe", EdmType::Int32).map(i32::from_le_bytes);
             let wanted = row.view().find("Größe", &mut 0).unwrap().map(Value::from);

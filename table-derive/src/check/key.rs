@@ -126,7 +126,7 @@ fn empty_literal(ctxt: &Ctxt, key: &Key) {
 /// Reports a derived part, such as a bucket, inside another codec. Only a codec that loses even more of the value may contain it.
 fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     for part in key.parts() {
-        let (mut outer, mut inner) = (&part.codec, part.codec.inner());
+        let (mut outer, mut inner) = (&*part.codec, part.codec.inner());
         while let Some(codec) = inner {
             let stays = codec.gives_back() || outer.takes_derived() && codec.is_source();
             if !stays {

@@ -1,5 +1,6 @@
 //! Indexes: a type for each index, the rows of an entity in it, their reads, and the functions that select from it.
 
+mod key_parts;
 mod reading;
 mod schema;
 mod selections;
@@ -54,11 +55,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
         let design = Design { partition_key, row_key, index: Some((at, index)), ..*primary };
         let marker = index.marker(primary.entity);
         list.push(quote! {
-            __table::IndexOf::new(
-                <#marker as __table::Index>::SCHEMA,
-                <#marker as __table::Index>::entry,
-                <#marker as __table::Index>::owner,
-            )
+            __table::index_of::<#marker>()
         });
         types.extend(marker_type(&design, index));
         if primary.stub {
@@ -68,7 +65,9 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
             impls.extend(index_impl(&design, primary, index, &keys.constants));
             proof.extend(keys.proof);
         }
-        selections.extend(selections::look_up(&design, index));
+        let (look_up, told) = selections::look_up(&design, index);
+        selections.extend(look_up);
+        proof.extend(told.filter(|_| !primary.stub));
         // Lists have no row selection, because no entity can be read from them.
         if !index.attr.list {
             if !primary.stub {
@@ -158,7 +157,7 @@ fn index_impl(
     let schema = schema::schema(design, index);
     let encode_key = writing::encode_key(design, index);
     let to_row = writing::to_row(design, primary, index);
-    let owner = reading::owner(design, primary, index);
+    let owner = key_parts::owner(design, primary, index);
     let consistency = consistency(index);
     quote! {
         #constants

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Ident, Type, Visibility, parse_quote_spanned};
+use syn::{Ident, Type, Visibility};
 
-use crate::expand::aliases::Aliases;
+use crate::expand::aliases::{Aliases, PartNames};
 use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
@@ -120,23 +120,10 @@ impl<'e> Design<'e> {
     pub(super) fn field(&self, part: &Part) -> Option<KeyField<'e>> {
         let field = self.entity.fields.get(part.field)?;
         let may_lack = self.index.is_some() && !self.entity.key_needs(part.field) && !part.codec.is_custom();
-        let ty = if may_lack {
-            let whole = field.ty;
-            Cow::Owned(parse_quote_spanned!(whole.span()=> <#whole as __table::IndexPart>::Part))
-        } else {
-            Cow::Borrowed(field.ty)
-        };
-        let codec = part.codec.ty(&ty);
+        let PartNames { ty, codec, aliases } = self.aliases.part(field, part, may_lack);
+        let ty = ty.map_or(Cow::Borrowed(field.ty), Cow::Owned);
         let word = if part.codec.gives_back() { "KeyCodec" } else { "DerivedPart" };
         let (name, may_be_text) = (field.ident.unraw().to_string(), part.codec.may_be_text());
-        let span = ty.span();
-        let named_codec = self.aliases.name(codec.clone(), span);
-        let named = if may_lack {
-            self.aliases.name(ty.to_token_stream(), span).into_token_stream()
-        } else {
-            ty.to_token_stream()
-        };
-        let aliases = (named_codec, named);
         Some(KeyField { field, ty, may_lack, name, codec, aliases, may_be_text, stub: self.stub, word })
     }
 

@@ -120,12 +120,12 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     quote! {
         impl #unbound ::core::clone::Clone for #prefix #of_type {
             fn clone(&self) -> Self {
-                Self(::core::clone::Clone::clone(&self.0) #holds)
+                Self(__table::LevelsOf::copy(&self.0) #holds)
             }
         }
         impl #unbound ::core::fmt::Debug for #prefix #of_type {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                __table::debug(f, #prefix_name, &self.0)
+                __table::LevelsOf::debug(&self.0, f, #prefix_name)
             }
         }
         #[automatically_derived]

@@ -59,9 +59,8 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let place = rows::place(field, part, at, design.partition_key);
     let encode = field.item("encode");
     let doc = format!("Selects the partitions whose `{name}` is in a range.");
-    let range = design.takes(quote_spanned! {ty.span()=>
-        range: impl __table::KeyBounds<#ty> + __table::Ordered<{ __table::keeps_order(#forms, #at) }>
-    });
+    let ordered = rows::ordered(part, &forms, at, ty.span());
+    let range = design.takes(quote_spanned!(ty.span()=> range: impl __table::KeyBounds<#ty> #ordered));
     let body = design
         .body(quote_spanned!(ty.span()=> __table::partitions_in(#begin, #name, &range, #encode, #place)));
     let range = quote_spanned! {ty.span()=>

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::Lifetime;
 use syn::spanned::Spanned;
 
 use crate::expand::key::{self, Design, KeyField};
@@ -14,19 +15,22 @@ use crate::model::property::Property;
 /// ```text
 /// fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
 ///     let reader = &mut EntityReader::new(entity, &__PARTITION_KEY.forms);
-///     let Some(department) = reader.part("department", <<String as KeyPart>::Codec as KeyCodec<String>>::decode) else { return reader.fail(); };
-///     reader.row_key(&__ROW_KEY.forms);
-///     … the same of the RowKey …
-///     if !reader.properties(__SHAPE) { return reader.fail(); }
-///     let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { return reader.fail(); };
-///     Ok(Self { department, id, age })
+///     'fail: {
+///         let Some(department) = reader.part("department", <<String as KeyPart>::Codec as KeyCodec<String>>::decode) else { break 'fail; };
+///         reader.row_key(&__ROW_KEY.forms);
+///         … the same of the RowKey …
+///         if !reader.properties(__SHAPE) { break 'fail; }
+///         let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { break 'fail; };
+///         return Ok(Self { department, id, age });
+///     }
+///     reader.fail()
 /// }
 /// ```
 ///
 /// A part whose value is also a property or in another part is kept as a string and compared once the value is known, and so is a bucket.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
-    let mut reading = Reading::new(design, schema::shape(design.entity), true);
+    let mut reading = Reading::new(design, schema::shape(design.entity));
     let is_from_key = |at: usize| design.entity.fields.get(at).is_some_and(|field| field.property.is_none());
     let keys = reading.keys(&entity, &is_from_key);
     let properties = design.entity.properties().map(|(field, property)| read_property(field, property));
@@ -40,19 +44,15 @@ pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     } else {
         quote!(__table::Ok(#value))
     };
+    let body = body(&keys, &quote!(#kind #(#properties)* #rest #(#compared)*), &value);
     quote! {
         fn from_entity(#entity: __table::EntityRef<'_>) -> __table::Result<Self> {
-            #keys
-            #kind
-            #(#properties)*
-            #rest
-            #(#compared)*
-            #value
+            #body
         }
     }
 }
 
-/// Generates `let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { return reader.fail(); };`.
+/// Generates `let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { break 'fail; };`.
 pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
     let (name, ident, ty) = (&property.name, field.ident, schema::property_type(field));
     let reader = local("reader");
@@ -77,15 +77,41 @@ pub(super) fn read_rest(field: &Field<'_>, index: &TokenStream) -> TokenStream {
     bind(ty.span(), &quote!(#ident), &value)
 }
 
-/// Generates `let Some(pattern) = value else { return reader.fail(); };`.
+/// Generates `let Some(pattern) = value else { break 'fail; };`.
 pub(super) fn bind(span: Span, pattern: &TokenStream, value: &TokenStream) -> TokenStream {
-    let reader = local("reader");
-    quote_spanned!(span=> let __table::Some(#pattern) = #value else { return #reader.fail(); };)
+    let fail = fail();
+    quote_spanned!(span=> let __table::Some(#pattern) = #value else { break #fail; };)
 }
 
 fn require(condition: &TokenStream) -> TokenStream {
-    let reader = local("reader");
-    quote!(if !#condition { return #reader.fail(); })
+    let fail = fail();
+    quote!(if !#condition { break #fail; })
+}
+
+/// The start of a function that reads keys: the reader, and the reads of their parts.
+pub(super) struct Keys {
+    reader: TokenStream,
+    parts: TokenStream,
+}
+
+/// Returns the body of a function that reads keys and properties. All failures leave one block, because each call of `fail` costs compile time.
+pub(super) fn body(keys: &Keys, properties: &TokenStream, value: &TokenStream) -> TokenStream {
+    let (reader, fail) = (local("reader"), fail());
+    let Keys { reader: start, parts } = keys;
+    quote! {
+        #start
+        #fail: {
+            #parts
+            #properties
+            return #value;
+        }
+        #reader.fail()
+    }
+}
+
+/// Returns the label of the block that failures leave. It is hygienic, so it never conflicts with a label of the user.
+fn fail() -> Lifetime {
+    Lifetime::new("'fail", Span::mixed_site())
 }
 
 /// The state of reading both keys, part by part.
@@ -93,20 +119,18 @@ pub(super) struct Reading<'d> {
     design: &'d Design<'d>,
     /// The constant with the shape of the rows.
     shape: TokenStream,
-    /// `true` if all places that contain a value are compared.
-    compares: bool,
     given: Vec<usize>,
     /// The comparisons, which are made once all values are known.
     pub(super) compared: Vec<TokenStream>,
 }
 
 impl<'d> Reading<'d> {
-    pub(super) fn new(design: &'d Design<'d>, shape: TokenStream, compares: bool) -> Self {
-        Self { design, shape, compares, given: Vec::new(), compared: Vec::new() }
+    pub(super) fn new(design: &'d Design<'d>, shape: TokenStream) -> Self {
+        Self { design, shape, given: Vec::new(), compared: Vec::new() }
     }
 
     /// Binds the requested fields of the keys to locals with the same names.
-    pub(super) fn keys(&mut self, entity: &Ident, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
+    pub(super) fn keys(&mut self, entity: &Ident, wanted: &dyn Fn(usize) -> bool) -> Keys {
         let reader = local("reader");
         let partition_forms = key::forms(&self.design.partition_constant());
         let row_forms = key::forms(&self.design.constant("ROW_KEY"));
@@ -115,12 +139,14 @@ impl<'d> Reading<'d> {
         // A reference, so its methods take precedence over those of a blanket trait.
         let shape = &self.shape;
         let end = require(&quote!(#reader.properties(#shape)));
-        quote! {
-            let #reader = &mut __table::EntityReader::new(#entity, #partition_forms);
-            #partition_key
-            #reader.row_key(#row_forms);
-            #row_key
-            #end
+        Keys {
+            reader: quote!(let #reader = &mut __table::EntityReader::new(#entity, #partition_forms);),
+            parts: quote! {
+                #partition_key
+                #reader.row_key(#row_forms);
+                #row_key
+                #end
+            },
         }
     }
 
@@ -147,9 +173,6 @@ impl<'d> Reading<'d> {
                 quote_spanned!(span=> let #ident = <#ty as __table::IndexPart>::from_part(#ident);)
             });
             return quote!(#read #unwrap);
-        }
-        if !self.compares {
-            return quote!(#reader.skip(););
         }
         let kept = local(&format!("text_{}", self.compared.len()));
         let value = if field.may_lack {

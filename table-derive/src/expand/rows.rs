@@ -77,7 +77,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
                 type Class = #class;
                 type Source = #source;
                 fn ranges(self) -> __table::Result<__table::Vec<__table::KeyRange>> {
-                    __table::RowsOf::ranges(self.0)
+                    self.0.ranges()
                 }
             }
         }
@@ -103,12 +103,12 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let impls = quote! {
         impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#given PINNED> {
             fn clone(&self) -> Self {
-                Self(::core::clone::Clone::clone(&self.0) #holds)
+                Self(__table::RowsOf::copy(&self.0) #holds)
             }
         }
         impl<#declared const PINNED: ::core::primitive::usize> ::core::fmt::Debug for #rows<#given PINNED> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                __table::debug(f, #name, &self.0)
+                __table::RowsOf::debug(&self.0, f, #name)
             }
         }
     };
@@ -137,9 +137,8 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         .range(#name, &range, #encode, #place)
     };
     let range_doc = format!("Selects the rows whose `{name}` is in a range.");
-    let range = design.takes(quote! {
-        range: impl __table::KeyBounds<#ty> + __table::Ordered<{ __table::keeps_order(#forms, #at) }>
-    });
+    let ordered = ordered(part, &forms, at, Span::call_site());
+    let range = design.takes(quote!(range: impl __table::KeyBounds<#ty> #ordered));
     let range_body = design.body(quote!(self.0 #range_call));
     let range = quote! {
         #[doc = #range_doc]
@@ -182,6 +181,12 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         }
     });
     quote!(#range #is #prefix)
+}
+
+/// Returns the bound of a range, unless every part with this codec is ordered: each bound costs compile time.
+pub(super) fn ordered(part: &Part, forms: &TokenStream, at: usize, span: Span) -> Option<TokenStream> {
+    let bound = || quote_spanned!(span=> + __table::Ordered<{ __table::keeps_order(#forms, #at) }>);
+    (!part.codec.is_ordered()).then(bound)
 }
 
 /// Returns the position of a part in its key, which determines the bounds of a range.

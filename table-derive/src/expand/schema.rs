@@ -117,18 +117,22 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
 /// properties. A generic entity has neither, because its types are only known inside its `impl`s.
 pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     let properties = list(entity);
-    let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
     entity.parameters.is_empty().then(|| {
         quote! {
             const __PROPERTIES: &[__table::PropertySchema] = #properties;
-            static __SHAPE: __table::Shape = __table::Shape::new(#kind, __PROPERTIES);
+            static __SHAPE: __table::Shape = __table::Shape::new();
         }
     })
 }
 
 /// Returns the shape of the entity's rows; empty if it is unknown.
 pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
-    if entity.parameters.is_empty() { quote!(__SHAPE.bytes()) } else { quote!(&[]) }
+    if !entity.parameters.is_empty() {
+        return quote!(&[]);
+    }
+    let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
+    // A path: a method of a blanket trait could take precedence over this one.
+    quote!(__table::Shape::bytes(&__SHAPE, #kind, __PROPERTIES))
 }
 
 fn list(entity: &Entity<'_>) -> TokenStream {

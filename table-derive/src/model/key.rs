@@ -1,5 +1,7 @@
 //! Keys: ordered pieces, each a literal or a field with its codec.
 
+use std::rc::Rc;
+
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, LitStr};
 
@@ -41,8 +43,8 @@ pub(crate) struct Part {
     pub(crate) field: usize,
     /// The field's name, spanned in the key.
     pub(crate) name: Ident,
-    /// The codec.
-    pub(crate) codec: Codec,
+    /// The codec. Clones of a part share it, which identifies them.
+    pub(crate) codec: Rc<Codec>,
 }
 
 impl Part {
@@ -79,7 +81,11 @@ impl Key {
                     Some(field) => {
                         let own = fields.get(field).and_then(|field| field.attrs.codec.as_ref());
                         let codec = codec.or_own(own.map(|(_, codec)| codec));
-                        key.pieces.push(Piece::Part(Part { field, name: name.clone(), codec }));
+                        key.pieces.push(Piece::Part(Part {
+                            field,
+                            name: name.clone(),
+                            codec: Rc::new(codec),
+                        }));
                     }
                     None => key.lose(fields, nearest(fields, name).filter(|at| !is_named(*at))),
                 },
@@ -111,7 +117,7 @@ impl Key {
         let meant = meant.filter(|meant| self.parts().all(|part| part.field != *meant));
         match meant.and_then(|at| Some((at, fields.get(at)?))) {
             Some((at, field)) => {
-                let part = Part { field: at, name: field.ident.clone(), codec: Codec::Natural };
+                let part = Part { field: at, name: field.ident.clone(), codec: Rc::new(Codec::Natural) };
                 self.pieces.push(Piece::Part(part));
             }
             None => self.lost += 1,

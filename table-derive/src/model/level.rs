@@ -1,5 +1,7 @@
 //! Levels: a partition key that consists of two or three fields without literals between them (HPK-2).
 
+use std::rc::Rc;
+
 use syn::LitStr;
 
 use crate::codec::Codec;
@@ -20,9 +22,9 @@ impl Key {
         let pieces = self.pieces.into_iter().flat_map(|piece| {
             let Piece::Part(part) = piece else { return [Some(piece), None] };
             let end = LitStr::new(END, part.name.span());
-            let codec = match part.codec {
-                Codec::Natural => Codec::Level,
-                codec => codec,
+            let codec = match *part.codec {
+                Codec::Natural => Rc::new(Codec::Level),
+                _ => part.codec,
             };
             [Some(Piece::Part(Part { codec, ..part })), Some(Piece::Literal(end))]
         });

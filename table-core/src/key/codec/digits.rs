@@ -384,6 +384,13 @@ mod tests {
         assert_eq!(<Digits<6> as KeyCodec<u32>>::FORM, <Digits<6, NonNegative> as KeyCodec<i32>>::FORM);
     }
 
+    /// The derive offers ranges of `digits(…)` without a proof of their order.
+    #[test]
+    fn digits_of_each_sign_are_fixed_and_ordered() {
+        let forms = [Digits::<6>::FORM, Digits::<6, NonNegative>::FORM, Digits::<6, Signed>::FORM];
+        assert!(forms.iter().all(|form| form.is_fixed() && form.ordered));
+    }
+
     #[test]
     fn full_width_digits_are_the_padded_text() {
         for value in [i64::MIN, -1, 0, 1, i64::MAX] {

@@ -12,8 +12,9 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part};
 
 /// Returns the function that looks up a value: one row if the value is the whole key of the index, otherwise all copies whose keys start with the
-/// value. The parts after the value order and distinguish the copies. A reversed part only orders them and is not an argument.
-pub(super) fn look_up(design: &Design<'_>, index: &Index) -> TokenStream {
+/// value. The parts after the value order and distinguish the copies. A reversed part only orders them and is not an argument. The second result is a
+/// statement of the constant that proves the keys.
+pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Option<TokenStream>) {
     let parts: Vec<_> = rows::parts(design.row_key).collect();
     let tells_apart = |field: usize| {
         let in_partition = design.partition_key.gives(field);
@@ -31,7 +32,11 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> TokenStream {
             pinned => pinned,
         }
     };
-    if pinned == parts.len() { point(design, index) } else { range(design, index, pinned) }
+    if pinned == parts.len() {
+        return (point(design, index), None);
+    }
+    let (function, told) = range(design, index, pinned);
+    (function, Some(told))
 }
 
 /// ```text
@@ -60,8 +65,8 @@ fn point(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Generates `fn by_city(state: …, city: …) -> Selection<Airport, RowRange, Copies<AirportByCity>>`.
-fn range(design: &Design<'_>, index: &Index, pinned: usize) -> TokenStream {
+/// Generates `fn by_city(state: …, city: …) -> Selection<Airport, RowRange, Copies<AirportByCity>>`, and the proof that it finds no other values.
+fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, TokenStream) {
     let (vis, method) = (design.vis(), method(index));
     let parts: Vec<_> = rows::parts(design.row_key).take(pinned).collect();
     let mut looked_up: Key = design.row_key.clone();
@@ -89,18 +94,18 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> TokenStream {
     let (name, entity) = (index.attr.name.unraw().to_string(), &design.entity.name);
     // Spanned at the attribute's name, like the proof of the key itself.
     let told = quote_spanned! {design.row_key.original.path().span()=>
-        const _: () = __table::require_told(#constant, #pinned, #name, #entity);
+        __table::require_told(#constant, #pinned, #name, #entity);
     };
     let body = design.body(quote! {
-        #told
         __table::RowsOf::new(#partitions) #begin #(#pins)* .select()
     });
-    quote! {
+    let function = quote! {
         #[doc = #doc]
         #vis fn #method(#(#arguments),*) -> #selection {
             #body
         }
-    }
+    };
+    (function, told)
 }
 
 /// Returns the name of the function, raw if it is a keyword.

@@ -10,6 +10,27 @@ trait KeyText {
 }
 impl<T> KeyText for T {}
 
+/// Methods that take precedence over methods of `&self` with the same name.
+#[expect(dead_code, reason = "only conflicting names")]
+trait ByValue: ::core::marker::Sized {
+    fn bytes(self) {}
+    fn copy(self) {}
+    fn debug(self) {}
+    fn fail(self) {}
+    fn finish(self) {}
+    fn key_text(self) {}
+    fn literal(self) {}
+    fn properties(self) {}
+    fn property(self) {}
+    fn range(self) {}
+    fn ranges(self) {}
+    fn row_key(self) {}
+    fn select(self) {}
+    fn select_points(self) {}
+    fn skip(self) {}
+}
+impl<T> ByValue for T {}
+
 #[derive(::table_core::KeyPart)]
 #[digits(9)]
 struct Badge(::core::primitive::u32);
@@ -29,6 +50,7 @@ struct Age {
 #[derive(::table_core::Entity)]
 #[partition_key(bucket(id, 4), "_", department)]
 #[row_key("empid_", digits(6, id), "_", desc(at), stage)]
+#[index(ByAge, unique, row_key("age_", age))]
 struct Employee {
     department: ::std::string::String,
     id: ::core::primitive::u32,

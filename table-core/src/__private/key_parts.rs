@@ -1,0 +1,210 @@
+//! Runtime of generated code that reads the key of an index row: the key of its entity, and the properties that only the key of a copy contains.
+//!
+//! Expansions are chains of calls, because each `let … else` of an expansion costs compile time.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::key::EntityKey;
+use crate::key::codec::compound::{Piece, Splitter};
+use crate::property::Search;
+use crate::query::EntityRef;
+use crate::row::RowWriter;
+use crate::value::ValueRef;
+
+use super::property::{Encode, of_field};
+use super::reader::Decode;
+
+/// The encoded parts of both keys of an index row, in order.
+#[derive(Debug)]
+struct KeyParts<'a>(Vec<&'a str>);
+
+impl<'a> KeyParts<'a> {
+    /// Splits both keys. A key without pieces is not split.
+    fn split(
+        entry: EntityRef<'a>,
+        partition_key: Option<&'a [Piece]>,
+        row_key: Option<&'a [Piece]>,
+    ) -> Result<Self> {
+        let mut parts = Vec::new();
+        for (pieces, text) in [(partition_key, entry.partition_key), (row_key, entry.row_key)] {
+            let Some(pieces) = pieces else { continue };
+            let mut splitter = Splitter::new(pieces, text);
+            for piece in pieces {
+                if matches!(piece, Piece::Part(_)) {
+                    parts.push(splitter.next_part()?);
+                }
+            }
+            splitter.finish()?;
+        }
+        Ok(Self(parts))
+    }
+
+    fn decode<T>(&self, at: usize, field: &'static str, decode: Decode<T>) -> Result<T> {
+        let missing = || Error::new(ErrorCode::EntityMismatch, "the key of the index row has fewer parts");
+        of_field(field, self.0.get(at).ok_or_else(missing).and_then(|text| decode(text)))
+    }
+}
+
+/// Computes the key of an entity from a row of one of its indexes (`Index::owner`). The first error is kept until the end.
+#[derive(Debug)]
+pub struct OwnerKey<'a>(Result<Owner<'a>>);
+
+#[derive(Debug)]
+struct Owner<'a> {
+    parts: KeyParts<'a>,
+    search: Search<'a>,
+    partition_key: Option<String>,
+    text: String,
+}
+
+impl<'a> OwnerKey<'a> {
+    /// Starts the `PartitionKey`. The pieces are those of the index row's keys; `None` for a key that is not read.
+    #[must_use]
+    pub fn new(
+        entry: EntityRef<'a>,
+        partition_key: Option<&'a [Piece]>,
+        row_key: Option<&'a [Piece]>,
+    ) -> Self {
+        let parts = KeyParts::split(entry, partition_key, row_key);
+        Self(parts.map(|parts| Owner {
+            parts,
+            search: Search::new(entry.row),
+            partition_key: None,
+            text: String::new(),
+        }))
+    }
+
+    /// Ends the `PartitionKey` with a literal, and starts the `RowKey`.
+    #[must_use]
+    pub fn row_key(self, literal: &str) -> Self {
+        self.then(|owner| {
+            owner.text.push_str(literal);
+            owner.partition_key = Some(std::mem::take(&mut owner.text));
+            Ok(())
+        })
+    }
+
+    /// Appends a literal and a field that a part of the index row's keys contains. `at` is the position among the parts of both keys.
+    #[must_use]
+    pub fn part<T>(
+        self,
+        literal: &str,
+        field: &'static str,
+        at: usize,
+        decode: Decode<T>,
+        encode: Encode<T>,
+    ) -> Self {
+        self.then(|owner| {
+            let value = owner.parts.decode(at, field, decode)?;
+            owner.put(literal, field, &value, encode)
+        })
+    }
+
+    /// Appends a literal and a field whose text the index row stores as a property.
+    #[must_use]
+    pub fn key_text<T>(
+        self,
+        literal: &str,
+        field: &'static str,
+        property: &'static str,
+        decode: Decode<T>,
+        encode: Encode<T>,
+    ) -> Self {
+        self.then(|owner| {
+            let Some(ValueRef::String(text)) = owner.search.find(property)? else {
+                let message = "the copy lacks this part of its entity's key; write the copy again";
+                return Err(Error::new(ErrorCode::EntityMismatch, message).with_property(property));
+            };
+            let value = of_field(field, decode(text))?;
+            owner.put(literal, field, &value, encode)
+        })
+    }
+
+    /// Appends a literal and a field that the index row stores as a property.
+    #[must_use]
+    pub fn property<T>(
+        self,
+        literal: &str,
+        field: &'static str,
+        property: &'static str,
+        read: fn(&mut Search<'_>, &'static str) -> Option<T>,
+        encode: Encode<T>,
+    ) -> Self {
+        self.then(|owner| {
+            let Some(value) = read(&mut owner.search, property) else {
+                return Err(owner.search.take_error().unwrap_or_else(|| {
+                    let message = "the copy lacks this property; write the copy again";
+                    Error::new(ErrorCode::EntityMismatch, message).with_property(property)
+                }));
+            };
+            owner.put(literal, field, &value, encode)
+        })
+    }
+
+    /// Returns the key, which ends in a literal.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if the row is not a row of the index; `KeyEncoding` if a value cannot be encoded.
+    pub fn finish(self, literal: &str) -> Result<EntityKey> {
+        let mut owner = self.0?;
+        owner.text.push_str(literal);
+        EntityKey::new(owner.partition_key.unwrap_or_default(), owner.text)
+    }
+
+    fn then(self, next: impl FnOnce(&mut Owner<'a>) -> Result<()>) -> Self {
+        Self(self.0.and_then(|mut owner| next(&mut owner).map(|()| owner)))
+    }
+}
+
+impl Owner<'_> {
+    fn put<T>(&mut self, literal: &str, field: &'static str, value: &T, encode: Encode<T>) -> Result<()> {
+        self.text.push_str(literal);
+        of_field(field, encode(value, &mut self.text))
+    }
+}
+
+/// Appends the properties that the key of a copy contains (`CopyIndex::write_key_properties`). The first error is kept until the end.
+#[derive(Debug)]
+pub struct KeyProperties<'a, 'r> {
+    parts: Result<KeyParts<'a>>,
+    row: &'r mut RowWriter,
+}
+
+impl<'a, 'r> KeyProperties<'a, 'r> {
+    /// Splits the keys of a copy. The pieces are those of the copy's keys; `None` for a key that is not read.
+    #[must_use]
+    pub fn new(
+        copy: EntityRef<'a>,
+        partition_key: Option<&'a [Piece]>,
+        row_key: Option<&'a [Piece]>,
+        row: &'r mut RowWriter,
+    ) -> Self {
+        Self { parts: KeyParts::split(copy, partition_key, row_key), row }
+    }
+
+    /// Appends the property of a field. `at` is the position among the parts of both keys, `from_part` converts the part to the type of the field.
+    #[must_use]
+    pub fn property<P, T>(
+        self,
+        field: &'static str,
+        at: usize,
+        decode: Decode<P>,
+        from_part: fn(P) -> T,
+        property: &str,
+        write: fn(&T, &str, &mut RowWriter) -> Result<()>,
+    ) -> Self {
+        let Self { parts, row } = self;
+        let parts = parts.and_then(|parts| {
+            let value = from_part(parts.decode(at, field, decode)?);
+            write(&value, property, row).map(|()| parts)
+        });
+        Self { parts, row }
+    }
+
+    /// Returns the first error.
+    ///
+    /// # Errors
+    /// `EntityMismatch` if the keys do not belong to a copy.
+    pub fn finish(self) -> Result<()> {
+        self.parts.map(|_| ())
+    }
+}

@@ -1,0 +1,172 @@
+//! Reads from the key of an index row: the key of its entity, and the properties that only the key of a copy contains.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::Ident;
+use syn::spanned::Spanned;
+
+use crate::expand::index::writing::own_part;
+use crate::expand::key::{self, Design, KeyField};
+use crate::expand::schema::{option, property_type};
+use crate::expand::writing::local;
+use crate::model::Field;
+use crate::model::index::{Index, Stored};
+use crate::model::key::{Key, Part, Piece};
+use crate::model::property::Property;
+
+/// ```text
+/// fn owner(entity: EntityRef<'_>) -> Result<EntityKey> {
+///     OwnerKey::new(entity, Some(&__PARTITION_KEY.forms), Some(&__INDEX_0_ROW_KEY.forms))
+///         .part("", "department", 0, <… as KeyCodec<String>>::decode, <… as KeyCodec<String>>::encode)
+///         .row_key("")
+///         .key_text("empid_", "id", "Id", <Digits<6> as KeyCodec<u32>>::decode, <Digits<6> as KeyCodec<u32>>::encode)
+///         .finish("")
+/// }
+/// ```
+pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
+    let entity = local("entity");
+    let keys = keys(design);
+    let stored = index.stored(design.entity);
+    let mut calls = TokenStream::new();
+    let mut literal = String::new();
+    for (at, key) in [primary.partition_key, primary.row_key].into_iter().enumerate() {
+        if at == 1 {
+            // The last literal of the `PartitionKey` precedes the `RowKey`.
+            let end = std::mem::take(&mut literal);
+            calls.extend(quote!(.row_key(#end)));
+        }
+        for piece in &key.pieces {
+            match piece {
+                Piece::Literal(text) => literal.push_str(&text.value()),
+                Piece::Part(part) => {
+                    calls.extend(append(design, primary, &stored, part, &literal));
+                    literal.clear();
+                }
+            }
+        }
+    }
+    quote! {
+        fn owner(#entity: __table::EntityRef<'_>) -> __table::Result<__table::EntityKey> {
+            __table::OwnerKey::new(#entity, #keys) #calls .finish(#literal)
+        }
+    }
+}
+
+/// Returns the call that appends a part of the entity's key, from wherever the index row contains its field.
+fn append(
+    design: &Design<'_>,
+    primary: &Design<'_>,
+    stored: &[(usize, &Field<'_>, Stored)],
+    part: &Part,
+    literal: &str,
+) -> Option<TokenStream> {
+    let own = primary.field(part)?;
+    let (name, span, encode) = (&own.name, own.ty.span(), own.item("encode"));
+    if let Some((place, of_index)) = place(design, part.field) {
+        let decode = of_index.item("decode");
+        return Some(quote_spanned!(span=> .part(#literal, #name, #place, #decode, #encode)));
+    }
+    let (at, field, stored) = stored.iter().find(|(at, ..)| *at == part.field)?;
+    match (stored, &field.property) {
+        (Stored::KeyText(property), _) => {
+            let decode = own_part(primary, *at).and_then(|part| primary.field(part))?.item("decode");
+            Some(quote_spanned!(span=> .key_text(#literal, #name, #property, #decode, #encode)))
+        }
+        (Stored::Property, Some(property)) => {
+            let (property_name, read) = (&property.name, read(field, property));
+            Some(quote_spanned!(span=> .property(#literal, #name, #property_name, #read, #encode)))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the function that reads a property.
+fn read(field: &Field<'_>, property: &Property) -> TokenStream {
+    let ty = field.ty;
+    if property.chunks {
+        return quote_spanned!(ty.span()=> <#ty as __table::Chunked>::read_chunks);
+    }
+    if property.json {
+        return quote_spanned!(ty.span()=> __table::read_json::<#ty>);
+    }
+    let ty = property_type(field);
+    quote!(<#ty as __table::Property>::read_next)
+}
+
+/// Generates `KEY_PROPERTIES` and `write_key_properties` if the key of a copy contains properties.
+///
+/// ```text
+/// fn write_key_properties(entity: EntityRef<'_>, row: &mut RowWriter) -> Result<()> {
+///     KeyProperties::new(entity, Some(&__PARTITION_KEY.forms), Some(&__INDEX_0_ROW_KEY.forms), row)
+///         .property("email", 1, <… as KeyCodec<String>>::decode, <String as IndexPart>::from_part, "Email", <String as Property>::write_to)
+///         .finish()
+/// }
+/// ```
+pub(super) fn key_properties(design: &Design<'_>, index: &Index) -> Option<TokenStream> {
+    let (entity, row) = (local("entity"), local("row"));
+    let properties: Vec<_> = design
+        .entity
+        .properties()
+        .filter_map(|(field, property)| given(design, index, field, property))
+        .collect();
+    if properties.is_empty() {
+        return None;
+    }
+    let keys = keys(design);
+    let names = properties.iter().map(|(property, _)| &property.name);
+    let calls = properties.iter().map(|(_, call)| call);
+    Some(quote! {
+        const KEY_PROPERTIES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+        fn write_key_properties(#entity: __table::EntityRef<'_>, #row: &mut __table::RowWriter) -> __table::Result<()> {
+            __table::KeyProperties::new(#entity, #keys, #row) #(#calls)* .finish()
+        }
+    })
+}
+
+/// Returns the call that appends the property of a field that the key of a copy contains.
+fn given<'p>(
+    design: &Design<'_>,
+    index: &Index,
+    field: &Field<'_>,
+    property: &'p Property,
+) -> Option<(&'p Property, TokenStream)> {
+    let at = design.entity.fields.iter().position(|other| std::ptr::eq(other, field))?;
+    if !index.gives(design.entity, at) {
+        return None;
+    }
+    let (place, of_index) = place(design, at)?;
+    let (name, ty, span) = (&of_index.name, field.ty, of_index.ty.span());
+    let (decode, property_name) = (of_index.item("decode"), &property.name);
+    let from_part = if of_index.may_lack {
+        quote_spanned!(span=> <#ty as __table::IndexPart>::from_part)
+    } else {
+        quote!(::core::convert::identity)
+    };
+    let write = if property.json {
+        quote!(__table::Json::write_ref)
+    } else if property.chunks {
+        quote_spanned!(ty.span()=> <#ty as __table::Chunked>::write_chunks)
+    } else {
+        quote!(<#ty as __table::Property>::write_to)
+    };
+    let call = quote_spanned!(span=> .property(#name, #place, #decode, #from_part, #property_name, #write));
+    Some((property, call))
+}
+
+/// Returns the pieces of both keys of an index row as arguments; `None` for a key that is not read.
+fn keys(design: &Design<'_>) -> TokenStream {
+    let pieces = |key: &Key, constant: &Ident| option((!key.unread).then(|| key::forms(constant)));
+    let partition_key = pieces(design.partition_key, &design.partition_constant());
+    let row_key = pieces(design.row_key, &design.constant("ROW_KEY"));
+    quote!(#partition_key, #row_key)
+}
+
+/// Returns the position, among the parts of both keys of an index row, from which a field can be read.
+fn place<'e>(design: &Design<'e>, field: usize) -> Option<(usize, KeyField<'e>)> {
+    let keys = [design.partition_key, design.row_key].into_iter().filter(|key| !key.unread);
+    let (at, part) = keys
+        .flat_map(Key::parts)
+        .enumerate()
+        .find(|(_, part)| part.field == field && part.codec.gives_back())?;
+    Some((at, design.field(part)?))
+}
