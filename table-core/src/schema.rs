@@ -50,7 +50,7 @@ pub const ENTITY_TYPE: &str = "EntityType";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntitySchema {
-    /// The name of the Rust type.
+    /// The name of the schema: the name of the Rust type, or the one that `schema_name` gives.
     pub entity: &'static str,
     /// The table that stores the entities.
     pub table: &'static str,

@@ -56,6 +56,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) copies_from: Vec<Path>,
     /// The set of all types in the table.
     pub(crate) set: Option<Path>,
+    /// The name of the stored schema; `None` for the name of the struct.
+    pub(crate) schema_name: Option<LitStr>,
     /// The value of `EntityType`; `None` if none is stored.
     pub(crate) kind: Option<LitStr>,
     /// The fields, in declaration order.
@@ -92,6 +94,7 @@ impl<'a> Entity<'a> {
         let named = named_fields(ctxt, input)?;
         let ContainerAttrs {
             table,
+            schema_name,
             kind,
             runtime: told,
             allows,
@@ -130,6 +133,7 @@ impl<'a> Entity<'a> {
             parameters,
             runtime,
             table,
+            schema_name,
             kind,
             allows,
             feed,

@@ -17,6 +17,7 @@ pub(crate) const FEED: Symbol = Symbol("feed");
 pub(crate) const COPIED_BY: Symbol = Symbol("copied_by");
 pub(crate) const COPIES_FROM: Symbol = Symbol("copies_from");
 pub(crate) const SET: Symbol = Symbol("set");
+pub(crate) const SCHEMA_NAME: Symbol = Symbol("schema_name");
 pub(crate) const REASON: Symbol = Symbol("reason");
 pub(crate) const LOW_CARDINALITY: Symbol = Symbol("low_cardinality");
 pub(crate) const HOT_PARTITION: Symbol = Symbol("hot_partition");

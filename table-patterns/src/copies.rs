@@ -22,7 +22,7 @@
 //! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write of a holder reads their values from
 //!   the source.
 //! - Within one partition of one table, source and copies change in one entity group transaction, each under its `ETag`, so neither changes without
-//!   the other (PAT-DEN-2). A holder that adds a reference is written only if the source still has the version that was copied.
+//!   the other (PAT-DEN-2), within the bounds below. A holder that adds a reference is written only if the source still has the version that was copied.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
 //!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and
 //!   regardless of which process dies at which point. A holder is read before its source and written under its `ETag`, and each change of a source

@@ -24,7 +24,7 @@
 //!   entity and of several. No clock takes part: neither a writer's, nor a reader's, nor the store's.
 //! - No entry ever appears before a [`Cursor`] that was returned. A writer that was suspended for any time before its commit is refused, reads the
 //!   head again and takes the next number.
-//! - Each reader gets each entry at least once: a reader that stores its cursor after it has processed a page reads some entries again after a crash.
+//! - Each reader gets each entry that has not been trimmed at least once: a reader that stores its cursor after it has processed a page reads some entries again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
 //! `docs/models/feed.rs` checks this protocol, and finds the violation if any of its conditions is removed.

@@ -16,15 +16,15 @@
 //! be renamed, and the collector keeps a blob if any property of the entity contains its address.
 //!
 //! # Guarantee
-//! - No entity refers to a missing blob (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and is removed only a [grace
+//! - An entity that this library wrote refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and is removed only a [grace
 //!   period](LargeTable::grace) after the last entity that referred to it has changed.
 //! - A reader sees either the old value or the new one, complete. One write changes the addresses in the entity, for all blobs that one call uploads.
 //!   A reader that has an older version of the entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
 //! - A stale address is never written back, because an entity that was read earlier keeps its other blobs only if its `ETag` still matches.
 //! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
 //! - A crash can leave a blob that no entity refers to. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The
-//!   collector considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. The remaining
-//!   assumption is that a single write of an entity arrives within the second half.
+//!   collector considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. Two
+//!   assumptions remain: the write of an entity arrives within the second half, and the clocks of the collectors differ by less than the period.
 //!
 //! # Cost
 //! A write consists of the uploads and one write of the entity; [`set`](LargeTable::set) reads nothing. Reading the entity is one request. Each of

@@ -17,10 +17,10 @@
 //! participant, including bulk inserts and [units](crate::unit). If a row is refused, the write fails, and the error names the participant.
 //!
 //! # Cost
-//! A write takes one more operation per row, and one for all steps of an entity. It reads the entity first, as for indexes.
+//! A write takes one more operation per row, and one for all steps of an entity. A write of a stored entity reads it first, as for indexes.
 //!
 //! # Bounds
-//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change entities and do not call
+//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change the values of entities, and do not call
 //! participants. A participant is attached to a store: a program that does not attach it writes without it. Rules for all programs belong in the
 //! declaration of the struct.
 //!

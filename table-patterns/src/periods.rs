@@ -13,8 +13,8 @@
 //! partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
-//! - An entity is stored in the table of its instant. Outside the periods that are kept, it is refused (`OutOfRangeInput`), so a late write does not
-//!   recreate an expired table.
+//! - An entity is stored in the table of its instant. Outside the periods that are kept, it is refused (`OutOfRangeInput`). A write that
+//!   was checked before its period expired can recreate the table; the next `expire` drops it.
 //! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If a table is missing, the first write creates it.
 //! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer kept. It is idempotent and can be
 //!   interrupted.
@@ -23,7 +23,7 @@
 //!
 //! # Cost
 //! A write is one request. A read takes at least one request per period, several of them concurrently. Expiry is one listing and one request per
-//! table. If entities do not have separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
+//! table; the schemas and registrations of tables with indexes or a feed take a few more. If entities do not have separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
 //! Table names have at most 63 characters. A read of many periods holds a page of each in memory, so choose periods long enough that a read covers

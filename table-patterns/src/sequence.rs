@@ -9,17 +9,17 @@
 //! |---|---|---|
 //! | allocation | in the unit of work that uses the number | before the number is used |
 //! | gaps | none: a failing unit takes no number | numbers that were allocated and not used, for example after a crash |
-//! | duplicates | never | never |
+//! | duplicates | none, unless [`set`](GaplessSequence::set) lowers the next number | the same |
 //! | requests per number | two: a read, and the unit with one more operation | two per block |
 //! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
 //!
 //! # Key layout
 //! In the partition of the numbers: the `RowKey` is `U+FFFC sequence_` followed by the name, the properties are `Next`: Int64 and `Owner`:
-//! String, the entity type. All numbers below `Next` have been taken. Workers and readers of the partition skip the row; a [migration](crate::migrate) copies it.
+//! String, the name of the entity type's schema. Numbers below `Next` are not given out. Workers and readers of the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is given out at most once, regardless of failures and of the number of concurrent processes, because `Next` changes only under its
-//! `ETag`. Both types may take numbers from the same sequence, which then has gaps.
+//! A number is committed at most once, regardless of failures and of the number of concurrent processes, because `Next` changes only under its
+//! `ETag`, and only [`set`](GaplessSequence::set) can lower it. A unit that fails returns its number: the next unit gets the same one. Both types may take numbers from the same sequence, which then has gaps.
 //! A sequence belongs to the entity type that takes its first number. Another type with a sequence of the same name in the partition is refused; two types
 //! that are meant to share numbers take them through one handle.
 //!

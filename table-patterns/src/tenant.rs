@@ -7,8 +7,8 @@
 //!
 //! # Places
 //! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of whole partitions. Each entity type is
-//! registered with its handle. The remote rows follow from the declarations of the registered types. If a registered type shares its table with an
-//! unregistered type that has remote rows, every function fails.
+//! registered with its handle. The remote rows follow from the declarations of the registered types. If the set of a registered type contains an
+//! unregistered type that has remote rows, every function fails. Types outside the set are unknown: an erasure leaves their remote rows.
 //!
 //! # Verbs
 //! | verb | effect |

@@ -12,7 +12,8 @@
 //!   `UpdateConditionNotSatisfied` and names the entity.
 //!
 //! # Cost
-//! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete.
+//! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete. The first commit of a
+//! partition with a feed or with intents also registers the partition, and each intent sends a message.
 //!
 //! A [transaction](crate::Entities::transaction) that finds rows written by another process reads the reservations of the partition as well, with one query.
 //! If it loses three attempts, it reserves the partition by a row whose `RowKey` begins with `U+FFFC reservation_`, with one query and one write, and

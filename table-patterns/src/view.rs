@@ -27,7 +27,7 @@
 //! # Guarantee
 //! - In each partition of the view, the rows and sums of an entity change in one transaction with their record. An entity counts once even
 //!   if its changes are delivered twice: only the difference to the record is added.
-//! - After the feeds are applied, the view equals the projection of the source's rows. Changes may be delivered late, twice, in any order, and to
+//! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that it set aside. Changes may be delivered late, twice, in any order, and to
 //!   several processes concurrently, any of which may die at any point. Records are read before the entity, and written under their `ETag`s even if
 //!   nothing changes. An outdated write by a slow worker therefore always fails. For the same reason, an entity without rows in a partition leaves an
 //!   empty record.

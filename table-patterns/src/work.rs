@@ -13,7 +13,7 @@
 //! - Each intent is performed at least once, regardless of which worker dies at which point: a received message becomes visible again (PAT-EC-3), and
 //!   a lost message is replaced by a [`Sweep`] (PAT-EC-8).
 //! - The steps are not isolated: readers can see the states between them (PAT-EC-6).
-//! - Work that fails too often is set aside as poison. It can be inspected and requeued, and is never dropped (PAT-EC-4). An attempt is counted in
+//! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). An attempt is counted in
 //!   the row when it starts. If a worker dies with several started rows, an attempt is counted for each of them. Deliveries of messages do not count,
 //!   so work that was never tried never becomes poison, regardless of how long it waited behind other work.
 //! - Workers claim rows in portions, under their `ETag`s, for the duration of their lease, so many workers on one partition do its work only once
@@ -28,8 +28,8 @@
 //!
 //! # Bounds
 //! The number of workers and queues is unlimited (PAT-EC-7); one outbox has one queue. A worker holds the intents of one portion in memory and works
-//! on 16 of them concurrently ([`WorkerOptions::concurrency`]). Intents of one source are done in the order of their changes. The clocks of workers
-//! should differ by less than a lease, because claims expire by them. A step that takes longer than the lease must call [`keep`](Delivery::keep).
+//! on 16 of them concurrently ([`WorkerOptions::concurrency`]). Intents of one source are done in the order of their changes. Claims expire by the time of the queue,
+//! which its responses contain, so the clocks of workers need not agree. A step that takes longer than the lease must call [`keep`](Delivery::keep).
 //!
 //! # When not to
 //! If everything that changes is in one partition, use a transaction, which is simpler and isolated.

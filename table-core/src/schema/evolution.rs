@@ -20,8 +20,8 @@ use crate::schema::stored::StoredSchema;
 /// This is a pure function that compares schemas and does not read rows. After [`Compatibility::NeedsRewrite`], a value that the new schema cannot store
 /// makes the rewrite fail.
 ///
-/// Guarantees: a schema compared with itself is [`Compatibility::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless key
-/// parts have swapped their names.
+/// Guarantees: a schema compared with itself is [`Compatibility::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless the type
+/// has another name or key parts have swapped their names.
 ///
 /// ```
 /// use table_core::Entity;
@@ -51,6 +51,10 @@ use crate::schema::stored::StoredSchema;
 #[must_use]
 pub fn compare_schemas(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     let mut changes = Vec::new();
+    if old.entity != new.entity {
+        let what = format!("type `{}` becomes `{}`", old.entity, new.entity);
+        changes.push(Change::new(&rules::TYPE_RENAMED, what));
+    }
     if !old.table.eq_ignore_ascii_case(&new.table) {
         let what = format!("table `{}` becomes `{}`", old.table, new.table);
         changes.push(Change::new(&rules::TABLE_RENAMED, what));

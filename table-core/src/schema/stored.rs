@@ -34,7 +34,7 @@ use crate::value::EdmType;
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub struct StoredSchema {
-    /// The name of the Rust type.
+    /// The name of the schema: the name of the Rust type, or the one that `schema_name` gives.
     pub entity: String,
     /// The table that stores the entities.
     pub table: String,

@@ -63,6 +63,16 @@ pub(crate) enum TableFault {
         evolution: Evolution,
     },
     #[error(
+        "no schema of `{entity}` is stored, and its keys have the form of the stored schema of `{stored}`; if the type was renamed, write \
+         `#[entity(schema_name = \"{stored}\")]`; if it is another type, call `accept_schema`"
+    )]
+    Renamed {
+        entity: String,
+        stored: String,
+        #[source]
+        evolution: Evolution,
+    },
+    #[error(
         "a newer schema of `{0}` has properties that this program does not know and that a replace would remove; use `update`, \
          `merge` or `patch`, which keep them, or run the newer program"
     )]
@@ -85,7 +95,9 @@ impl Fault for TableFault {
             Self::NoLayout => (ErrorCode::ResourceNotFound, None),
             Self::Fingerprint => (ErrorCode::Corrupted, None),
             Self::DropsProperties(_) => (ErrorCode::SchemaMismatch, Some("EVO-3")),
-            Self::Layout { evolution, .. } | Self::OlderLayout { evolution, .. } => {
+            Self::Layout { evolution, .. }
+            | Self::OlderLayout { evolution, .. }
+            | Self::Renamed { evolution, .. } => {
                 let worst = evolution.changes.iter().max_by_key(|change| change.rule.compatibility);
                 (ErrorCode::SchemaMismatch, worst.map(|change| change.rule.id))
             }

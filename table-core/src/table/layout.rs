@@ -5,6 +5,7 @@
 mod admission;
 mod designs;
 mod record;
+mod renamed;
 mod sighting;
 mod standing;
 
@@ -34,6 +35,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///
     /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored,
     ///   and the work to do is recorded in [`SchemaRecord::pending`].
+    /// - If no schema of `E` is stored, but one of another type whose keys have the same form, `E` may be that type under another name. This is an error if the
+    ///   table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
     /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
     ///   indexes, a feed or copies whose backfill has not begun; otherwise it is an error. The stored schema is not changed.
@@ -42,7 +45,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// sighting then, which the backfill of that part respects.
     ///
     /// A program with an incompatible schema fails here, before it reads or writes a row. Opening costs one get in addition to the creation, and an
-    /// insert if the schema changed; the first schema of a store also creates the table [`LAYOUTS`].
+    /// insert if the schema changed. The first schema of a type in an existing table costs one query more, and the first schema of a store also creates the
+    /// table [`LAYOUTS`].
     ///
     /// ```
     /// use table_core::{Engine, Entity, ErrorCode, TableStoreExt};

@@ -14,7 +14,7 @@ use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
 use crate::symbol::{
     ALLOW, COPIED_BY, COPIES_FROM, CRATE, ENTITY, FEED, INDEX, INDEX_ENTITY, KIND, PART, PARTITION_KEY,
-    PROPERTY, ROW_KEY, SET, SLOTS, Symbol, TABLE,
+    PROPERTY, ROW_KEY, SCHEMA_NAME, SET, SLOTS, Symbol, TABLE,
 };
 
 /// A key attribute with its pieces.
@@ -29,6 +29,8 @@ pub(crate) struct KeyAttr {
 pub(crate) struct ContainerAttrs {
     /// `table = "…"`
     pub(crate) table: Option<LitStr>,
+    /// `schema_name = "…"`
+    pub(crate) schema_name: Option<LitStr>,
     /// `kind = "…"`
     pub(crate) kind: Option<LitStr>,
     /// `crate = …`
@@ -64,9 +66,11 @@ const WORDS: Words = Words {
         (COPIED_BY, "copied_by(Assignee)"),
         (COPIES_FROM, "copies_from(Assignee)"),
         (SET, "set = Desk"),
+        (SCHEMA_NAME, "schema_name = \"Employee\""),
     ],
     meant: &[
         ("name", "write `table = \"Company\"`"),
+        ("renamed_from", "keep the name of the stored schema: `schema_name = \"Employee\"`"),
         ("table_name", "write `table = \"Company\"`"),
         ("rename", "write `table = \"Company\"`"),
         (
@@ -123,6 +127,7 @@ const WORDS: Words = Words {
 /// Parses the attributes of the struct that belong to this crate.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     let mut table = Slot::empty(TABLE.0);
+    let mut schema_name = Slot::empty(SCHEMA_NAME.0);
     let mut kind = Slot::empty(KIND.0);
     let mut runtime = Slot::empty(CRATE.0);
     let mut allows = Allows::default();
@@ -144,6 +149,9 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
                 } else if word == KIND {
                     let name = grammar::value(input, <LitStr as Parse>::parse)?;
                     kind.set(ctxt, word, name, "an entity has one kind");
+                } else if word == SCHEMA_NAME {
+                    let name = grammar::value(input, <LitStr as Parse>::parse)?;
+                    schema_name.set(ctxt, word, name, "an entity has one stored schema");
                 } else if word == CRATE {
                     let path = grammar::value(input, Path::parse_mod_style)?;
                     runtime.set(ctxt, word, path, "write `crate = …` once");
@@ -201,6 +209,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
     };
     ContainerAttrs {
         table: table.take(),
+        schema_name: schema_name.take(),
         kind: kind.take(),
         runtime: runtime.take(),
         allows,

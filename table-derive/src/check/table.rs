@@ -1,6 +1,9 @@
-//! Rules for table names.
+//! Rules for the names of tables and stored schemas.
 
 use proc_macro2::Span;
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::parse::Parser;
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
@@ -11,6 +14,13 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
         format!("name the table: `#[entity(table = {name:?})]`; the default is the name of the struct")
     };
     table_name(ctxt, name, *span, help);
+    if let Some(name) = &entity.schema_name
+        && Ident::parse_any.parse_str(&name.value()).is_err()
+    {
+        let fact = format!("the schema name `{}` is not the name of a type", name.value());
+        let help = "write the earlier name of the struct: `#[entity(schema_name = \"Employee\")]`";
+        ctxt.error_and_expand("T012", name.span(), fact, help);
+    }
     for table in entity.indexes.iter().filter_map(|index| index.attr.table.as_ref()) {
         let help = |name: &str| {
             format!("name another table: `table = {name:?}`; the default is the table of the entity")

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::LitStr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
@@ -89,7 +90,7 @@ fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
 
 /// Generates `const SCHEMA: &'static EntitySchema = &EntitySchema { entity: "Employee", table: "Company", … };`.
 pub(super) fn schema(design: &Design<'_>) -> TokenStream {
-    let entity = &design.entity.name;
+    let entity = design.entity.schema_name.as_ref().map_or_else(|| design.entity.name.clone(), LitStr::value);
     let table = &design.entity.table.0;
     let properties =
         if design.entity.parameters.is_empty() { quote!(__PROPERTIES) } else { list(design.entity) };

@@ -8,7 +8,7 @@ use super::wrong::{expand, told};
 const DECLARATIONS: [(&str, &str); 13] = [
     (
         "Entity",
-        r#"#[entity(table = "Company", kind = "Employee", feed, allow(low_cardinality, reason = "few"))]
+        r#"#[entity(table = "Company", schema_name = "Worker", kind = "Employee", feed, allow(low_cardinality, reason = "few"))]
         #[partition_key(department)]
         #[row_key("empid_", digits(6, id), "_", desc(hour(at)))]
         #[index(ByEmail, unique, table = "Emails", row_key("email_", email), include(name), when = Self::is_open)]
@@ -186,6 +186,7 @@ fn every_attribute_word_is_covered() {
     let others = [
         "entity",
         "table",
+        "schema_name",
         "kind",
         "feed",
         "copied_by",

@@ -21,6 +21,7 @@ mod outbox;
 mod partitions;
 mod published;
 mod read_from_right;
+mod renamed;
 mod selections;
 mod sets;
 mod table;

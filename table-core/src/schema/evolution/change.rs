@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::schema::evolution::rules::{
-    Compatibility, INDEX_REMOVED, KEPT_REMOVED, OPTIONAL_ADDED, REMOVED, Rule,
+    BUCKET, CODEC, Compatibility, INDEX_REMOVED, KEPT_REMOVED, KIND, LITERAL, MOVED, OPTIONAL_ADDED,
+    PART_ADDED, PART_REMOVED, PART_UNKNOWN, REMOVED, Rule,
 };
 use crate::schema::stored::StoredSchema;
 
@@ -59,7 +60,7 @@ impl fmt::Display for Change {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evolution {
-    /// All differences, in the order table, keys, properties, indexes.
+    /// All differences, in the order name, table, keys, properties, indexes.
     pub changes: Vec<Change>,
 }
 
@@ -89,6 +90,22 @@ impl Evolution {
             && indexes.all(|index| is_announced(&format!("index {}", index.name)))
             && kept.all(|word| is_announced(&format!("keeps {word}")))
             && self.changes.iter().all(|change| allowed.contains(&change.rule.id))
+    }
+
+    /// Returns `true` if both schemas have the same kind, and keys of the same form: the same literals, and parts of the same values in the same order.
+    /// Two types of one table that need no rename have different ones.
+    pub(crate) fn keeps_form_of_keys(&self) -> bool {
+        let others = [
+            KIND.id,
+            LITERAL.id,
+            CODEC.id,
+            MOVED.id,
+            PART_ADDED.id,
+            PART_UNKNOWN.id,
+            PART_REMOVED.id,
+            BUCKET.id,
+        ];
+        !self.changes.iter().any(|change| others.contains(&change.rule.id))
     }
 
     /// Returns `true` if nothing changed.

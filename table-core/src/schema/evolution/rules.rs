@@ -139,4 +139,7 @@ rules! {
         "run the backfill of the feed or of the copies, then rebuild views of the feed";
     KEPT_REMOVED: "EVO-31", "a feed or a relation with copies is no longer declared", NeedsAcceptance,
         "views and copies are no longer updated", "accept it once no program reads the feed or the copies";
+    TYPE_RENAMED: "EVO-32", "the type is renamed", NeedsAcceptance,
+        "their schema is stored under the old name, so it is not compared",
+        "keep the name with `#[entity(schema_name = \"…\")]`, or accept the schema as that of another type";
 }

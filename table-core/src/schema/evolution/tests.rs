@@ -111,10 +111,11 @@ const CASES: &[Case] = &[
     ("EVO-30", &[("keeps copies_from Manager\n", "keeps copies_from Deputy\nkeeps copies_from Manager\n")]),
     ("EVO-30", &[("keeps copies_from Manager\n", "keeps copied_by Manager\nkeeps copies_from Manager\n")]),
     ("EVO-31", &[("keeps copies_from Manager\n", "")]),
+    ("EVO-32", &[("entity Employee", "entity Staff")]),
 ];
 
 #[test]
-fn evo_1_to_31_each_change_is_judged_only_by_its_rule() {
+fn evo_1_to_32_each_change_is_judged_only_by_its_rule() {
     for (rule, edits) in CASES {
         let (evolution, ids) = judged(BASE, edits);
         assert_eq!(ids, [*rule], "{edits:?}: {evolution}");
@@ -151,10 +152,20 @@ fn changes_that_need_a_backfill_are_named() {
 }
 
 #[test]
-fn another_name_in_rust_is_not_a_change() {
-    let (evolution, _) =
-        judged(BASE, &[("RowKey id ", "RowKey number "), ("entity Employee", "entity Worker")]);
+fn another_name_of_a_key_field_is_not_a_change() {
+    let (evolution, _) = judged(BASE, &[("RowKey id ", "RowKey number ")]);
     assert_eq!(evolution.compatibility(), Compatibility::Same);
+}
+
+/// The rules of changes after which keys have another form, or rows another kind.
+const OTHER_FORM: [&str; 8] = ["EVO-9", "EVO-10", "EVO-13", "EVO-14", "EVO-15", "EVO-16", "EVO-17", "EVO-18"];
+
+#[test]
+fn evo_32_types_with_keys_of_one_form_may_be_one_type() {
+    for (rule, edits) in CASES.iter().filter(|(rule, _)| *rule != "EVO-32") {
+        let (evolution, _) = judged(BASE, &[*edits, &[("entity Employee", "entity Staff")]].concat());
+        assert_eq!(evolution.keeps_form_of_keys(), !OTHER_FORM.contains(rule), "{edits:?}: {evolution}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::schema::{StoredPiece, StoredSchema, compare_schemas};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, SchemaRecord};
+use crate::table::layout::renamed;
 use crate::table::layout::standing::{self, UnknownParts};
 use crate::table::request;
 
@@ -74,7 +75,13 @@ async fn next<S: TableStore>(
     let Some(stored) = stored else {
         let mut layout = SchemaRecord::new(design.clone());
         let derived = derived_parts(design);
-        if !derived.is_empty() && !is_new && !is_empty(store, table, &own_rows(design)).await? {
+        let may_be_renamed = !is_new && accepted.is_none();
+        let renamed = if may_be_renamed { renamed::find(store, table, design).await? } else { None };
+        let matters = renamed.is_some() || (!derived.is_empty() && !is_new);
+        if matters && !is_empty(store, table, &own_rows(design)).await? {
+            if let Some(fault) = renamed {
+                return Err(Error::of(fault).with_table(table.as_str()));
+            }
             layout.pending = derived;
         }
         layout.accepted = accepted.map(|reason| reason.to_owned() + " (first schema stored)");

@@ -175,19 +175,8 @@ impl SchemaRecord {
     pub(super) fn read(key: &EntityKey, found: &StoredRow) -> Result<Self> {
         let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), found.row.view());
         let bag = TableEntity::from_entity(entity)?;
-        let text = |name: &str| match bag.get(name) {
-            Some(Value::String(text)) => Some(text.as_str()),
-            _ => None,
-        };
-        let schema: String = (0..).map_while(|at| text(&name_of_piece(at))).collect();
-        let schema: StoredSchema = schema.parse().map_err(|error: Error| {
-            error.with_key(key.partition_key.as_str(), key.row_key.as_str()).with_table(LAYOUTS)
-        })?;
-        if text("Fingerprint") != Some(&schema.fingerprint().to_string()) {
-            return Err(Error::of(TableFault::Fingerprint)
-                .with_key(key.partition_key.as_str(), key.row_key.as_str())
-                .with_table(LAYOUTS));
-        }
+        let schema = schema_in(&bag)?;
+        let text = |name: &str| text(&bag, name);
         let number = |name: &str| match bag.get(name) {
             Some(Value::Int64(number)) => u64::try_from(*number).ok(),
             _ => None,
@@ -212,6 +201,27 @@ impl SchemaRecord {
             etag: found.etag.clone(),
         })
     }
+}
+
+fn text<'b>(bag: &'b TableEntity, name: &str) -> Option<&'b str> {
+    match bag.get(name) {
+        Some(Value::String(text)) => Some(text.as_str()),
+        _ => None,
+    }
+}
+
+/// Returns the schema in an entity of the table of stored schemas.
+pub(super) fn schema_in(bag: &TableEntity) -> Result<StoredSchema> {
+    let located = |error: Error| {
+        let EntityKey { partition_key, row_key } = bag.key();
+        error.with_key(partition_key.as_str(), row_key.as_str()).with_table(LAYOUTS)
+    };
+    let schema: String = (0..).map_while(|at| text(bag, &name_of_piece(at))).collect();
+    let schema: StoredSchema = schema.parse().map_err(located)?;
+    if text(bag, "Fingerprint") != Some(&schema.fingerprint().to_string()) {
+        return Err(located(Error::of(TableFault::Fingerprint)));
+    }
+    Ok(schema)
 }
 
 fn name_of_piece(at: usize) -> String {
