@@ -25,6 +25,7 @@ pub(crate) use reuse::reuse;
 /// Number of zero bytes that are written ahead of the frames at a time. A sync takes about a third less time if the file has no new length and no new
 /// blocks.
 const AHEAD: usize = 1 << 20;
+static ZEROS: [u8; AHEAD] = [0; AHEAD];
 
 /// The end of the journal: a file with space for the next frame at `end`.
 #[derive(Debug)]
@@ -139,7 +140,7 @@ impl Journal {
             self.reserve.keep_for(end + AHEAD as u64)?;
         }
         let start = self.tail.filled.max(end);
-        match self.tail.file.write_at(start, &vec![0; AHEAD]) {
+        match self.tail.file.write_at(start, &ZEROS) {
             // The frames themselves may still fit into the free space.
             Err(error) if frees && is_full(&error) => self.tail.file.set_len(self.tail.filled),
             written => {

@@ -1,6 +1,7 @@
 //! A disk in memory that tracks which parts of every file and folder have been synced.
 
 mod call;
+mod content;
 mod entries;
 mod faults;
 mod file;
@@ -15,6 +16,7 @@ use table_core::embedded::testing::{Disk, DiskFile, DiskLock};
 
 pub use call::Call;
 use call::Watcher;
+pub(super) use content::Content;
 pub(super) use entries::Survive;
 use entries::{Entries, Entry, NameChange};
 pub use faults::Fault;
@@ -147,8 +149,11 @@ impl SimulatedDisk {
     pub fn damage(&self, path: &Path, change: impl Fn(&mut Vec<u8>)) {
         let mut state = self.state();
         if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
-            change(&mut file.current);
-            change(&mut file.durable);
+            for content in [&mut file.current, &mut file.durable] {
+                let mut bytes = content.to_vec();
+                change(&mut bytes);
+                *content = bytes.into();
+            }
         }
     }
 
@@ -168,16 +173,9 @@ impl SimulatedDisk {
 
 impl State {
     /// Returns a state in which everything present is durable.
-    pub(super) fn settled(files: Vec<(Vec<u8>, Option<usize>)>, entries: Entries) -> Self {
-        let files = files
-            .into_iter()
-            .map(|(bytes, unreadable)| FileState {
-                current: bytes.clone(),
-                durable: bytes,
-                pending: Vec::new(),
-                unreadable,
-            })
-            .collect();
+    pub(super) fn settled(files: Vec<(Content, Option<usize>)>, entries: Entries) -> Self {
+        let files =
+            files.into_iter().map(|(bytes, unreadable)| FileState::settled(bytes, unreadable)).collect();
         Self { files, entries, ..Self::default() }
     }
 
