@@ -152,7 +152,7 @@ impl SimulatedDisk {
             for content in [&mut file.current, &mut file.durable] {
                 let mut bytes = content.to_vec();
                 change(&mut bytes);
-                *content = bytes.into();
+                *content = (&*bytes).into();
             }
         }
     }

@@ -15,16 +15,16 @@ pub(in crate::power) struct Content {
     length: usize,
 }
 
-impl From<Vec<u8>> for Content {
-    fn from(bytes: Vec<u8>) -> Self {
+impl From<&[u8]> for Content {
+    fn from(bytes: &[u8]) -> Self {
         let mut content = Self::default();
-        content.write(0, &bytes);
+        content.write(0, bytes);
         content
     }
 }
 
 /// Returns `true` if all bytes are zeros.
-pub(super) fn is_zero(bytes: &[u8]) -> bool {
+fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(PAGE).all(|page| ZEROS[..page.len()] == *page)
 }
 
@@ -71,15 +71,17 @@ impl Content {
         }
     }
 
-    /// Writes zeros at an offset. The file grows if necessary.
-    pub(in crate::power) fn write_zeros(&mut self, offset: usize, count: usize) {
-        let end = offset + count;
-        if self.length < end {
-            self.resize(end);
-        }
-        for (number, part) in parts(offset..end) {
-            let zeros = &ZEROS[part.clone()];
-            self.write_part(number, part, zeros);
+    /// Writes a part of another file to an offset. Whole pages are shared with it if the offsets allow it.
+    pub(in crate::power) fn write_from(&mut self, offset: usize, other: &Self, part: Range<usize>) {
+        self.resize(self.length.max(offset + part.len()));
+        let start = part.start;
+        for (number, part) in parts(part) {
+            let at = offset + number * PAGE + part.start - start;
+            let Some(page) = other.pages.get(number) else { return };
+            match self.pages.get_mut(at / PAGE) {
+                Some(own) if at.is_multiple_of(PAGE) && part.len() == PAGE => own.clone_from(page),
+                _ => self.write(at, &page.as_deref().unwrap_or(&ZEROS)[part]),
+            }
         }
     }
 
@@ -153,7 +155,8 @@ mod tests {
                     wanted.resize(wanted.len().max(offset + count), 0);
                     wanted[offset..offset + count].fill(byte);
                     if kind == 1 {
-                        content.write_zeros(offset, count);
+                        let other = Content::from(&[&vec![9; 5_000][..], &vec![0; count]].concat()[..]);
+                        content.write_from(offset, &other, 5_000..5_000 + count);
                     } else {
                         content.write(offset, &vec![byte; count]);
                     }
@@ -170,8 +173,9 @@ mod tests {
     #[test]
     fn zeros_take_no_pages() {
         let mut content = Content::default();
-        content.write_zeros(0, 1 << 20);
+        content.resize(1 << 20);
         content.write(5, &[0; 3 * PAGE]);
+        content.write_from(7, &content.clone(), 5..9 * PAGE);
         assert!(content.pages.iter().all(Option::is_none));
         content.write(PAGE, &[1; PAGE]);
         content.write(PAGE, &[0; PAGE]);

@@ -6,7 +6,7 @@ use std::sync::MutexGuard;
 
 use table_core::embedded::testing::DiskFile;
 
-use super::content::{Content, PAGE, is_zero};
+use super::content::{Content, PAGE};
 use super::faults::{EIO, Fate};
 use super::{Call, SimulatedDisk, State};
 
@@ -29,34 +29,30 @@ pub(in crate::power) enum Change {
     SetLength(usize),
 }
 
-/// The bytes of one write. Engines write long sequences of zeros.
+/// The bytes of one write. Those of a long write are shared with the file.
 #[derive(Clone, Debug)]
 pub(in crate::power) enum Written {
-    Zeros(usize),
-    Bytes(Vec<u8>),
+    Short(Vec<u8>),
+    Long(Content),
 }
 
 impl Written {
     fn of(bytes: &[u8]) -> Self {
-        if bytes.len() >= PAGE && is_zero(bytes) {
-            Self::Zeros(bytes.len())
-        } else {
-            Self::Bytes(bytes.to_vec())
-        }
+        if bytes.len() < PAGE { Self::Short(bytes.to_vec()) } else { Self::Long(bytes.into()) }
     }
 
     pub(in crate::power) fn len(&self) -> usize {
         match self {
-            Self::Zeros(count) => *count,
-            Self::Bytes(bytes) => bytes.len(),
+            Self::Short(bytes) => bytes.len(),
+            Self::Long(content) => content.len(),
         }
     }
 
-    /// Writes a part of the bytes, whose first byte has the given offset in the file.
+    /// Writes a part of the bytes to an offset.
     pub(in crate::power) fn write(&self, to: &mut Content, offset: usize, part: Range<usize>) {
         match self {
-            Self::Zeros(_) => to.write_zeros(offset, part.len()),
-            Self::Bytes(bytes) => to.write(offset, bytes.get(part).unwrap_or_default()),
+            Self::Short(bytes) => to.write(offset, bytes.get(part).unwrap_or_default()),
+            Self::Long(content) => to.write_from(offset, content, part),
         }
     }
 }
