@@ -164,6 +164,11 @@ impl Base {
         &self.stored.meta
     }
 
+    /// Returns the identity of the engine.
+    pub(crate) fn engine(&self) -> Uuid {
+        self.stored.engine
+    }
+
     /// Returns the rows of the last version.
     pub(crate) fn view(&self) -> BaseView {
         BaseView { pool: Arc::clone(&self.pool), stored: Arc::new(self.stored.clone()) }
@@ -389,6 +394,11 @@ pub(crate) struct BaseView {
 }
 
 impl BaseView {
+    /// Returns the identity of the engine.
+    pub(crate) fn engine(&self) -> Uuid {
+        self.stored.engine
+    }
+
     /// Returns `true` if the base belongs to a new folder, whose journal may be missing or incomplete.
     pub(crate) fn is_new(&self) -> bool {
         let meta = &self.stored.meta;

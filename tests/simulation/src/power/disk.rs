@@ -145,6 +145,13 @@ impl SimulatedDisk {
         state.entries.files().filter_map(file).collect()
     }
 
+    /// Returns the bytes of a file as programs see them; `None` if the file is missing.
+    #[must_use]
+    pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        let state = self.state();
+        Some(state.files.get(state.entries.file(path)?)?.current.to_vec())
+    }
+
     /// Changes the bytes of a file durably, without the knowledge of any program.
     pub fn damage(&self, path: &Path, change: impl Fn(&mut Vec<u8>)) {
         let mut state = self.state();
