@@ -23,7 +23,7 @@ fn add(folder: &Path, number: i32) {
 }
 
 #[test]
-fn eng_8_a_journal_cut_after_a_close_is_refused_by_writers_and_readers() {
+fn a_journal_cut_after_a_close_is_refused_by_writers_and_readers() {
     let folder = closed();
     let bytes = std::fs::read(folder.path().join(JOURNAL)).unwrap();
     let last = frames(&bytes)[3];
