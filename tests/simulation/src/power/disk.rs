@@ -188,7 +188,14 @@ impl State {
 
     /// Returns a state with the data that programs see in another state; data that was not durable there is not durable here.
     fn as_seen(other: &Self) -> Self {
-        Self { files: other.files.clone(), entries: other.entries.clone(), ..Self::default() }
+        let named = other.entries.numbers();
+        // No program has a file open, so a file without a name is lost.
+        let file = |(number, file): (usize, &FileState)| match named.contains(&number) {
+            true => file.clone(),
+            false => FileState::default(),
+        };
+        let files = other.files.iter().enumerate().map(file).collect();
+        Self { files, entries: other.entries.clone(), ..Self::default() }
     }
 
     pub(super) fn file(&mut self, number: usize) -> io::Result<&mut FileState> {

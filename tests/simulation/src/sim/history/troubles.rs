@@ -92,7 +92,8 @@ impl History {
 
     /// Changes, truncates or removes a file of a folder that no engine has open, or replaces it by an earlier state.
     pub(super) fn rot_at_rest(&mut self) {
-        let Some((path, length)) = self.any_file(&["BASE", "rows", "journal", "SYNCED"]) else { return };
+        let ends = [&["journal"][..], &["BASE", "rows", "journal", "SYNCED"]][self.random.random_range(0..2)];
+        let Some((path, length)) = self.any_file(ends) else { return };
         let is_journal = path.extension().is_some_and(|end| end == "journal");
         let (at, bit) = (self.random.random_range(0..length), 1 << self.random.random_range(0..8));
         let how = self.random.random_range(0..6);
