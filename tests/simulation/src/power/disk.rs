@@ -190,9 +190,8 @@ impl State {
     fn as_seen(other: &Self) -> Self {
         let named = other.entries.numbers();
         // No program has a file open, so a file without a name is lost.
-        let file = |(number, file): (usize, &FileState)| match named.contains(&number) {
-            true => file.clone(),
-            false => FileState::default(),
+        let file = |(number, file): (usize, &FileState)| {
+            if named.contains(&number) { file.clone() } else { FileState::default() }
         };
         let files = other.files.iter().enumerate().map(file).collect();
         Self { files, entries: other.entries.clone(), ..Self::default() }

@@ -182,12 +182,12 @@ impl Schedule {
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {
-            self.give_turn(inner);
+            Self::give_turn(inner);
         }
     }
 
     /// Lets another thread run, and returns when it is this thread's turn.
-    fn give_turn(&self, mut inner: MutexGuard<'_, Inner>) {
+    fn give_turn(mut inner: MutexGuard<'_, Inner>) {
         let (next, me) = (inner.choose(), NUMBER.get());
         if next != me {
             let (others, own) = (Arc::clone(&inner.actors[next].turn), Arc::clone(&inner.actors[me].turn));
@@ -200,7 +200,7 @@ impl Schedule {
     fn go_on_as(&self, doing: Doing) {
         let mut inner = self.inner();
         inner.actors[NUMBER.get()].doing = doing;
-        self.give_turn(inner);
+        Self::give_turn(inner);
         let mut inner = self.inner();
         inner.actors[NUMBER.get()].doing = Doing::Ready;
         if inner.stalled && NUMBER.get() == 0 {
@@ -301,7 +301,7 @@ impl Scheduler for Shared {
         let mut inner = self.0.call();
         inner.now += Duration::from_micros(1);
         inner.doings += 1;
-        self.0.give_turn(inner);
+        Schedule::give_turn(inner);
     }
 
     fn sleep(&self, time: Duration) {
