@@ -19,10 +19,12 @@ mod open;
 mod policy;
 mod pool;
 mod run;
+mod runs;
 mod salvage;
 mod tally;
 mod verify;
 mod version;
+mod view;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -30,17 +32,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use table_store::error::{Error, Result};
-use table_store::row::{Row, RowView};
+use table_store::row::RowView;
 use uuid::Uuid;
 
 use crate::disk::Disk;
 use crate::disk::fault::{Task, is_shortage};
 use crate::failpoint::{Hook, Step, reach};
 use crate::fault::EngineFault;
-use crate::key::{self, Span};
-use crate::statistics::Statistics;
+use crate::key;
 
-use block::Found;
 pub use copy::{BackupFile, CopyReport};
 pub(crate) use cursor::BaseCursor;
 pub(crate) use merge::Merged;
@@ -49,13 +49,15 @@ pub(crate) use policy::Debt;
 pub(crate) use salvage::Unreadable;
 pub use verify::Verification;
 pub(crate) use version::stored::{BASE, BASE_NEW};
+pub(crate) use view::BaseView;
 
 use lineage::Lineage;
 use merge::Merges;
 use pool::Pool;
-use run::{Run, RunWriter};
+use run::Run;
+use runs::RunsWriter;
+use version::Version;
 use version::stored::Stored;
-use version::{Layer, Segment, Version};
 
 /// The location and the options of a base.
 #[derive(Clone)]
@@ -162,6 +164,11 @@ impl Base {
     /// Returns the metadata of the last version.
     pub(crate) fn meta(&self) -> &Meta {
         &self.stored.meta
+    }
+
+    /// Returns the identity of the engine.
+    pub(crate) fn engine(&self) -> Uuid {
+        self.stored.engine
     }
 
     /// Returns the rows of the last version.
@@ -297,171 +304,6 @@ impl Base {
                 tracing::warn!(target: "table_core::engine", %error, "an obsolete run was not removed");
             }
         }
-    }
-}
-
-/// A writer of consecutive runs.
-struct RunsWriter<'p> {
-    pool: &'p Arc<Pool>,
-    /// The numbers of the first run and of the next one.
-    numbers: std::ops::Range<u64>,
-    /// The maximum size of a run in bytes.
-    most: u64,
-    current: Option<RunWriter>,
-    /// The table of the last key.
-    table: Option<u32>,
-    runs: Vec<Arc<Run>>,
-    finished: bool,
-}
-
-impl<'p> RunsWriter<'p> {
-    fn new(pool: &'p Arc<Pool>, next: u64, most: u64) -> Self {
-        Self {
-            pool,
-            numbers: next..next,
-            most,
-            current: None,
-            table: None,
-            runs: Vec::new(),
-            finished: false,
-        }
-    }
-
-    /// Returns the size in bytes of the unfinished run.
-    fn bytes(&self) -> u64 {
-        self.current.as_ref().map_or(0, RunWriter::bytes)
-    }
-
-    fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<()> {
-        if self.bytes() >= self.most {
-            self.end_run()?;
-        }
-        // IMPORTANT: no block contains keys of two tables. Such a block would appear to contain rows of every table between them, and would be merged
-        // again and again if one of these tables were dropped.
-        let table = key::table_of(key);
-        if std::mem::replace(&mut self.table, table) != table {
-            self.end_block()?;
-        }
-        let run = match &mut self.current {
-            Some(run) => run,
-            current @ None => {
-                self.numbers.end += 1;
-                current.insert(RunWriter::create(self.pool, self.numbers.end - 1)?)
-            }
-        };
-        run.push(key, row)
-    }
-
-    fn end_block(&mut self) -> Result<()> {
-        self.current.as_mut().map_or(Ok(()), RunWriter::end_block)
-    }
-
-    fn end_run(&mut self) -> Result<()> {
-        let Some(run) = self.current.take() else { return Ok(()) };
-        self.runs.push(Arc::new(run.finish()?));
-        Ok(())
-    }
-
-    /// Finishes the last run. Returns all runs, and the number for the next run.
-    fn finish(mut self) -> Result<(Vec<Arc<Run>>, u64)> {
-        self.end_run()?;
-        self.finished = true;
-        Ok((std::mem::take(&mut self.runs), self.numbers.end))
-    }
-}
-
-impl Drop for RunsWriter<'_> {
-    /// Removes the files of unfinished runs.
-    fn drop(&mut self) {
-        if !self.finished {
-            for number in self.numbers.clone() {
-                let _ = self.pool.remove(number);
-            }
-        }
-    }
-}
-
-/// The rows of one version. Clones are cheap.
-#[derive(Clone)]
-pub(crate) struct BaseView {
-    pool: Arc<Pool>,
-    stored: Arc<Stored>,
-}
-
-impl BaseView {
-    /// Returns `true` if the base belongs to a new folder, whose journal may be missing or incomplete.
-    pub(crate) fn is_new(&self) -> bool {
-        let meta = &self.stored.meta;
-        self.stored.lineage.is_empty() && meta.journal == 1 && meta.sequence == 1
-    }
-
-    /// Looks up a row.
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
-        let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
-            return Ok(None);
-        };
-        let hash = filter::hash(key);
-        for layer in &segment.layers {
-            match layer.run.get(key, hash)? {
-                Found::Nothing => {}
-                Found::Deletion => return Ok(None),
-                Found::Row(row) => return Ok(Some(row)),
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns a cursor over the rows of a span.
-    pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
-        BaseCursor::new(&self.stored.version, span, true)
-    }
-
-    /// Returns a cursor over the rows of a span that bypasses the cache, for rows that are read once.
-    pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
-        BaseCursor::new(&self.stored.version, span, false)
-    }
-
-    /// Estimates the bytes of a table without reading a file. If a run contains several tables, each is assumed to have an equal share.
-    pub(crate) fn bytes_of(&self, table: u32) -> u64 {
-        let span = Span::table(table);
-        let share = |layer: &Layer| {
-            let (first, last) = (key::table_of(&layer.run.first), key::table_of(&layer.run.last));
-            let tables = last.unwrap_or_default().saturating_sub(first.unwrap_or_default());
-            layer.weight.bytes / (u64::from(tables) + 1)
-        };
-        self.layers_of(&span).map(share).sum()
-    }
-
-    /// Returns the layers that may have rows of a span.
-    fn layers_of(&self, span: &Span) -> impl Iterator<Item = &Layer> {
-        let version = &self.stored.version;
-        let segments = version.segments().get(version.find(&span.start)..).unwrap_or_default();
-        let within = |segment: &&Arc<Segment>| *segment.start < *span.end;
-        let layers = segments.iter().take_while(within).flat_map(|segment| &segment.layers);
-        layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
-    }
-
-    /// Adds the figures of the base to the statistics.
-    pub(crate) fn describe(&self, statistics: &mut Statistics) {
-        let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
-        statistics.runs = runs.len();
-        statistics.base_bytes = runs.iter().map(|run| run.length).sum();
-        statistics.segments = segments.len();
-        statistics.layers = segments.iter().map(|segment| segment.layers.len()).max().unwrap_or_default();
-        statistics.unmerged_bytes = segments.iter().map(|segment| segment.newer_bytes()).sum();
-        statistics.deletions = segments.iter().map(|segment| segment.deletions()).sum();
-        (statistics.cache_hits, statistics.cache_misses) = self.pool.cache.hits_and_misses();
-        self.pool.counters.describe(statistics);
-    }
-
-    /// Closes the files of runs that are not being read.
-    pub(crate) fn give_files_back(&self) {
-        self.pool.give_files_back();
-    }
-
-    /// Returns `true` if the base may have rows of a span. Reads no file.
-    pub(crate) fn may_hold(&self, span: &Span) -> bool {
-        self.layers_of(span).next().is_some()
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod file;
 pub(crate) mod frame;
 pub(crate) mod reader;
 mod reuse;
+pub(crate) mod synced;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use crate::disk::{Disk, DiskFile};
 use crate::failpoint::{Hook, Step, reach};
 use crate::journal::file::{FileHeader, Salt};
 use crate::journal::frame::Record;
+use crate::journal::synced::{Mark, Synced};
 use crate::reserve::Reserve;
 
 pub(crate) use reuse::reuse;
@@ -25,6 +27,7 @@ pub(crate) use reuse::reuse;
 /// Number of zero bytes that are written ahead of the frames at a time. A sync takes about a third less time if the file has no new length and no new
 /// blocks.
 const AHEAD: usize = 1 << 20;
+static ZEROS: [u8; AHEAD] = [0; AHEAD];
 
 /// The end of the journal: a file with space for the next frame at `end`.
 #[derive(Debug)]
@@ -40,6 +43,15 @@ pub(crate) struct Tail {
     pub(crate) sequence: u64,
     /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,
+    /// The checksum of the file's frames.
+    pub(crate) frames: u32,
+}
+
+impl Tail {
+    /// Returns the position of the next frame.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { journal: self.number, sequence: self.sequence, frames: self.frames }
+    }
 }
 
 /// The writer of the journal. Used only by the committer.
@@ -54,9 +66,12 @@ pub(crate) struct Journal {
     next: Option<Tail>,
     /// Every frame below this sequence number is durable.
     durable: u64,
+    synced: Synced,
     /// The frames of the current group.
     group: Writer,
     frames: u64,
+    /// The checksum of the file's frames before the current group.
+    before: u32,
 }
 
 impl Journal {
@@ -66,9 +81,14 @@ impl Journal {
         hook: Option<Hook>,
         reserve: Arc<Reserve>,
         tail: Tail,
+        mut synced: Synced,
     ) -> Self {
-        let durable = tail.sequence;
-        Self { disk, folder, hook, reserve, tail, next: None, durable, group: Writer::default(), frames: 0 }
+        if !tail.is_closed {
+            synced.raise(tail.mark());
+        }
+        let (durable, before) = (tail.sequence, tail.frames);
+        let (next, group) = (None, Writer::default());
+        Self { disk, folder, hook, reserve, tail, next, durable, synced, group, frames: 0, before }
     }
 
     /// Creates an empty journal file, durably.
@@ -83,14 +103,16 @@ impl Journal {
             // corruption.
             disk.sync_dir(folder)?;
             let (end, filled) = (file::HEADER, file::HEADER);
-            Ok(Tail { number, file, salt, end, filled, sequence, is_closed: true })
+            Ok(Tail { number, file, salt, end, filled, sequence, is_closed: true, frames: 0 })
         };
         make().map_err(|error| Task::CreateJournal.refused(error))
     }
 
     /// Adds the frame of a transaction to the group.
     pub(crate) fn push(&mut self, record: &Record) {
-        frame::write(record, self.tail.salt, self.tail.sequence, self.durable, &mut self.group);
+        let (salt, sequence) = (self.tail.salt, self.tail.sequence);
+        let head = frame::write(record, salt, sequence, self.durable, &mut self.group);
+        self.tail.frames = head.chain(self.tail.frames);
         self.tail.sequence += 1;
         self.tail.is_closed = false;
         self.frames += 1;
@@ -118,7 +140,7 @@ impl Journal {
             return Err(error);
         }
         self.group.clear();
-        self.frames = 0;
+        (self.frames, self.before) = (0, self.tail.frames);
         if sync { self.sync() } else { Ok(()) }
     }
 
@@ -139,7 +161,7 @@ impl Journal {
             self.reserve.keep_for(end + AHEAD as u64)?;
         }
         let start = self.tail.filled.max(end);
-        match self.tail.file.write_at(start, &vec![0; AHEAD]) {
+        match self.tail.file.write_at(start, &ZEROS) {
             // The frames themselves may still fit into the free space.
             Err(error) if frees && is_full(&error) => self.tail.file.set_len(self.tail.filled),
             written => {
@@ -158,15 +180,19 @@ impl Journal {
         self.tail.filled = self.tail.end;
         self.tail.sequence -= std::mem::take(&mut self.frames);
         self.durable = self.tail.sequence;
+        self.tail.frames = self.before;
         self.group.clear();
         Ok(())
     }
 
     /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable, so the next
     /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted. The space after the last frame, that
-    /// of the next file, and the reserve for more frames than the journal has are freed.
+    /// of the next file, and the reserve for more frames than the journal has are freed. At last, the frames are recorded as synced, without the closing
+    /// frame, whose loss is harmless.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
+        let is_new = !self.tail.is_closed || self.tail.end == file::HEADER;
+        let mark = Some(self.tail.mark()).filter(|_| is_new);
         if let Err(error) = self.end_file(ticks) {
             // Harmless: all writes are durable without the closing frame.
             tracing::debug!(target: "table_core::engine", %error, "the journal has no closing frame, or keeps unused space");
@@ -176,6 +202,9 @@ impl Journal {
         if let Err(error) = self.shrink_reserve() {
             // Harmless: a reserve may be larger than necessary.
             tracing::debug!(target: "table_core::engine", %error, "the reserve keeps its size");
+        }
+        if let Some(mark) = mark {
+            self.synced.raise(mark);
         }
         Ok(())
     }
@@ -243,6 +272,7 @@ impl Journal {
                 created => created?,
             },
         };
+        self.before = self.tail.frames;
         Ok((self.tail.number, self.tail.sequence))
     }
 

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::folder::{self, fault::FolderFault};
 use crate::journal::fault::JournalFault;
 use crate::journal::file;
+use crate::journal::synced::Records;
 use crate::manifest::{self, Folder};
 use crate::options::EngineOptions;
 use crate::recover::{self, Replay};
@@ -108,16 +109,18 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
         // An engine is creating the folder, or was interrupted while it did.
         return Ok(Replay::of(State::default()));
     }
+    // IMPORTANT: the record is read before the journal, which may grow meanwhile.
+    let records = Records::read(disk, path)?;
     let place = options.place(held, path);
     let (base, files) = if is_backup {
         (BaseView::open_alone(&place)?, Vec::new())
     } else {
         BaseView::open_during_writes(&place, |base| open_journal(disk, path, base))?
     };
-    let meta = base.meta().clone();
+    let (meta, mark) = (base.meta().clone(), records.mark(base.engine()));
     let mut replay = Replay::new(base);
     if !is_backup {
-        recover::replay_all(path, &files, &meta, &mut replay)?;
+        recover::replay_all(path, &files, &meta, mark, &mut replay)?;
     }
     Ok(replay)
 }

@@ -15,6 +15,7 @@ use crate::folder::{self, fault::FolderFault};
 use crate::journal::fault::JournalFault;
 use crate::journal::file::{self, FileHeader};
 use crate::journal::frame::{Change, Record};
+use crate::journal::synced::{Mark, Records, Synced};
 use crate::journal::{Journal, Tail, reader};
 use crate::manifest::{self, FORMAT, FORMAT_NEW, Folder, Version};
 use crate::options::EngineOptions;
@@ -69,14 +70,15 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     // IMPORTANT: from this point on, the engine relies on changes to the folder that an earlier engine may not have made durable.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
+    let records = Records::read(disk, path)?;
     let mut base = open_base(&options.place(&held_disk, path), &names)?;
-    let meta = base.meta().clone();
+    let (meta, engine) = (base.meta().clone(), base.engine());
     let mut replay = Replay::new(base.view());
     let numbers = names.iter().filter_map(|name| file::number(name)).filter(|number| *number >= meta.journal);
     let open = |number| disk.open(&file::path(path, number), false).map(|file| (number, file));
     let mut files: Vec<_> = numbers.map(open).collect::<std::io::Result<_>>().map_err(io)?;
     files.sort_unstable_by_key(|(number, _)| *number);
-    let end = match replay_all(path, &files, &meta, &mut replay)? {
+    let end = match replay_all(path, &files, &meta, records.mark(engine), &mut replay)? {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
@@ -96,8 +98,9 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     base.establish()?;
     let folder = PathBuf::from(path);
     let reserve = Reserve::open(disk, path, options.checkpoint_bytes);
+    let synced = Synced::new(&held_disk, path, &records, engine);
     let place = (Arc::clone(&held_disk), folder);
-    let journal = Journal::new(place, options.hook.clone(), Arc::clone(&reserve), tail);
+    let journal = Journal::new(place, options.hook.clone(), Arc::clone(&reserve), tail, synced);
     let Replay { state, timestamp, dropped } = replay;
     Ok(Recovered { state, timestamp, dropped, disk: held_disk, reserve, journal, base, lock: held })
 }
@@ -171,11 +174,13 @@ pub(crate) struct End {
     unsynced: u64,
 }
 
-/// Replays the journal files that the base does not cover, in order; `None` if the folder is new and has no journal file yet.
+/// Replays the journal files that the base does not cover, in order; `None` if the folder is new and has no journal file yet. `mark` is a position that
+/// was once durable.
 pub(crate) fn replay_all(
     path: &Path,
     files: &[(u64, Arc<dyn DiskFile>)],
     meta: &Meta,
+    mark: Option<Mark>,
     replay: &mut Replay,
 ) -> Result<Option<End>> {
     let fresh = replay.state.base.as_ref().is_none_or(BaseView::is_new);
@@ -187,7 +192,8 @@ pub(crate) fn replay_all(
             return Err(missing(path, expected));
         }
         let is_last = at + 1 == files.len();
-        match (read_file(path, number, file, sequence, replay)?, &last) {
+        let mark = mark.filter(|mark| mark.journal == number);
+        match (read_file(path, (number, file), sequence, mark, replay)?, &last) {
             // The file was written after the sync of its predecessor, so the predecessor is damaged, not torn.
             (Found::Later, Some(before)) => {
                 return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
@@ -206,10 +212,16 @@ pub(crate) fn replay_all(
             }
         }
     }
-    match last {
-        None if !fresh => Err(missing(path, meta.journal)),
-        last => Ok(last),
+    if last.is_none() && !fresh {
+        return Err(missing(path, meta.journal));
     }
+    let found = last.as_ref().map_or(meta.sequence, |end| end.tail.sequence);
+    // IMPORTANT: frames that were once durable cannot be missing because of an interrupted write. The journal was cut, or replaced by an older one.
+    if let Some(synced) = mark.map(|mark| mark.sequence).filter(|synced| *synced > found) {
+        let number = last.as_ref().map_or(meta.journal, |end| end.tail.number);
+        return Err(Error::of(JournalFault::Cut { file: file::path(path, number), found, synced }));
+    }
+    Ok(last)
 }
 
 /// Returns the error of a missing journal file.
@@ -229,9 +241,9 @@ enum Found {
 /// Replays one journal file.
 fn read_file(
     folder: &Path,
-    number: u64,
-    file: &Arc<dyn DiskFile>,
+    (number, file): (u64, &Arc<dyn DiskFile>),
     sequence: u64,
+    mark: Option<Mark>,
     replay: &mut Replay,
 ) -> Result<Found> {
     let path = file::path(folder, number);
@@ -252,7 +264,7 @@ fn read_file(
         first if first.unwrap_or(found.sequence) > sequence => return Ok(Found::Later),
         _ => {}
     }
-    let end = reader::read(&path, file, salt, sequence, |record| {
+    let end = reader::read(&path, file, salt, sequence, mark, |record| {
         replay.apply(record);
         Ok(())
     })?;
@@ -260,8 +272,9 @@ fn read_file(
     if header()? != Some(found) {
         return Err(reader::corrupted(&path, 0));
     }
-    let (file, sequence, is_closed) = (Arc::clone(file), end.sequence, end.is_closed);
-    let tail = Tail { number, file, salt, end: end.offset, filled, sequence, is_closed };
+    let reader::End { offset, sequence, is_closed, frames, .. } = end;
+    let tail =
+        Tail { number, file: Arc::clone(file), salt, end: offset, filled, sequence, is_closed, frames };
     Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }
 

@@ -21,6 +21,7 @@ mod reuse;
 mod room;
 pub(crate) mod sim;
 mod statistics;
+mod synced;
 mod tables;
 mod writes;
 

@@ -8,10 +8,11 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use table_store::error::ErrorCode;
 use table_store::name::TableName;
+use table_store::row::Row;
 
 use super::*;
 use crate::catalog::{Catalog, TableEntry};
-use crate::key::SplitKey;
+use crate::key::{Span, SplitKey};
 use crate::tests::gate::GatedDisk;
 
 /// Returns the location of a base in a folder.

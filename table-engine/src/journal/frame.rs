@@ -130,15 +130,17 @@ pub(crate) fn partition_bytes(key: &[u8]) -> usize {
     texts.iter().position(|byte| *byte == 0).map_or(key.len(), |end| TABLE_BYTES + end + 1)
 }
 
-/// Appends the frame of a record.
-pub(crate) fn write(record: &Record, salt: Salt, sequence: u64, durable: u64, out: &mut Writer) {
+/// Appends the frame of a record. Returns its head.
+pub(crate) fn write(record: &Record, salt: Salt, sequence: u64, durable: u64, out: &mut Writer) -> Head {
     let start = out.as_bytes().len();
     out.raw(&[0; HEADER]);
     record.write(out);
     let record = out.as_bytes().get(start + HEADER..).unwrap_or_default();
     let length = u32::try_from(record.len()).unwrap_or(u32::MAX);
     let checksum = crc32c::crc32c_append(salt.record, record);
-    out.patch(start, &Head { length, checksum, sequence, durable }.write(salt));
+    let head = Head { length, checksum, sequence, durable };
+    out.patch(start, &head.write(salt));
+    head
 }
 
 /// The fixed part of a frame.
@@ -178,6 +180,11 @@ impl Head {
             && head.durable <= head.sequence
             && crc32c::crc32c_append(salt.head, bytes.get(..HEAD)?) == checksum;
         holds.then_some(head)
+    }
+
+    /// Returns the checksum of a file's frames up to this one (included), from that of the frames before it; 0 without frames.
+    pub(crate) fn chain(&self, before: u32) -> u32 {
+        crc32c::crc32c_append(before, &self.checksum.to_le_bytes())
     }
 
     /// Returns `true` if the record matches the checksum.

@@ -10,6 +10,7 @@ use crate::disk::{DiskFile, fault::Task};
 use crate::journal::fault::JournalFault;
 use crate::journal::file::{self, Salt};
 use crate::journal::frame::{HEADER, Head, Record};
+use crate::journal::synced::Mark;
 
 /// The end of a file's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub(crate) struct End {
     pub(crate) unsynced: u64,
     /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,
+    /// The checksum of the frames.
+    pub(crate) frames: u32,
 }
 
 /// A file that is read from an offset.
@@ -53,22 +56,31 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
     Ok(Head::read(&head, salt).map(|head| head.sequence))
 }
 
-/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames.
+/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames. `mark` is a position in the file that was durable.
 ///
 /// # Errors
-/// `Corrupted` if a durable frame is damaged, which an intact frame written after its sync proves. Frames of one unsynced write
+/// `Corrupted` if the frames before the mark are other ones, or if a durable frame is damaged, which an intact frame written after its sync proves. Frames of one unsynced write
 /// may reach the disk in any order, so an intact frame after a damaged one proves nothing by itself.
 pub(crate) fn read(
     path: &Path,
     file: &Arc<dyn DiskFile>,
     salt: Salt,
     sequence: u64,
+    mark: Option<Mark>,
     mut apply: impl FnMut(Record) -> Result<()>,
 ) -> Result<End> {
     let io = |error| Task::ReadJournal(path.into()).failed(error);
     let length = file.len().map_err(io)?;
     let start = file::HEADER.min(length);
-    let mut end = End { offset: start, sequence, clean: true, unsynced: 0, is_closed: true };
+    let mut end = End { offset: start, sequence, clean: true, unsynced: 0, is_closed: true, frames: 0 };
+    let is_replaced =
+        |end: &End| mark.is_some_and(|mark| mark.sequence == end.sequence && mark.frames != end.frames);
+    let mut apply = |record, end: &End| {
+        if is_replaced(end) {
+            return Err(Error::of(JournalFault::Replaced(path.into())));
+        }
+        apply(record)
+    };
     loop {
         let before = end.sequence;
         read_frames(path, &**file, salt, length, &mut end, &mut apply)?;
@@ -91,7 +103,7 @@ fn read_frames(
     salt: Salt,
     length: u64,
     end: &mut End,
-    apply: &mut impl FnMut(Record) -> Result<()>,
+    apply: &mut impl FnMut(Record, &End) -> Result<()>,
 ) -> Result<()> {
     let io = |error| Task::ReadJournal(path.into()).failed(error);
     let from = From { file, offset: end.offset, length };
@@ -104,13 +116,14 @@ fn read_frames(
         // The checksum matches bytes that are not a record, so another program wrote them.
         let written = Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?;
         end.is_closed = written.is_empty();
-        apply(written)?;
         // The first frame after a sync states that all previous frames are durable.
         if head.durable == head.sequence {
             end.unsynced = end.offset;
         }
         end.offset += (HEADER + record.len()) as u64;
         end.sequence += 1;
+        end.frames = head.chain(end.frames);
+        apply(written, end)?;
     }
     Ok(())
 }
@@ -225,7 +238,8 @@ mod tests {
             std::iter::repeat_n(0, usize::try_from(file::HEADER).unwrap()).chain(value).collect();
         let length = bytes.len() as u64;
         let file = Counted(bytes, AtomicU64::new(0));
-        let end = End { offset: file::HEADER, sequence: 1, clean: true, unsynced: 0, is_closed: true };
+        let end =
+            End { offset: file::HEADER, sequence: 1, clean: true, unsynced: 0, is_closed: true, frames: 0 };
         let rest = Rest::read(&file, Salt { head: 1, record: 2 }, end, length).unwrap();
         assert!(!rest.clean && !rest.synced_later);
         let read = file.1.into_inner();
@@ -289,7 +303,7 @@ mod tests {
             let file: Arc<dyn DiskFile> =
                 Arc::new(Growing { bytes, first, reads: AtomicU64::new(0), broken });
             let mut seen = Vec::new();
-            let end = read(Path::new("journal"), &file, salt, 1, |record| {
+            let end = read(Path::new("journal"), &file, salt, 1, None, |record: Record| {
                 seen.push(record.ticks());
                 Ok(())
             });

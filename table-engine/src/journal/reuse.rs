@@ -34,7 +34,7 @@ pub(crate) fn reuse(
         disk.sync_dir(folder)?;
         let file = disk.open(&path, false)?;
         let filled = file.len()?;
-        Ok(Tail { number: new, file, salt, end: file::HEADER, filled, sequence, is_closed: true })
+        Ok(Tail { number: new, file, salt, end: file::HEADER, filled, sequence, is_closed: true, frames: 0 })
     };
     reuse().map_err(|error| Task::CreateJournal.refused(error))
 }

@@ -56,7 +56,7 @@ pub fn journal(bytes: &[u8]) -> bool {
     let (salt, sequence) = FileHeader::read(bytes).map_or((SALT, 1), |header| (header.salt, header.sequence));
     let read = |bytes: &[u8]| {
         let (file, mut records): (Arc<dyn DiskFile>, _) = (Arc::new(Bytes(bytes.to_vec())), Vec::new());
-        let end = reader::read(Path::new("fuzz"), &file, salt, sequence, |record| {
+        let end = reader::read(Path::new("fuzz"), &file, salt, sequence, None, |record| {
             records.push(record);
             Ok(())
         });

@@ -68,11 +68,6 @@ fn a_new_folder_that_has_lost_its_journal_is_refused() {
             Some(length) => std::fs::write(&journal, &bytes[..length]).unwrap(),
         }
         let opened = [Engine::open(folder.path()), Engine::open_read_only(folder.path())];
-        if cut == Some(40) {
-            // An intact header without frames is the journal of a folder without writes.
-            assert!(opened.iter().all(Result::is_ok));
-            continue;
-        }
         for engine in opened {
             assert_eq!(engine.unwrap_err().code(), ErrorCode::Corrupted, "cut to {cut:?}");
         }

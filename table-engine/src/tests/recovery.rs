@@ -9,7 +9,7 @@ use crate::journal::frame::{self, Head};
 
 /// Returns the folder of an engine that wrote rows 1 to `count` in separate transactions and was killed, and the path of its
 /// journal.
-fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
+pub(super) fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
     for n in 1..=count {
@@ -40,7 +40,7 @@ fn frame_of(salt: Salt, sequence: u64, durable: u64) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn numbers(engine: &Engine) -> Vec<i32> {
+pub(super) fn numbers(engine: &Engine) -> Vec<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
@@ -176,12 +176,12 @@ fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     value.resize(40_000, b'z');
     let pad = properties(&[("N", Value::Int32(6)), ("Value", Value::Binary(value))]);
     write(&engine, "006", OperationKind::Insert(pad)).unwrap();
-    let bytes = std::fs::read(&journal).unwrap();
+    let (bytes, killed) = (std::fs::read(&journal).unwrap(), copy_folder(folder.path()));
     drop(engine);
     let (start, end) = *frames(&bytes).last().unwrap();
     // The write was torn at its first page, at its last one, in its middle.
     for (from, to) in [(start, start + 4096), (end - 4096, end), (start + 8192, start + 8704)] {
-        let copy = copy_folder(folder.path());
+        let copy = copy_folder(killed.path());
         let mut torn = bytes.clone();
         torn[from..to].fill(0);
         std::fs::write(copy.path().join("0000000001.journal"), &torn).unwrap();

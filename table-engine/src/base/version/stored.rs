@@ -49,12 +49,11 @@ pub(in super::super) struct Stored {
 }
 
 impl Stored {
-    pub(in super::super) fn content(&self) -> Vec<u8> {
+    fn write_content(&self, out: &mut Writer) {
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let mut out = Writer::default();
         out.raw(self.engine.as_bytes());
-        self.lineage.write(&mut out);
-        self.meta.write(&mut out);
+        self.lineage.write(out);
+        self.meta.write(out);
         out.u64(self.next);
         let runs = self.version.runs();
         out.u32(count(runs.len()));
@@ -78,17 +77,6 @@ impl Stored {
                 out.u64(layer.weight.deletions);
             }
         }
-        out.into_bytes()
-    }
-
-    fn copy(&self) -> Vec<u8> {
-        let content = self.content();
-        let mut out = Writer::default();
-        out.raw(MAGIC);
-        out.u32(VERSION);
-        out.bytes(&content);
-        out.u32(crc32c::crc32c(out.as_bytes()));
-        out.into_bytes()
     }
 
     /// Returns this version for a folder that continues independently.
@@ -119,7 +107,17 @@ impl Stored {
 
     /// Returns the bytes of the file.
     pub(in super::super) fn bytes(&self) -> Vec<u8> {
-        self.copy().repeat(2)
+        let mut copy = Writer::default();
+        copy.raw(MAGIC);
+        copy.u32(VERSION);
+        copy.u32(0);
+        self.write_content(&mut copy);
+        let length = u32::try_from(copy.as_bytes().len() - HEADER).unwrap_or(u32::MAX);
+        copy.patch(HEADER - 4, &length.to_le_bytes());
+        copy.u32(crc32c::crc32c(copy.as_bytes()));
+        let mut copies = copy.into_bytes();
+        copies.extend_from_within(..);
+        copies
     }
 
     /// Replaces the file durably. The directory entries of new runs become durable first.
@@ -155,6 +153,14 @@ impl Stored {
         let broken = |offset| Error::of(BaseFault::Broken { file: path.into(), offset });
         let content = copies.first.or(copies.second).ok_or_else(|| broken(0))?;
         Self::of(&content, pool).ok_or_else(|| broken(HEADER as u64))
+    }
+
+    /// Returns one copy of the content.
+    #[cfg(feature = "testing")]
+    pub(in super::super) fn content(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        self.write_content(&mut out);
+        out.into_bytes()
     }
 
     /// Parses one copy of the content.

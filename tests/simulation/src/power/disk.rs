@@ -1,6 +1,7 @@
 //! A disk in memory that tracks which parts of every file and folder have been synced.
 
 mod call;
+mod content;
 mod entries;
 mod faults;
 mod file;
@@ -15,6 +16,7 @@ use table_core::embedded::testing::{Disk, DiskFile, DiskLock};
 
 pub use call::Call;
 use call::Watcher;
+pub(super) use content::Content;
 pub(super) use entries::Survive;
 use entries::{Entries, Entry, NameChange};
 pub use faults::Fault;
@@ -143,12 +145,22 @@ impl SimulatedDisk {
         state.entries.files().filter_map(file).collect()
     }
 
+    /// Returns the bytes of a file as programs see them; `None` if the file is missing.
+    #[must_use]
+    pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        let state = self.state();
+        Some(state.files.get(state.entries.file(path)?)?.current.to_vec())
+    }
+
     /// Changes the bytes of a file durably, without the knowledge of any program.
     pub fn damage(&self, path: &Path, change: impl Fn(&mut Vec<u8>)) {
         let mut state = self.state();
         if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
-            change(&mut file.current);
-            change(&mut file.durable);
+            for content in [&mut file.current, &mut file.durable] {
+                let mut bytes = content.to_vec();
+                change(&mut bytes);
+                *content = (&*bytes).into();
+            }
         }
     }
 
@@ -168,22 +180,21 @@ impl SimulatedDisk {
 
 impl State {
     /// Returns a state in which everything present is durable.
-    pub(super) fn settled(files: Vec<(Vec<u8>, Option<usize>)>, entries: Entries) -> Self {
-        let files = files
-            .into_iter()
-            .map(|(bytes, unreadable)| FileState {
-                current: bytes.clone(),
-                durable: bytes,
-                pending: Vec::new(),
-                unreadable,
-            })
-            .collect();
+    pub(super) fn settled(files: Vec<(Content, Option<usize>)>, entries: Entries) -> Self {
+        let files =
+            files.into_iter().map(|(bytes, unreadable)| FileState::settled(bytes, unreadable)).collect();
         Self { files, entries, ..Self::default() }
     }
 
     /// Returns a state with the data that programs see in another state; data that was not durable there is not durable here.
     fn as_seen(other: &Self) -> Self {
-        Self { files: other.files.clone(), entries: other.entries.clone(), ..Self::default() }
+        let named = other.entries.numbers();
+        // No program has a file open, so a file without a name is lost.
+        let file = |(number, file): (usize, &FileState)| {
+            if named.contains(&number) { file.clone() } else { FileState::default() }
+        };
+        let files = other.files.iter().enumerate().map(file).collect();
+        Self { files, entries: other.entries.clone(), ..Self::default() }
     }
 
     pub(super) fn file(&mut self, number: usize) -> io::Result<&mut FileState> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-use crate::power::disk::{Change, FileState, State, Survive};
+use crate::power::disk::{Change, Content, FileState, State, Survive};
 
 const SECTOR: usize = 512;
 
@@ -32,7 +32,7 @@ pub(super) fn after_power_loss(state: &State, random: &mut StdRng) -> State {
     State::settled(files, entries)
 }
 
-fn contents(file: &FileState, mood: Mood, random: &mut StdRng) -> Vec<u8> {
+fn contents(file: &FileState, mood: Mood, random: &mut StdRng) -> Content {
     match mood {
         Mood::Nothing => file.durable.clone(),
         Mood::Everything => file.current.clone(),
@@ -40,7 +40,7 @@ fn contents(file: &FileState, mood: Mood, random: &mut StdRng) -> Vec<u8> {
     }
 }
 
-fn some(file: &FileState, random: &mut StdRng) -> Vec<u8> {
+fn some(file: &FileState, random: &mut StdRng) -> Content {
     let mut versions: BTreeMap<usize, usize> = BTreeMap::new();
     for sector in file.pending.iter().flat_map(sectors) {
         *versions.entry(sector).or_default() += 1;
@@ -57,14 +57,14 @@ fn some(file: &FileState, random: &mut StdRng) -> Vec<u8> {
                 if index < lengths {
                     length = *new;
                 }
-                bytes.resize(bytes.len().max(*new), 0);
+                bytes.resize(bytes.len().max(*new));
                 if *new < bytes.len() && index < lengths {
-                    bytes.truncate(*new);
+                    bytes.resize(*new);
                 }
             }
             Change::Write { offset, bytes: written } => {
                 let end = offset + written.len();
-                bytes.resize(bytes.len().max(end), 0);
+                bytes.resize(bytes.len().max(end));
                 if index < lengths {
                     length = length.max(end);
                 }
@@ -76,22 +76,18 @@ fn some(file: &FileState, random: &mut StdRng) -> Vec<u8> {
                     if *left == 0 && random.random_ratio(1, 8) {
                         to = random.random_range(from..=to);
                     }
-                    if let (Some(target), Some(source)) =
-                        (bytes.get_mut(from..to), written.get(from - offset..to - offset))
-                    {
-                        target.copy_from_slice(source);
-                    }
+                    written.write(&mut bytes, from, from - offset..to - offset);
                 }
             }
         }
     }
-    bytes.resize(length, 0);
+    bytes.resize(length);
     bytes
 }
 
 fn sectors(change: &Change) -> std::ops::Range<usize> {
     match change {
-        Change::Write { offset, bytes } if !bytes.is_empty() => {
+        Change::Write { offset, bytes } if bytes.len() > 0 => {
             offset / SECTOR..(offset + bytes.len()).div_ceil(SECTOR)
         }
         _ => 0..0,

@@ -69,6 +69,10 @@ pub(super) struct History {
     scan: Option<reads::Scan>,
     snapshot: Option<reads::Kept>,
     backups: backups::Backups,
+    /// The disk before the current life, in some histories.
+    earlier: Option<SimulatedDisk>,
+    /// `true` if the engine was closed without a fault, and the folder has not been opened since. All its frames are then recorded as synced.
+    closed: bool,
     /// The disk when the folder was copied, and the number of the first request after that.
     copied: Option<(u64, SimulatedDisk)>,
     established: bool,
@@ -100,6 +104,8 @@ impl History {
             scan: None,
             snapshot: None,
             backups: backups::Backups::default(),
+            earlier: None,
+            closed: false,
             copied: None,
             established: false,
             unsynced: false,
@@ -172,6 +178,9 @@ impl History {
     fn live(&mut self) -> Result<(), Wrong> {
         self.excuses = Excuses { damaged: self.excuses.damaged, ..Excuses::default() };
         self.model.may_skip = self.excuses.damaged;
+        if self.established && self.random.random_ratio(1, 4) {
+            self.earlier = Some(self.disk.after_kill());
+        }
         if self.life.from == 0 {
             self.begin_trouble();
         }
@@ -212,7 +221,7 @@ impl History {
     fn open(&mut self) -> Result<Option<Engine>, Wrong> {
         match self.options().open(FOLDER) {
             Ok(engine) => {
-                (self.established, self.unsynced) = (true, false);
+                (self.established, self.unsynced, self.closed) = (true, false, false);
                 self.seen.opened += 1;
                 self.log.add("opened".to_owned());
                 Ok(Some(engine))

@@ -5,7 +5,8 @@
 
 mod state;
 
-use std::collections::{HashSet, VecDeque};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -22,6 +23,9 @@ enum Fate {
     Skipped,
 }
 
+/// The state after a write and the message that it received, or the reason why the write is refused.
+type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
+
 /// A write without a result so far.
 #[derive(Clone, Debug)]
 struct Open {
@@ -29,6 +33,19 @@ struct Open {
     write: Write,
     /// The caller no longer waits for the result, or the result says nothing about the outcome.
     silent: bool,
+    /// The effects on the states seen so far, by the address of the state. Every read asks for them again.
+    effects: RefCell<HashMap<*const State, (Arc<State>, Effect)>>,
+}
+
+impl Open {
+    fn effect(&self, state: &Arc<State>) -> Effect {
+        let mut effects = self.effects.borrow_mut();
+        let known = effects.entry(Arc::as_ptr(state)).or_insert_with(|| {
+            let effect = state.after(&self.write).map(|(next, received)| (Arc::new(next), received));
+            (Arc::clone(state), effect)
+        });
+        known.1.clone()
+    }
 }
 
 /// One possibility: a state, and the fates of the first open writes that led to it.
@@ -44,14 +61,14 @@ impl World {
     }
 
     /// Returns the possible fates of the next write.
-    fn next(&self, write: &Write, may_skip: bool) -> Vec<Self> {
+    fn next(&self, open: &Open, may_skip: bool) -> Vec<Self> {
         let with = |state: Arc<State>, fate| {
             let mut ahead = self.ahead.clone();
             ahead.push_back(fate);
             Self { state, ahead }
         };
-        let tried = match self.state.after(write) {
-            Ok((state, received)) => with(Arc::new(state), Fate::Done(received)),
+        let tried = match open.effect(&self.state) {
+            Ok((state, received)) => with(state, Fate::Done(received)),
             Err(refusal) => with(Arc::clone(&self.state), Fate::Refused(refusal)),
         };
         let skipped = may_skip.then(|| with(Arc::clone(&self.state), Fate::Skipped));
@@ -110,7 +127,7 @@ impl Default for Model {
 impl Model {
     /// Records that a write was requested.
     pub(super) fn ask(&mut self, id: u64, write: Write) {
-        self.open.push_back(Open { id, write, silent: false });
+        self.open.push_back(Open { id, write, silent: false, effects: RefCell::default() });
     }
 
     /// Records that the result of a write will not be received.
@@ -125,13 +142,12 @@ impl Model {
         while let Some(open) = self.open.pop_front() {
             let is_it = open.id == id;
             if !is_it && !open.silent {
-                return Err(Wrong(format!("{open:?} is behind, but {id} was answered before it")));
+                return Err(Wrong(format!("{:?} is behind, but {id} was answered before it", open.write)));
             }
             let may_skip = self.may_skip || *outcome == Outcome::NotDone;
             let mut worlds = Vec::new();
             for world in std::mem::take(&mut self.worlds) {
-                let next =
-                    if world.ahead.is_empty() { world.next(&open.write, may_skip) } else { vec![world] };
+                let next = if world.ahead.is_empty() { world.next(&open, may_skip) } else { vec![world] };
                 worlds.extend(next.into_iter().filter_map(|mut world| {
                     let fate = world.ahead.pop_front()?;
                     let agrees = match (&fate, outcome) {
@@ -144,7 +160,7 @@ impl Model {
                     (!is_it || agrees).then_some(world)
                 }));
             }
-            self.keep(worlds, || format!("{outcome:?} is not the answer to {open:?}"))?;
+            self.keep(worlds, || format!("{outcome:?} is not the answer to {} {:?}", open.id, open.write))?;
             if is_it {
                 return Ok(());
             }
@@ -186,8 +202,7 @@ impl Model {
             let mut reached = vec![world.clone()];
             for open in self.open.iter().skip(world.ahead.len()) {
                 let may_skip = self.may_skip;
-                let next: Vec<_> =
-                    reached.iter().flat_map(|world| world.next(&open.write, may_skip)).collect();
+                let next: Vec<_> = reached.iter().flat_map(|world| world.next(open, may_skip)).collect();
                 all.extend(std::mem::replace(&mut reached, next));
             }
             all.extend(reached);

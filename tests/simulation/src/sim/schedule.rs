@@ -5,8 +5,9 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
@@ -36,10 +37,39 @@ enum Doing {
     Ended,
 }
 
+/// The turn of a thread. Turns are passed from thread to thread without a lock that both would need.
+#[derive(Default)]
+struct Turn {
+    is_given: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Turn {
+    fn give(&self) {
+        self.is_given.store(true, Ordering::SeqCst);
+        // A thread that has not begun yet, and has no handle here, finds its turn when it begins.
+        fence(Ordering::SeqCst);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    /// Waits for the turn of the current thread.
+    fn take(&self) {
+        if self.thread.get().is_none() {
+            let _ = self.thread.set(thread::current());
+            fence(Ordering::SeqCst);
+        }
+        while !self.is_given.swap(false, Ordering::SeqCst) {
+            thread::park();
+        }
+    }
+}
+
 struct Actor {
     name: String,
     doing: Doing,
-    turn: Arc<Condvar>,
+    turn: Arc<Turn>,
     /// The probability of being chosen, relative to other threads.
     weight: u32,
 }
@@ -47,7 +77,6 @@ struct Actor {
 struct Inner {
     random: StdRng,
     actors: Vec<Actor>,
-    current: usize,
     now: Duration,
     /// The number of events for which another thread could wait.
     doings: u64,
@@ -81,7 +110,6 @@ impl Schedule {
         let inner = Inner {
             random,
             actors: Vec::new(),
-            current: 0,
             now: Duration::ZERO,
             doings: 0,
             switch,
@@ -154,42 +182,25 @@ impl Schedule {
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {
-            self.give_turn(inner);
+            Self::give_turn(inner);
         }
     }
 
     /// Lets another thread run, and returns when it is this thread's turn.
-    fn give_turn(&self, inner: MutexGuard<'_, Inner>) {
-        Self::choose(inner);
-        self.await_turn();
-    }
-
-    /// Chooses the next thread, and wakes it once it can take the lock.
-    fn choose(mut inner: MutexGuard<'_, Inner>) {
-        let next = inner.choose();
-        inner.current = next;
-        if next != NUMBER.get() {
-            let turn = Arc::clone(&inner.actors[next].turn);
+    fn give_turn(mut inner: MutexGuard<'_, Inner>) {
+        let (next, me) = (inner.choose(), NUMBER.get());
+        if next != me {
+            let (others, own) = (Arc::clone(&inner.actors[next].turn), Arc::clone(&inner.actors[me].turn));
             drop(inner);
-            turn.notify_one();
-        }
-    }
-
-    fn await_turn(&self) {
-        let me = NUMBER.get();
-        let mut inner = self.inner();
-        if inner.current != me {
-            let turn = Arc::clone(&inner.actors[me].turn);
-            while inner.current != me {
-                inner = turn.wait(inner).unwrap_or_else(PoisonError::into_inner);
-            }
+            others.give();
+            own.take();
         }
     }
 
     fn go_on_as(&self, doing: Doing) {
         let mut inner = self.inner();
         inner.actors[NUMBER.get()].doing = doing;
-        self.give_turn(inner);
+        Self::give_turn(inner);
         let mut inner = self.inner();
         inner.actors[NUMBER.get()].doing = Doing::Ready;
         if inner.stalled && NUMBER.get() == 0 {
@@ -206,14 +217,18 @@ impl Schedule {
 
     fn begin(&self, number: usize) {
         Self::become_thread(number);
-        self.await_turn();
+        let turn = Arc::clone(&self.inner().actors[number].turn);
+        turn.take();
     }
 
     fn end(&self) {
         let mut inner = self.inner();
         inner.actors[NUMBER.get()].doing = Doing::Ended;
         inner.doings += 1;
-        Self::choose(inner);
+        let next = inner.choose();
+        let turn = Arc::clone(&inner.actors[next].turn);
+        drop(inner);
+        turn.give();
     }
 }
 
@@ -286,7 +301,7 @@ impl Scheduler for Shared {
         let mut inner = self.0.call();
         inner.now += Duration::from_micros(1);
         inner.doings += 1;
-        self.0.give_turn(inner);
+        Schedule::give_turn(inner);
     }
 
     fn sleep(&self, time: Duration) {

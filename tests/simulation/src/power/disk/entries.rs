@@ -1,6 +1,6 @@
 //! Entries of folders: those that programs see, those that survive, and the changes between the two.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rand::RngExt;
@@ -83,6 +83,13 @@ impl Entries {
             Entry::File(number) => Some((path, *number)),
             Entry::Folder => None,
         })
+    }
+
+    /// The numbers of all files that have a name, or may have one after a power loss.
+    pub(in crate::power) fn numbers(&self) -> HashSet<usize> {
+        let pending = self.pending.iter().flatten().filter_map(|change| change.entry);
+        let all = self.seen.values().chain(self.durable.values()).copied().chain(pending);
+        all.filter_map(|entry| if let Entry::File(number) = entry { Some(number) } else { None }).collect()
     }
 
     /// The names in a folder.

@@ -1,19 +1,23 @@
 //! Files: the data that programs see, the data that survives, and the writes between the two.
 
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::sync::MutexGuard;
 
 use table_core::embedded::testing::DiskFile;
 
+use super::content::{Content, PAGE};
 use super::faults::{EIO, Fate};
 use super::{Call, SimulatedDisk, State};
 
 /// One file.
 #[derive(Clone, Debug, Default)]
 pub(in crate::power) struct FileState {
-    pub(in crate::power) current: Vec<u8>,
-    pub(in crate::power) durable: Vec<u8>,
+    pub(in crate::power) current: Content,
+    pub(in crate::power) durable: Content,
     pub(in crate::power) pending: Vec<Change>,
+    /// `true` if a failed sync has discarded changes, so the durable data differs by more than the pending changes.
+    lost: bool,
     /// The offset of a sector that cannot be read.
     pub(in crate::power) unreadable: Option<usize>,
 }
@@ -21,39 +25,75 @@ pub(in crate::power) struct FileState {
 /// A change of a file that has not been synced.
 #[derive(Clone, Debug)]
 pub(in crate::power) enum Change {
-    Write { offset: usize, bytes: Vec<u8> },
+    Write { offset: usize, bytes: Written },
     SetLength(usize),
 }
 
-fn write(to: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
-    let end = offset + bytes.len();
-    if to.len() < end {
-        to.resize(end, 0);
+/// The bytes of one write. Those of a long write are shared with the file.
+#[derive(Clone, Debug)]
+pub(in crate::power) enum Written {
+    Short(Vec<u8>),
+    Long(Content),
+}
+
+impl Written {
+    fn of(bytes: &[u8]) -> Self {
+        if bytes.len() < PAGE { Self::Short(bytes.to_vec()) } else { Self::Long(bytes.into()) }
     }
-    if let Some(target) = to.get_mut(offset..end) {
-        target.copy_from_slice(bytes);
+
+    pub(in crate::power) fn len(&self) -> usize {
+        match self {
+            Self::Short(bytes) => bytes.len(),
+            Self::Long(content) => content.len(),
+        }
+    }
+
+    /// Writes a part of the bytes to an offset.
+    pub(in crate::power) fn write(&self, to: &mut Content, offset: usize, part: Range<usize>) {
+        match self {
+            Self::Short(bytes) => to.write(offset, bytes.get(part).unwrap_or_default()),
+            Self::Long(content) => to.write_from(offset, content, part),
+        }
     }
 }
 
 impl FileState {
     pub(super) fn set_length(&mut self, length: usize) {
-        self.current.resize(length, 0);
+        self.current.resize(length);
         self.pending.push(Change::SetLength(length));
     }
 
     fn write(&mut self, offset: usize, bytes: &[u8]) {
-        write(&mut self.current, offset, bytes);
-        self.pending.push(Change::Write { offset, bytes: bytes.to_vec() });
+        let bytes = Written::of(bytes);
+        bytes.write(&mut self.current, offset, 0..bytes.len());
+        self.pending.push(Change::Write { offset, bytes });
     }
 
     /// Makes pending changes durable. Data that an earlier failed sync discarded stays lost.
     fn sync(&mut self) {
         for change in self.pending.drain(..) {
             match change {
-                Change::SetLength(length) => self.durable.resize(length, 0),
-                Change::Write { offset, bytes } => write(&mut self.durable, offset, &bytes),
+                Change::SetLength(length) if self.lost => self.durable.resize(length),
+                Change::Write { offset, bytes } if self.lost => {
+                    bytes.write(&mut self.durable, offset, 0..bytes.len());
+                }
+                Change::SetLength(length) => self.durable.share(&self.current, length..usize::MAX),
+                Change::Write { offset, bytes } => {
+                    self.durable.share(&self.current, offset..offset + bytes.len());
+                }
             }
         }
+    }
+
+    /// Discards the pending changes, which stay visible.
+    fn lose(&mut self) {
+        self.lost |= !self.pending.is_empty();
+        self.pending.clear();
+    }
+
+    /// Returns a file whose bytes are all durable.
+    pub(in crate::power) fn settled(bytes: Content, unreadable: Option<usize>) -> Self {
+        Self { current: bytes.clone(), durable: bytes, unreadable, ..Self::default() }
     }
 }
 
@@ -89,9 +129,7 @@ impl DiskFile for SimulatedFile {
         if file.unreadable.is_some_and(|sector| (start..end).contains(&sector)) {
             return Err(io::Error::from_raw_os_error(EIO));
         }
-        let bytes = file.current.get(start..end).ok_or(ErrorKind::UnexpectedEof)?;
-        buffer.copy_from_slice(bytes);
-        Ok(())
+        file.current.read(start, buffer).ok_or_else(|| ErrorKind::UnexpectedEof.into())
     }
 
     /// If the space is insufficient or the call fails, a part is written.
@@ -133,7 +171,7 @@ impl DiskFile for SimulatedFile {
         let (mut state, fate) = self.call(&Call::Sync(self.number))?;
         let file = state.file(self.number)?;
         if let Err(error) = fate.outcome() {
-            file.pending.clear();
+            file.lose();
             return Err(error);
         }
         file.sync();

@@ -156,7 +156,7 @@ impl History {
         let work = if self.random.random_ratio(1, 4) { Work::Scattered } else { self.life.work };
         let rows = self.shape.rows;
         let (start, count) = (self.random.random_range(0..rows), self.random.random_range(1..=100));
-        let stored = state.tables.get(&table).map(|table| &table.rows);
+        let stored = state.tables.get(&table).map(|table| table.rows());
         let stored = |from: u16| {
             let rows = stored.into_iter().flat_map(move |rows| rows.range((partition, from)..));
             rows.map(|((of, row), _)| (*of, *row)).take_while(move |(of, _)| *of == partition)
@@ -189,7 +189,7 @@ impl History {
     }
 
     fn verb(&mut self, state: &State, table: u8, place: Place) -> Verb {
-        let there = state.tables.get(&table).and_then(|table| table.rows.get(&place)).copied();
+        let there = state.tables.get(&table).and_then(|table| table.rows().get(&place)).copied();
         let newest = || self.etags.keys().next_back().copied();
         let version = if self.random.random_ratio(9, 10) { there } else { newest() };
         let known = version.filter(|number| self.etags.contains_key(number));

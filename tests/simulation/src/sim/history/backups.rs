@@ -101,7 +101,7 @@ impl History {
             Ok(found) => {
                 let found = found.map_err(Wrong)?;
                 let is_it = |state: &Arc<State>| {
-                    state.tables.iter().map(|(table, kept)| (table, &kept.rows)).eq(&found)
+                    state.tables.iter().map(|(table, kept)| (table, kept.rows())).eq(&found)
                 };
                 if self.backups.states.iter().any(is_it) {
                     return Ok(());

@@ -38,7 +38,7 @@ fn all() -> Query {
 fn within(table: &Table, start: Option<Place>, end: Option<Place>) -> Vec<(Place, Number)> {
     let start = start.map_or(Bound::Unbounded, Bound::Included);
     let end = end.map_or(Bound::Unbounded, Bound::Excluded);
-    table.rows.range((start, end)).map(|(place, number)| (*place, *number)).collect()
+    table.rows().range((start, end)).map(|(place, number)| (*place, *number)).collect()
 }
 
 impl History {
@@ -106,7 +106,7 @@ impl History {
         self.seen.reads += 1;
         self.schedule.note((table, place, &what));
         let agrees = |state: &State| {
-            state.tables.get(&table).map(|table| table.rows.get(&place).copied()).ok_or(()) == what
+            state.tables.get(&table).map(|table| table.rows().get(&place).copied()).ok_or(()) == what
         };
         self.model.observe(agrees, || format!("{place:?} of table {table} is {what:?}"))
     }
@@ -225,7 +225,7 @@ impl History {
             }
         }
         let agrees =
-            |state: &Arc<State>| state.tables.get(&number).map(|table| &table.rows) == found.as_ref();
+            |state: &Arc<State>| state.tables.get(&number).map(|table| table.rows()) == found.as_ref();
         let states: Vec<_> = states.into_iter().filter(agrees).collect();
         if states.is_empty() {
             return Err(Wrong(format!("a snapshot of table {number} has {found:?}")));

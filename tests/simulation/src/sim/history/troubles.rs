@@ -90,25 +90,31 @@ impl History {
         }
     }
 
-    /// Changes, truncates or removes a file of a folder that no engine has open.
+    /// Changes, truncates or removes a file of a folder that no engine has open, or replaces it by an earlier state.
     pub(super) fn rot_at_rest(&mut self) {
-        let Some((path, length)) = self.any_file(&["BASE", "rows", "journal"]) else { return };
+        let ends = [&["journal"][..], &["BASE", "rows", "journal", "SYNCED"]][self.random.random_range(0..2)];
+        let Some((path, length)) = self.any_file(ends) else { return };
         let is_journal = path.extension().is_some_and(|end| end == "journal");
         let (at, bit) = (self.random.random_range(0..length), 1 << self.random.random_range(0..8));
-        let how = self.random.random_range(0..4);
+        let how = self.random.random_range(0..6);
         self.log.add(format!("{} is damaged at {at} ({how})", path.display()));
         match how {
             0 => self.disk.take_away(&path),
             1 => self.disk.damage(&path, |bytes| bytes.truncate(at)),
             2 => self.disk.damage(&path, Vec::clear),
+            3..=4 => {
+                let Some(bytes) = self.earlier.as_ref().and_then(|disk| disk.bytes(&path)) else { return };
+                self.disk.damage(&path, |now| now.clone_from(&bytes));
+            }
             _ => self.disk.damage(&path, |bytes| {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte ^= bit;
                 }
             }),
         }
-        if is_journal {
-            // A damaged journal cannot be distinguished from a torn one, so acknowledged writes may be lost.
+        if is_journal && !self.closed {
+            // Unless all frames were recorded as synced, a damaged journal cannot be distinguished from a torn one, so acknowledged writes may be
+            // lost.
             self.fall_back();
         }
         self.excuses.damaged = true;

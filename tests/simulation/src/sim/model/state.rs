@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use table_core::ErrorCode;
 
@@ -18,14 +19,33 @@ pub(in crate::sim) const NUMBERS: Number = 128;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::sim) struct Table {
     pub(in crate::sim) made: Number,
-    pub(in crate::sim) rows: BTreeMap<Place, Number>,
+    /// The sum of the numbers of all rows, which differs between nearly all states.
+    sum: Number,
+    rows: BTreeMap<Place, Number>,
+}
+
+impl Table {
+    fn new(made: Number) -> Self {
+        Self { made, ..Self::default() }
+    }
+
+    pub(in crate::sim) fn rows(&self) -> &BTreeMap<Place, Number> {
+        &self.rows
+    }
+
+    /// Sets the number of a row; `None` removes the row.
+    fn set(&mut self, place: Place, number: Option<Number>) {
+        let old = match number {
+            Some(number) => self.rows.insert(place, number),
+            None => self.rows.remove(&place),
+        };
+        self.sum = self.sum.wrapping_sub(old.unwrap_or_default()).wrapping_add(number.unwrap_or_default());
+    }
 }
 
 impl Hash for Table {
-    /// Hashes the sum of the numbers, which differs between nearly all states and is faster than hashing all rows.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let sum = self.rows.values().fold(0, |sum: Number, number| sum.wrapping_add(*number));
-        (self.made, self.rows.len(), sum).hash(hasher);
+        (self.made, self.rows.len(), self.sum).hash(hasher);
     }
 }
 
@@ -40,10 +60,10 @@ pub(in crate::sim) struct Message {
     pub(in crate::sim) shows: bool,
 }
 
-/// All tables, by number, and a queue.
+/// All tables, by number, and a queue. States share the tables in which they do not differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct State {
-    pub(in crate::sim) tables: BTreeMap<u8, Table>,
+    pub(in crate::sim) tables: BTreeMap<u8, Arc<Table>>,
     /// The messages in the order in which they became visible.
     pub(in crate::sim) queue: Option<Vec<Message>>,
 }
@@ -137,13 +157,14 @@ impl State {
                 if state.tables.contains_key(table) {
                     return Err(missing(ErrorCode::TableAlreadyExists));
                 }
-                state.tables.insert(*table, Table { made: *number, rows: BTreeMap::new() });
+                state.tables.insert(*table, Arc::new(Table::new(*number)));
             }
             Write::Drop { table } => {
                 state.tables.remove(table).ok_or(missing(ErrorCode::ResourceNotFound))?;
             }
             Write::Submit { table, partition, operations } => {
                 let table = state.tables.get_mut(table).ok_or(missing(ErrorCode::TableNotFound))?;
+                let table = Arc::make_mut(table);
                 for (index, operation) in operations.iter().enumerate() {
                     let place = (*partition, operation.row);
                     let refuse = |code| Err((code, Some(index)));
@@ -160,8 +181,8 @@ impl State {
                         ) if wanted / NUMBERS != number / NUMBERS => {
                             return refuse(ErrorCode::UpdateConditionNotSatisfied);
                         }
-                        (Verb::Delete(_), _) => drop(table.rows.remove(&place)),
-                        _ => drop(table.rows.insert(place, operation.number)),
+                        (Verb::Delete(_), _) => table.set(place, None),
+                        _ => table.set(place, Some(operation.number)),
                     }
                 }
             }

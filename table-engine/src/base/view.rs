@@ -1,0 +1,105 @@
+//! Reading the rows of one version of the base.
+
+use std::sync::Arc;
+
+use table_store::error::Result;
+use table_store::row::Row;
+use uuid::Uuid;
+
+use crate::base::block::Found;
+use crate::base::cursor::BaseCursor;
+use crate::base::filter;
+use crate::base::pool::Pool;
+use crate::base::version::stored::Stored;
+use crate::base::version::{Layer, Segment};
+use crate::key::{self, Span};
+use crate::statistics::Statistics;
+
+/// The rows of one version. Clones are cheap.
+#[derive(Clone)]
+pub(crate) struct BaseView {
+    pub(super) pool: Arc<Pool>,
+    pub(super) stored: Arc<Stored>,
+}
+
+impl BaseView {
+    /// Returns the identity of the engine.
+    pub(crate) fn engine(&self) -> Uuid {
+        self.stored.engine
+    }
+
+    /// Returns `true` if the base belongs to a new folder, whose journal may be missing or incomplete.
+    pub(crate) fn is_new(&self) -> bool {
+        let meta = &self.stored.meta;
+        self.stored.lineage.is_empty() && meta.journal == 1 && meta.sequence == 1
+    }
+
+    /// Looks up a row.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
+        let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
+            return Ok(None);
+        };
+        let hash = filter::hash(key);
+        for layer in &segment.layers {
+            match layer.run.get(key, hash)? {
+                Found::Nothing => {}
+                Found::Deletion => return Ok(None),
+                Found::Row(row) => return Ok(Some(row)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns a cursor over the rows of a span.
+    pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
+        BaseCursor::new(&self.stored.version, span, true)
+    }
+
+    /// Returns a cursor over the rows of a span that bypasses the cache, for rows that are read once.
+    pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
+        BaseCursor::new(&self.stored.version, span, false)
+    }
+
+    /// Estimates the bytes of a table without reading a file. If a run contains several tables, each is assumed to have an equal share.
+    pub(crate) fn bytes_of(&self, table: u32) -> u64 {
+        let span = Span::table(table);
+        let share = |layer: &Layer| {
+            let (first, last) = (key::table_of(&layer.run.first), key::table_of(&layer.run.last));
+            let tables = last.unwrap_or_default().saturating_sub(first.unwrap_or_default());
+            layer.weight.bytes / (u64::from(tables) + 1)
+        };
+        self.layers_of(&span).map(share).sum()
+    }
+
+    /// Returns the layers that may have rows of a span.
+    fn layers_of(&self, span: &Span) -> impl Iterator<Item = &Layer> {
+        let version = &self.stored.version;
+        let segments = version.segments().get(version.find(&span.start)..).unwrap_or_default();
+        let within = |segment: &&Arc<Segment>| *segment.start < *span.end;
+        let layers = segments.iter().take_while(within).flat_map(|segment| &segment.layers);
+        layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
+    }
+
+    /// Adds the figures of the base to the statistics.
+    pub(crate) fn describe(&self, statistics: &mut Statistics) {
+        let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
+        statistics.runs = runs.len();
+        statistics.base_bytes = runs.iter().map(|run| run.length).sum();
+        statistics.segments = segments.len();
+        statistics.layers = segments.iter().map(|segment| segment.layers.len()).max().unwrap_or_default();
+        statistics.unmerged_bytes = segments.iter().map(|segment| segment.newer_bytes()).sum();
+        statistics.deletions = segments.iter().map(|segment| segment.deletions()).sum();
+        (statistics.cache_hits, statistics.cache_misses) = self.pool.cache.hits_and_misses();
+        self.pool.counters.describe(statistics);
+    }
+
+    /// Closes the files of runs that are not being read.
+    pub(crate) fn give_files_back(&self) {
+        self.pool.give_files_back();
+    }
+
+    /// Returns `true` if the base may have rows of a span. Reads no file.
+    pub(crate) fn may_hold(&self, span: &Span) -> bool {
+        self.layers_of(span).next().is_some()
+    }
+}
