@@ -17,10 +17,11 @@ use crate::denormal::admission::Given;
 use crate::denormal::chain;
 use crate::denormal::declared::Declared;
 use crate::denormal::plan::{CopyPlan, HolderContext};
-use crate::denormal::reference::Reference;
+use crate::denormal::reference::{self, Reference};
 use crate::denormal::relation::Incoming;
 use crate::entities::{
-    Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, StepRecorder, read_as,
+    Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, ReservedRows, StepRecorder,
+    read_as,
 };
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
@@ -88,6 +89,10 @@ impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
         pending: PendingWrite,
     ) -> Option<BoxFuture<'a, Result<Completed>>> {
         Some(self.0.complete(handle, pending))
+    }
+
+    fn reserved(&self) -> Option<ReservedRows> {
+        Some(reference::RESERVED)
     }
 
     fn opened(&self, handle: &H) -> Option<Arc<dyn Contributor<E, H>>> {
