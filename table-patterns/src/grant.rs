@@ -49,7 +49,9 @@ use crate::index::{IndexState, Indexes, States};
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 enum GrantFault {
-    #[error("the grant is for table `{granted}`, the handle for `{own}`; request a grant for the table of the handle")]
+    #[error(
+        "the grant is for table `{granted}`, the handle for `{own}`; request a grant for the table of the handle"
+    )]
     OtherTable { granted: String, own: TableName },
     #[error(
         "the grant is for another schema of `{0}`; request it from a program of the same release as this one"

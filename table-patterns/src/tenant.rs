@@ -129,11 +129,11 @@ pub use count::Count;
 pub use erase::Erased;
 pub use export::Export;
 pub use import::{Import, Imported};
-pub use position::{ExportPosition, MissingBlob};
 use member::{Member, Typed};
 use partitions::Partitions;
 use periodic::InPeriods;
 use place::{Place, Tables};
+pub use position::{ExportPosition, MissingBlob};
 
 #[cfg(feature = "blobs")]
 use crate::blob::BlobFolder;

@@ -13,9 +13,9 @@ use crate::denormal::REFERENCE_PREFIX;
 use crate::outbox::guard::GUARD_PREFIX;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX, rows};
 use crate::tenant::Tenant;
-use crate::tenant::fault::TenantFault;
 #[cfg(feature = "blobs")]
 use crate::tenant::blob_parts::Part;
+use crate::tenant::fault::TenantFault;
 use crate::tenant::line::{FORMAT, Header, HeaderPlace, Line};
 #[cfg(not(feature = "blobs"))]
 use crate::tenant::no_blob_parts::Part;

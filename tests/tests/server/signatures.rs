@@ -64,10 +64,15 @@ fn sas_8_a_tenant_with_a_grant_reads_by_an_index_and_writes_a_feed() {
     pollster::block_on(async {
         let owner = AzureTables::from_connection_string(&crate::SERVER).unwrap();
         let all = owner.entities::<Ticket>().create_if_missing().await.unwrap();
-        let (contoso, expiry) = (PartitionKey::new("contoso").unwrap(), Utc::now() + Duration::from_secs(60 * 60));
+        let (contoso, expiry) =
+            (PartitionKey::new("contoso").unwrap(), Utc::now() + Duration::from_secs(60 * 60));
         let key = AccountKey::new(crate::ACCOUNT, crate::KEY).unwrap();
         let sas = TableSas::table(TableName::new("GrantedDesk").unwrap()).partition("contoso").unwrap();
-        let sas = sas.allow(TablePermissions::read("raud").unwrap()).lifetime(Lifetime::until(expiry)).sign(&key).unwrap();
+        let sas = sas
+            .allow(TablePermissions::read("raud").unwrap())
+            .lifetime(Lifetime::until(expiry))
+            .sign(&key)
+            .unwrap();
         let text = format!("TableEndpoint={};SharedAccessSignature={}", endpoint(), sas.query_string());
         let tenant = AzureTables::from_connection_string(&text).unwrap();
         let ticket = |tenant: &str| Ticket { tenant: tenant.into(), number: 1, mail: "ada".into() };
@@ -80,7 +85,8 @@ fn sas_8_a_tenant_with_a_grant_reads_by_an_index_and_writes_a_feed() {
         tickets.insert(&ticket("contoso")).await.unwrap();
         let found = tickets.get(Ticket::by_mail("contoso", "ada")).await.unwrap();
         assert_eq!(found.as_deref(), Some(&ticket("contoso")));
-        let entries = all.feed().read(all.table().name().unwrap(), &contoso, &Cursor::default(), 10).await.unwrap();
+        let entries =
+            all.feed().read(all.table().name().unwrap(), &contoso, &Cursor::default(), 10).await.unwrap();
         assert_eq!(entries.len(), 1);
         for other in [
             tickets.insert(&ticket("fabrikam")).await.map(drop),

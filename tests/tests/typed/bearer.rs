@@ -13,9 +13,9 @@ use table_patterns::index::IndexState;
 use table_patterns::outbox::Outbox;
 use table_patterns::work::{Sweep, Worker};
 use table_patterns::{Entities, EntityStore};
-use tests::time::Time;
 use table_wire::auth::AccountKey;
 use table_wire::sas::{Authority, TablePermissions, TableSas};
+use tests::time::Time;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", feed)]
@@ -113,7 +113,10 @@ fn a_grant_lets_a_bearer_read_by_indexes_and_write_feeds_and_steps() {
         parcels.insert(&parcel(1, "a")).await.unwrap();
         parcels.update(Parcel::key("contoso", 1), |one| one.code = "b".into()).await.unwrap();
         assert!(parcels.get(Parcel::by_code("contoso", "a")).await.unwrap().is_none());
-        assert_eq!(parcels.get(Parcel::by_code("contoso", "b")).await.unwrap().as_deref(), Some(&parcel(1, "b")));
+        assert_eq!(
+            parcels.get(Parcel::by_code("contoso", "b")).await.unwrap().as_deref(),
+            Some(&parcel(1, "b"))
+        );
         let taken = parcels.insert(&parcel(2, "b")).await.unwrap_err();
         assert_eq!(taken.code(), ErrorCode::UniqueViolation);
 
