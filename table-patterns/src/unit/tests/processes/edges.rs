@@ -19,6 +19,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
+use super::super::timeline::Distant;
 use super::{BOUND, Counter, Run, contest, entry, post};
 use crate::EntityStore;
 use crate::entities::SeenRows;
@@ -384,7 +385,7 @@ fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
             }
             unit.update(&counter, |counter| counter.value += 1).map(drop)
         });
-        let first: LocalBoxFuture<'_, ()> = Box::pin(async { before.await.unwrap() });
+        let first: LocalBoxFuture<'_, ()> = Box::pin(async { drop(before.await.unwrap()) });
         run.timeline.run(vec![first]);
         run.timeline.run(tasks.chain([distant]).collect());
         let most = most.load(Ordering::Relaxed);
