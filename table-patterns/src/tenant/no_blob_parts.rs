@@ -24,13 +24,7 @@ impl Export<'_> {
         Ok(0)
     }
 
-    #[expect(
-        clippy::unused_async,
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        clippy::needless_pass_by_ref_mut,
-        reason = "the signature of the feature `blobs`"
-    )]
+    #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
     pub(super) async fn next_part(&mut self) -> Result<Option<String>> {
         Ok(None)
     }
