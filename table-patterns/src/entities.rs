@@ -40,7 +40,7 @@ mod write;
 pub(crate) use batch::Batch;
 pub(crate) use commit::{Outcome, Site};
 pub(crate) use contributor::{
-    Completed, Contribution, Contributor, EntityChange, PendingWrite, WriteContext,
+    Completed, Contribution, Contributor, EntityChange, PendingWrite, ReservedRows, WriteContext,
 };
 pub(crate) use fault::EntityFault;
 pub use handle::Entities;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use table_core::entity::Entity;
 use table_core::error::Result;
+use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::table::{SchemaRecord, Sightings};
 
@@ -35,10 +36,11 @@ pub(crate) enum Fence {
     Waits(Duration),
 }
 
-/// Returns the remaining time in which requests admitted before `since` can take effect; `None` if it has passed.
+/// Returns the remaining time in which requests admitted before `since` can take effect; `None` if it has passed. The expiry of a grant is in the
+/// future.
 fn rest(now: u64, since: u64) -> Option<Duration> {
-    let passed = Duration::from_nanos(now.saturating_sub(since).saturating_mul(100));
-    LAST_REQUESTS.checked_sub(passed).filter(|rest| !rest.is_zero())
+    let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
+    Some(Duration::from_nanos(rest.saturating_mul(100))).filter(|rest| !rest.is_zero())
 }
 
 fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {

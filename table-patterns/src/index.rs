@@ -127,4 +127,5 @@ pub use lookup::ListPage;
 pub use remote::{Derived, EntryFingerprint, RemoteChange};
 pub(crate) use remote_removal::remote as remote_indexes;
 pub use state::IndexState;
+pub(crate) use state::States;
 pub use sweep::Phase;

@@ -27,7 +27,9 @@
 //! - Partitions with a feed or with pending intents are registered in the target, whose followers and sweeps find them. The keys of the outbox are not
 //!   copied: workers of the target set steps aside that a program recorded for other partitions. Copy [`REGISTRY`](crate::outbox::REGISTRY), which
 //!   listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
-//! - Schemas are stored in a separate table, `TablesLayouts`, which `create_if_missing` of the entity writes in the target.
+//! - Schemas are stored in a separate table, `TablesLayouts`, which `create_if_missing` of the entity writes in the target. The indexes, copies and
+//!   feeds of a table that has rows are then announced, because the target does not know that they are complete. Run their backfills with
+//!   `assume_no_older_programs`; until then, reads by an index fail with `IndexNotReady`.
 //! - A position belongs to one table of one source. The position of a service contains the service's continuation token (PAGE-8).
 //!
 //! # When not to

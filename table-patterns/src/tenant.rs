@@ -93,6 +93,8 @@
 //! ```
 
 #[cfg(feature = "blobs")]
+mod blob_parts;
+#[cfg(feature = "blobs")]
 mod blobs;
 mod count;
 mod erase;
@@ -102,11 +104,14 @@ mod import;
 mod incoming;
 mod line;
 mod member;
+#[cfg(not(feature = "blobs"))]
+mod no_blob_parts;
 #[cfg(feature = "blobs")]
 mod open_blob;
 mod partitions;
 mod periodic;
 mod place;
+mod position;
 #[cfg(test)]
 mod tests;
 mod transfer;
@@ -122,12 +127,13 @@ use table_core::store::{DynTableStore, TableStore};
 
 pub use count::Count;
 pub use erase::Erased;
-pub use export::{Export, ExportPosition};
+pub use export::Export;
 pub use import::{Import, Imported};
 use member::{Member, Typed};
 use partitions::Partitions;
 use periodic::InPeriods;
 use place::{Place, Tables};
+pub use position::{ExportPosition, MissingBlob};
 
 #[cfg(feature = "blobs")]
 use crate::blob::BlobFolder;

@@ -137,7 +137,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     }
 
     /// Reads the store's clock, and returns the time with the last sighting of an older program: one that lacks announced parts of the stored schema
-    /// and may still write. Sends one write and two reads.
+    /// and may still write. A [grant](Self::record_grant) to a program with another schema is a sighting at its expiry. Sends one write and three
+    /// reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -156,7 +157,46 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// `TableNotFound` if no schema was ever stored; the errors of the store.
     #[doc(hidden)]
     pub async fn sightings(&self) -> Result<Sightings> {
-        sighting::read(&self.store, self.name()?, E::SCHEMA.entity).await
+        let own = self.own_schema()?.fingerprint();
+        sighting::read(&self.store, self.name()?, (E::SCHEMA.entity, own)).await
+    }
+
+    /// Records that programs with the schema of `E` may write until an instant, in [ticks](crate::ticks), without reading the stored schema. A
+    /// backfill that such programs would disturb begins later.
+    ///
+    /// ```
+    /// # use table_core::{Engine, Entity, TableStoreExt, ticks};
+    /// # #[derive(Entity)]
+    /// # #[partition_key(department)]
+    /// # #[row_key(id)]
+    /// # struct Employee { department: String, id: u32 }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().table::<Employee>().create_if_missing().await?;
+    /// let now = ticks::from_datetime(ticks::now()).expect("the clock is right");
+    /// employees.record_grant(now + 36_000_000_000).await?; // for an hour
+    /// assert_eq!(employees.sightings().await?.older, None); // the granted schema is the current one
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// - `SchemaMismatch` if a program with this schema may not write.
+    /// - `ResourceNotFound` if the handle was not opened.
+    /// - `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
+    #[doc(hidden)]
+    pub async fn record_grant(&self, expiry: u64) -> Result<()> {
+        let (table, schema) = (self.name()?, self.own_schema()?.fingerprint());
+        if self.is_current().await?.is_none() {
+            return Err(Error::of(TableFault::NoLayout).with_table(table.as_str()));
+        }
+        let retry = self.retry.clone().unwrap_or_default();
+        sighting::grant((&self.store, &retry), table, (E::SCHEMA.entity, schema), expiry).await?;
+        // IMPORTANT: the schema is read again after the grant. A backfill that did not see it has refused older programs before.
+        self.is_current().await.map(drop)
+    }
+
+    fn own_schema(&self) -> Result<StoredSchema> {
+        Ok(StoredSchema::of(E::SCHEMA).in_table(self.name()?.as_str()))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::copies::fault::CopyFault;
+use crate::entities::ReservedRows;
 use sha2::{Digest, Sha256};
 use table_core::error::{Error, Result};
 use table_core::etag::ETag;
@@ -89,6 +90,23 @@ impl Reference {
         };
         let key = reference.key(source).ok()?;
         (key.row_key.as_str() == entity.row_key).then_some(reference)
+    }
+}
+
+/// The rules of references, for checks.
+pub(super) const RESERVED: ReservedRows =
+    ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
+
+fn fault(row: EntityRef<'_>) -> Option<&'static str> {
+    let Some(source) = source_in(row.row_key) else {
+        return Some("the key is not that of a reference; delete the row");
+    };
+    let source = EntityKey::new(row.partition_key, source).ok();
+    match source.and_then(|source| Reference::read(&source, row)) {
+        Some(_) => None,
+        None => Some(
+            "a property of the reference is missing, or the key is not that of its holder; delete the row, and write the holder again",
+        ),
     }
 }
 

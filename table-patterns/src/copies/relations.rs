@@ -17,10 +17,11 @@ use crate::copies::admission::Given;
 use crate::copies::chain;
 use crate::copies::declared::Declared;
 use crate::copies::plan::{CopyPlan, HolderContext};
-use crate::copies::reference::Reference;
+use crate::copies::reference::{self, Reference};
 use crate::copies::relation::Incoming;
 use crate::entities::{
-    Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, StepRecorder, read_as,
+    Completed, Contribution, Contributor, Entities, EntityChange, PendingWrite, ReservedRows, StepRecorder,
+    read_as,
 };
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
@@ -88,6 +89,10 @@ impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
         pending: PendingWrite,
     ) -> Option<BoxFuture<'a, Result<Completed>>> {
         Some(self.0.complete(handle, pending))
+    }
+
+    fn reserved(&self) -> Option<ReservedRows> {
+        Some(reference::RESERVED)
     }
 
     fn opened(&self, handle: &H) -> Option<Arc<dyn Contributor<E, H>>> {

@@ -10,4 +10,5 @@ mod in_unit;
 mod kit;
 mod layout;
 mod model;
+mod mutual;
 mod verbs;

@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 use table_core::error::Result;
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::{Operation, OperationKind};
+use table_core::query::EntityRef;
 use table_core::row::Row;
 use table_core::runtime::Runtime;
 
@@ -44,8 +45,24 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
+    /// Returns the rules of the reserved rows of this pattern, which a check applies; `None` for a pattern without reserved rows.
+    fn reserved(&self) -> Option<ReservedRows> {
+        None
+    }
+
     /// Returns the value as `Any`, for the pattern that attached it.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// The rules of the reserved rows of a pattern.
+#[derive(Clone, Copy)]
+pub(crate) struct ReservedRows {
+    /// The name of the pattern in findings.
+    pub(crate) pattern: &'static str,
+    /// The prefix of the `RowKey`s.
+    pub(crate) prefix: &'static str,
+    /// Returns why the pattern cannot read a row and ignores it; `None` for a readable row.
+    pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 
 /// The change of one entity: from the stored version to the new one.

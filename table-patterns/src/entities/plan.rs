@@ -228,8 +228,34 @@ pub(crate) fn is_condition(kind: &OperationKind) -> bool {
     required(kind).is_some()
 }
 
-/// Merges two conditions on one row, if both can hold.
+/// Merges a condition on a row into another condition or into a write of that row, if both can hold.
 pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
+    match (required(one), required(other)) {
+        (None, Some(RowState::Present(if_match))) => guarded(one, if_match),
+        (Some(RowState::Present(if_match)), None) => guarded(other, if_match),
+        (Some(_), Some(_)) => both_conditions(one, other),
+        _ => None,
+    }
+}
+
+/// Returns a write that also requires a version of its row; `None` if it requires another version, or no row.
+fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
+    let merged = |own: &IfMatch| match (own, required.clone()) {
+        (own, IfMatch::Any) => Some(own.clone()),
+        (IfMatch::Any, required) => Some(required),
+        (own, required) => (*own == required).then_some(required),
+    };
+    Some(match write {
+        OperationKind::Merge(row, own) => OperationKind::Merge(row.clone(), merged(own)?),
+        OperationKind::Replace(row, own) => OperationKind::Replace(row.clone(), merged(own)?),
+        OperationKind::Delete(own) => OperationKind::Delete(merged(own)?),
+        OperationKind::InsertOrMerge(row) => OperationKind::Merge(row.clone(), required),
+        OperationKind::InsertOrReplace(row) => OperationKind::Replace(row.clone(), required),
+        _ => return None,
+    })
+}
+
+fn both_conditions(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
     let any = RowState::Present(IfMatch::Any);
     let state = match (required(one)?, required(other)?) {
         (one, other) if one == other || other == any && one != RowState::Absent => one,

@@ -36,6 +36,8 @@ struct State {
     expired: usize,
     /// The error of a store whose credential does not permit reservations.
     refusal: Option<Error>,
+    /// `true` if the credential does not permit reading them, either.
+    is_unreadable: bool,
 }
 
 /// A map of bounded size that evicts the least recently used entries, approximated by two generations.
@@ -74,7 +76,8 @@ impl Default for SeenPartitions {
 impl Default for SeenRows {
     fn default() -> Self {
         let (versions, passed) = (Recent::of(ROWS), HashSet::new());
-        let state = State { versions, is_shared: false, passed, expired: 0, refusal: None };
+        let state =
+            State { versions, is_shared: false, passed, expired: 0, refusal: None, is_unreadable: false };
         Self(Mutex::new(state))
     }
 }
@@ -166,9 +169,20 @@ impl SeenRows {
         self.lock().refusal.clone()
     }
 
-    /// Records that the credential of the process does not permit reservations.
+    /// Records that the credential of the process does not permit reservations. The process still waits for those of others.
     pub(crate) fn refuse(&self, refusal: Error) {
         self.lock().refusal = Some(refusal);
+    }
+
+    /// Returns `true` if the credential of the process does not permit reading reservations.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.lock().is_unreadable
+    }
+
+    /// Records that the credential of the process does not permit reading reservations.
+    pub(crate) fn refuse_reads(&self, refusal: Error) {
+        let mut state = self.lock();
+        (state.refusal, state.is_unreadable) = (Some(refusal), true);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

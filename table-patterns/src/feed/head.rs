@@ -73,7 +73,7 @@ impl Head {
         writer.finish()
     }
 
-    fn read(row: RowView<'_>) -> Result<Option<Self>> {
+    pub(super) fn read(row: RowView<'_>) -> Result<Option<Self>> {
         let number = |name| {
             Ok::<_, Error>(match row.find(name, &mut 0)? {
                 Some(ValueRef::Int64(number)) => u64::try_from(number).ok(),

@@ -14,7 +14,8 @@ use table_core::store::TableStore;
 use table_core::value::ValueRef;
 
 use crate::converge;
-use crate::feed::head::{FEED_PREFIX, Head};
+use crate::entities::ReservedRows;
+use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::record::{CHANGES, name};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
@@ -223,6 +224,19 @@ fn number(row_key: &str) -> Option<u64> {
     let digits = row_key.strip_prefix(FEED_PREFIX)?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { digits.parse().ok() } else { None }
+}
+
+/// The rules of the rows of feeds, for checks.
+pub(super) const RESERVED: ReservedRows = ReservedRows { pattern: "feed", prefix: FEED_PREFIX, fault };
+
+fn fault(row: EntityRef<'_>) -> Option<&'static str> {
+    if row.row_key == HEAD {
+        let is_head = matches!(Head::read(row.row), Ok(Some(_)));
+        return (!is_head).then_some("the head of the feed cannot be read; restore it, or delete the feed");
+    }
+    let is_text = |property| matches!(row.row.find(property, &mut 0), Ok(Some(ValueRef::String(_))));
+    let is_entry = number(row.row_key).is_some() && is_text("Source") && is_text("Kind");
+    (!is_entry).then_some("the row is no entry of a feed, and readers skip it; delete it")
 }
 
 /// Adds the entries of a row. A row that was not written by a feed has none.

@@ -13,8 +13,10 @@ use table_core::operation::OperationKind;
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 
-use crate::entities::{ChangeRecord, Contribution, Contributor, Entities, EntityChange, RecordChanges};
-use crate::feed::{Feed, record};
+use crate::entities::{
+    ChangeRecord, Contribution, Contributor, Entities, EntityChange, RecordChanges, ReservedRows,
+};
+use crate::feed::{Feed, read, record};
 
 /// The feed of a handle.
 pub(crate) struct FeedRecorder<S> {
@@ -47,6 +49,10 @@ impl<S> FeedRecorder<S> {
 impl<E: Entity, S: TableStore + 'static, H> Contributor<E, H> for FeedRecorder<S> {
     fn needs_old(&self) -> bool {
         false
+    }
+
+    fn reserved(&self) -> Option<ReservedRows> {
+        Some(read::RESERVED)
     }
 
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()> {

@@ -7,10 +7,12 @@ use std::time::Duration;
 use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::index::IndexOf;
+use table_core::key::EntityKey;
+use table_core::query::{KeyRange, Query, TextRange};
 use table_core::store::TableStore;
 
-use crate::entities::{Entities, StepRecorder};
-use crate::index::finding::Finding;
+use crate::entities::{Entities, ReservedRows, StepRecorder};
+use crate::index::finding::{Finding, FindingKind};
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Place, Sweep};
 
@@ -51,7 +53,8 @@ impl IndexReport {
 
 /// A builder for a check of a table's indexes.
 ///
-/// A check reads every entity and every row of the indexes, with a few requests each and sixteen concurrently, and holds one page at a time. While
+/// A check reads every entity and every row of the indexes, with a few requests each and sixteen concurrently, and holds one page at a time. It then reads
+/// the references of copies and the rows of feeds, whose patterns ignore rows of another form without a message. While
 /// others write, it reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. A remote index that
 /// merely lags behind is also reported: first let the workers finish, or repair, which does their work earlier.
 ///
@@ -92,19 +95,19 @@ pub struct IndexCheck<'a, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a check of all indexes. It changes nothing unless [`repair`](IndexCheck::repair) is called.
+    /// Creates a check of all indexes, and of the reserved rows of copies and feeds. It changes nothing unless [`repair`](IndexCheck::repair) is called.
     pub const fn check(&self) -> IndexCheck<'_, E, S, O> {
         IndexCheck { table: self, only: None, repair: false, per_second: None, most: 1_000 }
     }
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
-    /// Checks only the index with the given name.
+    /// Checks only the index with the given name, and no reserved rows.
     pub fn only(self, index: &'static str) -> Self {
         Self { only: Some(index), ..self }
     }
 
-    /// Repairs all findings except duplicates.
+    /// Repairs all findings except duplicates, bad entities and odd rows.
     pub fn repair(self) -> Self {
         Self { repair: true, ..self }
     }
@@ -140,6 +143,46 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
                 }
             }
         }
+        if self.only.is_none() {
+            for rules in self.table.contributors.iter().filter_map(|contributor| contributor.reserved()) {
+                self.check_reserved(rules, &mut pacer, &mut report).await?;
+            }
+        }
         Ok(report)
+    }
+
+    /// Checks the reserved rows of a pattern.
+    async fn check_reserved(
+        &self,
+        rules: ReservedRows,
+        pacer: &mut Pacer,
+        report: &mut IndexReport,
+    ) -> Result<()> {
+        let (table, store) = (self.table.table.name()?, self.table.table.store());
+        let row_key = TextRange::prefix(rules.prefix);
+        let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key });
+        let mut from = None;
+        loop {
+            let page = store.query(table, &query, from.as_ref()).await?;
+            let mut findings = Vec::new();
+            for row in page.rows.iter() {
+                let Some(reason) = (rules.fault)(row) else { continue };
+                findings.push(Finding {
+                    index: rules.pattern,
+                    kind: FindingKind::OddRow,
+                    at: EntityKey::new(row.partition_key, row.row_key)?,
+                    owner: None,
+                    repaired: false,
+                    reason: Some(reason.to_owned()),
+                });
+            }
+            report.scanned += u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
+            report.add(findings, self.most);
+            pacer.items(page.rows.len()).await;
+            from = page.continuation;
+            if from.is_none() {
+                return Ok(());
+            }
+        }
     }
 }

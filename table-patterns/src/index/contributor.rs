@@ -182,8 +182,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Treats the indexes as ready without reading their states, for the bearer of a shared access signature that may not read
-    /// [`LAYOUTS`](table_core::table::LAYOUTS). The issuer of the signature knows that they are.
+    /// Treats the indexes as ready without reading their states, for a rewrite under a schema that is not stored yet. The bearer of a shared access
+    /// signature that may not read [`LAYOUTS`](table_core::table::LAYOUTS) uses a [grant](crate::grant) instead, which backfills respect.
     ///
     /// ```
     /// use table_patterns::{Engine, Entity, EntityStore};
@@ -199,15 +199,15 @@ impl<E: Entity, S, O> Entities<E, S, O> {
     /// let tickets = store.entities::<Ticket>().create_if_missing().await?;
     /// tickets.insert(&Ticket { tenant: "contoso".into(), number: 1, mail: "ada".into() }).await?;
     ///
-    /// let of_the_bearer = store.entities::<Ticket>().assume_indexes_ready(); // not opened
-    /// assert!(of_the_bearer.get(Ticket::by_mail("contoso", "ada")).await?.is_some());
+    /// let unopened = store.entities::<Ticket>().assume_indexes_ready();
+    /// assert!(unopened.get(Ticket::by_mail("contoso", "ada")).await?.is_some());
     /// # Ok::<(), table_patterns::Error>(())
     /// # }).unwrap();
     /// ```
     #[must_use]
     pub fn assume_indexes_ready(self) -> Self {
         let blobs = self.contributor::<Indexes>().and_then(|indexes| indexes.blobs.clone());
-        self.with_contributor(Indexes { states: Arc::new(States::all_ready::<E>()), blobs })
+        self.with_contributor(Indexes { states: Arc::new(States::of_ready::<E>(|_| true)), blobs })
     }
 }
 

@@ -7,9 +7,9 @@ use table_core::key::EntityKey;
 /// ```
 /// use table_patterns::index::FindingKind;
 ///
-/// /// Returns `true` if a repair corrects it. A person must resolve duplicates and bad entities.
+/// /// Returns `true` if a repair corrects it. A person must resolve duplicates, bad entities and odd rows.
 /// fn is_repairable(kind: FindingKind) -> bool {
-///     !matches!(kind, FindingKind::Duplicate | FindingKind::BadEntity)
+///     !matches!(kind, FindingKind::Duplicate | FindingKind::BadEntity | FindingKind::OddRow)
 /// }
 /// assert!(is_repairable(FindingKind::Missing));
 /// ```
@@ -27,6 +27,8 @@ pub enum FindingKind {
     Unreadable,
     /// An entity cannot be read, or has a value that the keys of the index cannot contain. It has no entry until it is changed.
     BadEntity,
+    /// A row below a reserved prefix that its pattern cannot read and ignores. No repair removes it.
+    OddRow,
 }
 
 /// Damage in an index, confirmed by a second read.
@@ -42,11 +44,11 @@ pub enum FindingKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The index.
+    /// The index, or the pattern of a reserved row: `references` or `feed`.
     pub index: &'static str,
     /// The kind of the damage.
     pub kind: FindingKind,
-    /// The key of the copy or the list; for a bad entity, its own key.
+    /// The key of the copy or the list; for a bad entity and an odd row, its own key.
     pub at: EntityKey,
     /// The key of the entity, if it is known.
     pub owner: Option<EntityKey>,

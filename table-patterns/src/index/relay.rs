@@ -46,6 +46,10 @@ impl<S: TableStore + 'static, Q: QueueStore + 'static> StepRecorder for Outbox<S
         self.register(table, partition_key).await
     }
 
+    fn assume_registered(&self, table: &TableName, partition_key: &PartitionKey) {
+        self.assume_registered_partition(table, partition_key);
+    }
+
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>> {
         intents.iter().map(|intent| self.operation(intent)).collect()
     }

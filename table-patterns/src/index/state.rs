@@ -81,9 +81,10 @@ impl States {
         Self(E::INDEXES.iter().map(|_| AtomicU8::new(UNKNOWN)).collect())
     }
 
-    /// Creates states that are all ready.
-    pub(crate) fn all_ready<E: Entity>() -> Self {
-        Self(E::INDEXES.iter().map(|_| AtomicU8::new(READY)).collect())
+    /// Creates states in which some indexes are ready, and the others are unknown.
+    pub(crate) fn of_ready<E: Entity>(is_ready: impl Fn(&str) -> bool) -> Self {
+        let state = |name| if is_ready(name) { READY } else { UNKNOWN };
+        Self(E::INDEXES.iter().map(|index| AtomicU8::new(state(index.schema().name))).collect())
     }
 
     fn place<E: Entity>(&self, index: &IndexSchema) -> Option<&AtomicU8> {

@@ -138,6 +138,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
+    /// Assumes that another program has registered a partition, for the lifetime of this outbox.
+    pub(crate) fn assume_registered_partition(&self, table: &TableName, partition_key: &PartitionKey) {
+        self.0.registered.assume(table, partition_key);
+    }
+
     /// Notifies workers that a partition has intents. A lost message only delays the work, because sweeps find the rows.
     ///
     /// # Errors

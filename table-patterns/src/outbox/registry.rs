@@ -6,7 +6,7 @@
 //! later sweep reads only some of the quiet partitions. A writer registers a partition again after an hour by its clock, which removes the mark; so does
 //! a sweep that finds a pending row.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -44,9 +44,20 @@ const BUCKETS: u32 = 16;
 /// The maximum number of partitions that a writer remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The registrations made by this process, with their times.
+/// The registrations made by this process, with their times, and the registrations made by others.
 #[derive(Debug, Default)]
-pub(crate) struct Registered(Mutex<HashMap<(String, String), u64>>);
+pub(crate) struct Registered {
+    own: Mutex<HashMap<(String, String), u64>>,
+    assumed: Mutex<HashSet<(String, String)>>,
+}
+
+impl Registered {
+    /// Assumes that another program has registered a partition.
+    pub(crate) fn assume(&self, table: &TableName, partition_key: &PartitionKey) {
+        let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
+        self.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+    }
+}
 
 /// A registered partition.
 #[derive(Clone, Debug)]
@@ -77,13 +88,14 @@ pub(crate) async fn register<S: TableStore>(
     now: u64,
 ) -> Result<()> {
     let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
-    let at = known.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
+    let is_assumed = known.assumed.lock().unwrap_or_else(PoisonError::into_inner).contains(&id);
+    let at = known.own.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
     let is_trusted = |at: u64| now.checked_sub(at).is_some_and(|age| age < ticks_of(TRUSTED));
-    if at.is_some_and(is_trusted) {
+    if is_assumed || at.is_some_and(is_trusted) {
         return Ok(());
     }
     put(store, &key_of(table, partition_key)?, entry_row(table, false)).await?;
-    let mut known = known.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = known.own.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() >= REMEMBERED {
         known.clear();
     }

@@ -69,6 +69,8 @@ pub struct Imported {
     pub rows: u64,
     /// The number of blobs.
     pub blobs: u64,
+    /// The number of blobs that rows name and the export did not find.
+    pub missing_blobs: u64,
     /// The number of rows that were derived in other partitions and tables.
     pub remote_rows: u64,
 }
@@ -130,7 +132,9 @@ impl Import<'_> {
                 Line::Tenant(header) if self.from.is_none() => self.begin(header).await?,
                 Line::Row(row) if self.from.is_some() => rows.push(self.incoming(&row)?),
                 Line::Blob(part) if self.from.is_some() => self.blob(part).await?,
-                Line::End(_) if self.from.is_some() => self.is_ended = true,
+                Line::End(end) if self.from.is_some() => {
+                    (self.is_ended, self.imported.missing_blobs) = (true, end.missing);
+                }
                 _ => return Err(Error::of(TenantFault::Order { line })),
             }
         }

@@ -57,12 +57,14 @@ pub(super) struct BlobLine {
     pub(super) last: bool,
 }
 
-/// The last line: the number of rows and blobs.
+/// The last line: the number of rows, of blobs, and of missing blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct End {
     pub(super) rows: u64,
     pub(super) blobs: u64,
+    #[serde(default)]
+    pub(super) missing: u64,
 }
 
 impl HeaderPlace {

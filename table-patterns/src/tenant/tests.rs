@@ -3,6 +3,7 @@
 mod foreign;
 mod hostile;
 mod kit;
+mod missing;
 mod refused;
 
 use pollster::block_on;

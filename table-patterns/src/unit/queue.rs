@@ -34,7 +34,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// Any error from a query.
     pub(super) async fn read(&self) -> Result<Reservations> {
         let mut queue = Reservations::default();
-        if self.seen.refusal().is_some() {
+        if self.seen.is_unreadable() {
             return Ok(queue);
         }
         let keys = KeyRange::rows(self.partition_key.as_str(), TextRange::prefix(PREFIX));
@@ -43,7 +43,7 @@ impl<S: TableStore> Queue<'_, S> {
         loop {
             let page = match self.store.query(self.table, &query, from.as_ref()).await {
                 Err(error) if is_refusal(error.code()) => {
-                    self.seen.refuse(error);
+                    self.seen.refuse_reads(error);
                     return Ok(Reservations::default());
                 }
                 page => page?,
@@ -87,8 +87,11 @@ impl<S: TableStore> Queue<'_, S> {
         mut rows: Vec<RowKey>,
         random: impl Fn() -> u64,
     ) -> Result<Option<Reservation>> {
-        let queue = self.read().await?;
         if self.seen.refusal().is_some() {
+            return Ok(None);
+        }
+        let queue = self.read().await?;
+        if self.seen.is_unreadable() {
             return Ok(None);
         }
         let own = own.filter(|own| queue.may_contain(own));

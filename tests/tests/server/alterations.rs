@@ -72,7 +72,7 @@ fn sas_2_no_parameter_of_a_table_can_be_altered() {
         .lifetime(lifetime());
     let target = "Altered(PartitionKey='p',RowKey='r')";
     let read = |token: &str| with(&Ask::new("GET", ""), target, token);
-    for sas in [full, sas().lasting(Utc::now(), HOUR)] {
+    for sas in [full, sas().valid_for(Utc::now(), HOUR)] {
         let token = sas.sign(&key()).unwrap().query_string();
         assert_eq!(read(&token).status, 200, "{token}");
         let unnamed: Vec<_> = token.split('&').filter(|pair| !pair.starts_with("tn=")).collect();
@@ -139,7 +139,7 @@ fn sas_1_a_token_is_bound_to_its_place_caller_and_time() {
     let sas = || TableSas::table(TableName::new("Bound").unwrap()).allow(TablePermissions::READ);
     let token = |sas: TableSas| sas.sign(&key()).unwrap().query_string();
     let read = |target: &str, token: &str| with(&Ask::new("GET", ""), target, token).status;
-    let valid = token(sas().lasting(Utc::now(), HOUR));
+    let valid = token(sas().valid_for(Utc::now(), HOUR));
     assert_eq!(read("Bound()", &valid), 200);
     for target in [
         "Unbound()",
@@ -157,11 +157,11 @@ fn sas_1_a_token_is_bound_to_its_place_caller_and_time() {
     let early = lifetime().starting(Utc::now() + TimeDelta::minutes(30));
     let other_key = AccountKey::new(ACCOUNT, "b3RoZXI=").unwrap();
     for refused in [
-        token(sas().lasting(Utc::now(), HOUR).addresses(elsewhere)),
-        token(sas().lasting(Utc::now(), HOUR).protocol(Protocol::Https)),
+        token(sas().valid_for(Utc::now(), HOUR).addresses(elsewhere)),
+        token(sas().valid_for(Utc::now(), HOUR).protocol(Protocol::Https)),
         token(sas().lifetime(late)),
         token(sas().lifetime(early)),
-        sas().lasting(Utc::now(), HOUR).sign(&other_key).unwrap().query_string(),
+        sas().valid_for(Utc::now(), HOUR).sign(&other_key).unwrap().query_string(),
     ] {
         assert_eq!(read("Bound()", &refused), 403, "{refused}");
     }

@@ -17,7 +17,7 @@ pub(crate) fn key() -> AccountKey {
 }
 
 pub(crate) fn lifetime() -> Lifetime {
-    Lifetime::lasting(Utc::now(), HOUR).starting(Utc::now() - TimeDelta::minutes(5))
+    Lifetime::valid_for(Utc::now(), HOUR).starting(Utc::now() - TimeDelta::minutes(5))
 }
 
 pub(crate) fn create(table: &str) {
@@ -108,7 +108,7 @@ fn sas_5_each_set_of_letters_permits_exactly_its_operations() {
         let chosen: Vec<_> = chosen.collect();
         let allowed = chosen.iter().fold(TablePermissions::NONE, |all, (_, one)| all.and(*one));
         let sas =
-            TableSas::table(TableName::new("Letters").unwrap()).allow(allowed).lasting(Utc::now(), HOUR);
+            TableSas::table(TableName::new("Letters").unwrap()).allow(allowed).valid_for(Utc::now(), HOUR);
         let token = sas.sign(&key()).unwrap().query_string();
         for (ask, target, needed) in table_operations() {
             put("Letters", "r");
@@ -193,7 +193,7 @@ fn sas_8_no_request_leaves_the_range_of_its_token() {
     }
     let letters = TablePermissions::READ.and(TablePermissions::ADD).and(TablePermissions::UPDATE);
     let sas = TableSas::table(TableName::new("Ranged").unwrap()).allow(letters.and(TablePermissions::DELETE));
-    let token = sas.partition("p").unwrap().lasting(Utc::now(), HOUR).sign(&key()).unwrap().query_string();
+    let token = sas.partition("p").unwrap().valid_for(Utc::now(), HOUR).sign(&key()).unwrap().query_string();
     for query in [
         "",
         "$filter=PartitionKey%20ne%20'p'",

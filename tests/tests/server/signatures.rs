@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use chrono::Utc;
 use table_azure::AzureTables;
-use table_core::{EntityKey, ErrorCode, TableName, TableStoreExt};
+use table_core::{Entity, EntityKey, ErrorCode, PartitionKey, TableName, TableStoreExt};
+use table_patterns::EntityStore;
+use table_patterns::feed::Cursor;
+use table_patterns::grant::PartitionGrant;
 use table_wire::auth::AccountKey;
-use table_wire::sas::{TablePermissions, TableSas};
+use table_wire::sas::{Lifetime, TablePermissions, TableSas};
 
 fn endpoint() -> String {
     let part = crate::SERVER.split(';').find_map(|part| part.strip_prefix("TableEndpoint="));
@@ -40,5 +43,56 @@ fn sas_8_a_token_reads_only_its_partition() {
         assert!(reader.get(&EntityKey::new("Sales", "1").unwrap()).await.unwrap().is_none());
         let elsewhere = reader.get(&EntityKey::new("Marketing", "1").unwrap()).await.unwrap_err();
         assert_eq!(elsewhere.code(), ErrorCode::AuthorizationFailure);
+    });
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "GrantedDesk", feed)]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index(ByMail, unique, row_key("mail_", mail))]
+struct Ticket {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+    mail: String,
+}
+
+/// A tenant with a signature of its partition uses the patterns, and reaches no other partition.
+#[test]
+fn sas_8_a_tenant_with_a_grant_reads_by_an_index_and_writes_a_feed() {
+    pollster::block_on(async {
+        let owner = AzureTables::from_connection_string(&crate::SERVER).unwrap();
+        let all = owner.entities::<Ticket>().create_if_missing().await.unwrap();
+        let (contoso, expiry) =
+            (PartitionKey::new("contoso").unwrap(), Utc::now() + Duration::from_secs(60 * 60));
+        let key = AccountKey::new(crate::ACCOUNT, crate::KEY).unwrap();
+        let sas = TableSas::table(TableName::new("GrantedDesk").unwrap()).partition("contoso").unwrap();
+        let sas = sas
+            .allow(TablePermissions::read("raud").unwrap())
+            .lifetime(Lifetime::until(expiry))
+            .sign(&key)
+            .unwrap();
+        let text = format!("TableEndpoint={};SharedAccessSignature={}", endpoint(), sas.query_string());
+        let tenant = AzureTables::from_connection_string(&text).unwrap();
+        let ticket = |tenant: &str| Ticket { tenant: tenant.into(), number: 1, mail: "ada".into() };
+        let refused = tenant.entities::<Ticket>().insert(&ticket("contoso")).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::AuthorizationFailure);
+
+        let text = all.grant(&contoso, expiry).await.unwrap().to_string();
+        let grant: PartitionGrant = text.parse().unwrap();
+        let tickets = tenant.entities::<Ticket>().with_grant(&grant).unwrap();
+        tickets.insert(&ticket("contoso")).await.unwrap();
+        let found = tickets.get(Ticket::by_mail("contoso", "ada")).await.unwrap();
+        assert_eq!(found.as_deref(), Some(&ticket("contoso")));
+        let entries =
+            all.feed().read(all.table().name().unwrap(), &contoso, &Cursor::default(), 10).await.unwrap();
+        assert_eq!(entries.len(), 1);
+        for other in [
+            tickets.insert(&ticket("fabrikam")).await.map(drop),
+            tickets.get(Ticket::by_mail("fabrikam", "ada")).await.map(drop),
+        ] {
+            assert_eq!(other.unwrap_err().code(), ErrorCode::AuthorizationFailure);
+        }
     });
 }

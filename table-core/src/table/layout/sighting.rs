@@ -1,16 +1,20 @@
 //! Sightings of older programs: rows next to the stored schema whose Timestamps, by the store's clock, show when one last checked whether it may
-//! write.
+//! write. Grants to programs that cannot read the stored schema are rows with the instant at which these programs can write no longer.
 
 use crate::error::{Error, Result};
+use crate::etag::IfMatch;
 use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
 use crate::operation::OperationKind;
-use crate::query::Select;
-use crate::row::RowWriter;
+use crate::query::{KeyRange, Query, Select, TextRange};
+use crate::retry::Retry;
+use crate::row::{RowView, RowWriter};
+use crate::schema::Fingerprint;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record;
 use crate::table::request;
+use crate::value::ValueRef;
 
 /// The store's time, and the last sighting of a program with an older schema.
 ///
@@ -26,7 +30,8 @@ use crate::table::request;
 pub struct Sightings {
     /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
-    /// The time of the last sighting, which was read after `now`; `None` if no older program was seen.
+    /// The time of the last sighting, which was read after `now`, or the later expiry of a grant to a program with another schema; `None` if no older
+    /// program was seen.
     pub older: Option<u64>,
 }
 
@@ -34,6 +39,10 @@ pub struct Sightings {
 const OLDER: &str = "older";
 /// The row that is written to read the store's time.
 const CLOCK: &str = "clock";
+/// The rows of grants. The entity type and the fingerprint of the schema follow.
+const GRANTED: &str = "granted";
+/// The property of a grant with its expiry, in ticks.
+const EXPIRY: &str = "Expiry";
 
 fn key(table: &TableName, row: &str, entity: &str) -> Result<EntityKey> {
     let row_key = RowKey::new(format!("\u{FFFC}{row} {entity}"))?;
@@ -55,11 +64,69 @@ pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &
     write(store, &key(table, OLDER, entity)?).await
 }
 
-/// Reads the store's time, then the last sighting.
-pub(super) async fn read<S: TableStore>(store: &S, table: &TableName, entity: &str) -> Result<Sightings> {
+/// Records that programs with a schema may write until an instant without reading the stored schema. A later expiry remains.
+pub(super) async fn grant<S: TableStore>(
+    (store, retry): (&S, &Retry),
+    table: &TableName,
+    (entity, schema): (&str, Fingerprint),
+    expiry: u64,
+) -> Result<()> {
+    let key = key(table, GRANTED, &format!("{entity} {schema}"))?;
+    let mut writer = RowWriter::with_capacity(1);
+    writer.property(EXPIRY, ValueRef::Int64(i64::try_from(expiry).unwrap_or(i64::MAX)));
+    let row = writer.finish();
+    let mut race = retry.start("the grants of a schema");
+    loop {
+        let kind = match request::get(store, &record::table()?, &key, &Select::All).await? {
+            Some(found) if expiry_in(found.row.view()) >= Some(expiry) => return Ok(()),
+            Some(found) => OperationKind::Replace(row.clone(), IfMatch::ETag(found.etag)),
+            None => OperationKind::Insert(row.clone()),
+        };
+        match request::write(store, &record::table()?, key.clone(), kind).await {
+            Err(error) if error.is_conflict() => race.retry(error).await?,
+            written => return written.map(drop),
+        }
+    }
+}
+
+fn expiry_in(row: RowView<'_>) -> Option<u64> {
+    match row.find(EXPIRY, &mut 0) {
+        Ok(Some(ValueRef::Int64(expiry))) => u64::try_from(expiry).ok(),
+        _ => None,
+    }
+}
+
+/// Returns the last expiry of the grants to programs with other schemas of an entity type.
+async fn granted<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    (entity, own): (&str, Fingerprint),
+) -> Result<Option<u64>> {
+    let prefix = key(table, GRANTED, &format!("{entity} "))?;
+    let own = key(table, GRANTED, &format!("{entity} {own}"))?;
+    let rows = KeyRange::rows(table.folded(), TextRange::prefix(prefix.row_key.as_str()));
+    let (mut last, mut from) = (None, None);
+    loop {
+        let page = store.query(&record::table()?, &Query::new(rows.clone()), from.as_ref()).await?;
+        let others = page.rows.iter().filter(|row| row.row_key != own.row_key.as_str());
+        last = others.filter_map(|row| expiry_in(row.row)).chain(last).max();
+        from = page.continuation;
+        if from.is_none() {
+            return Ok(last);
+        }
+    }
+}
+
+/// Reads the store's time, then the last sighting of a program with another schema than this one.
+pub(super) async fn read<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    (entity, own): (&str, Fingerprint),
+) -> Result<Sightings> {
     let clock = key(table, CLOCK, entity)?;
     write(store, &clock).await?;
     let now = timestamp(store, &clock).await?;
     let now = now.ok_or_else(|| Error::of(TableFault::NoLayout).with_table(table.as_str()))?;
-    Ok(Sightings { now, older: timestamp(store, &key(table, OLDER, entity)?).await? })
+    let seen = timestamp(store, &key(table, OLDER, entity)?).await?;
+    Ok(Sightings { now, older: seen.max(granted(store, table, (entity, own)).await?) })
 }

@@ -21,7 +21,7 @@ impl Batch {
         }
         self.identified |= identified;
         self.count_bytes(&key.row_key, kind.row());
-        let kind = self.take_condition(&key.row_key, kind, done);
+        let kind = self.take_condition(&key.row_key, kind, done)?;
         if self.rows.contains_key(&key.row_key) {
             return Err(here(Error::of(EntityFault::DuplicateOperation), &self.partition_key, &key.row_key));
         }
@@ -48,16 +48,27 @@ impl Batch {
         row_key: &RowKey,
         kind: OperationKind,
         done: &mut Vec<Done>,
-    ) -> OperationKind {
+    ) -> Result<OperationKind> {
         let Some(ContributedRow { write: ContributedWrite::Fixed(known), .. }) = self.rows.get(row_key)
         else {
-            return kind;
+            return Ok(kind);
         };
-        let Some(both) = both(&kind, known) else { return kind };
+        if !is_condition(known) {
+            return Ok(kind);
+        }
+        let both = both(&kind, known);
+        let both = both.ok_or_else(|| self.contradiction(row_key, &kind))?;
         if let Some(row) = self.rows.remove(row_key) {
             done.push(Done::RemovedRow(row_key.clone(), row));
         }
-        both
+        Ok(both)
+    }
+
+    /// Returns the error for a condition that an operation on the same row contradicts: its version differs, or it inserts the row.
+    fn contradiction(&self, row_key: &RowKey, kind: &OperationKind) -> Error {
+        let is_insert = matches!(kind, OperationKind::Insert(_));
+        let fault = if is_insert { EntityFault::DuplicateOperation } else { EntityFault::Changed };
+        here(Error::of(fault), &self.partition_key, row_key)
     }
 
     pub(super) fn add_row(&mut self, row: PlannedRow, done: &mut Vec<Done>) -> Result<()> {
@@ -78,9 +89,10 @@ impl Batch {
     ) -> Result<()> {
         let at = self.places.get(&row_key).copied();
         let own = at.and_then(|at| Some((at, self.entities.get_mut(at)?)));
-        if let Some((at, own)) = own.filter(|(_, own)| is_condition(&own.kind) && is_condition(&kind)) {
+        if let Some((at, own)) = own.filter(|_| is_condition(&kind)) {
             let Some(both) = both(&own.kind, &kind) else {
-                return Err(here(Error::of(EntityFault::Changed), &self.partition_key, &row_key));
+                let own = own.kind.clone();
+                return Err(self.contradiction(&row_key, &own));
             };
             done.push(Done::Condition(at, std::mem::replace(&mut own.kind, both)));
             return Ok(());

@@ -16,6 +16,7 @@ use table_core::value::ValueRef;
 use super::kit::{Agent, Step, Store, Ticket, TicketByTitle, World, some_steps};
 use crate::copies::REFERENCE_PREFIX;
 use crate::feed::{Cursor, FEED_PREFIX, FeedEntry};
+use crate::index::{Finding, FindingKind};
 use crate::outbox::guard::GUARD_PREFIX;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
 use crate::sequence::{GaplessSequence, SEQUENCE_PREFIX};
@@ -208,10 +209,20 @@ fn write(world: &World, tenant: &str, faults: &mut Faults) {
     faults.expect("sequence", next == Some(1));
 }
 
+/// Returns `true` if a finding names an odd row below a prefix, with the reason.
+fn is_odd(prefix: &str, finding: &Finding) -> bool {
+    finding.kind == FindingKind::OddRow
+        && finding.at.row_key.as_str().starts_with(prefix)
+        && finding.reason.is_some()
+}
+
 /// Builds indexes and copies again, and reads the feed and a view of it.
-fn derive(world: &World, view: &ViewTable<Totals, Store>, faults: &mut Faults) {
+fn derive(world: &World, view: &ViewTable<Totals, Store>, prefix: &str, faults: &mut Faults) {
     let (desk, contoso) = (TableName::new("Desk").unwrap(), PartitionKey::new("contoso").unwrap());
     faults.expect("check", world.findings() == 0);
+    let odd = block_on(world.tickets.check().run()).unwrap();
+    let is_checked = [FEED_PREFIX, REFERENCE_PREFIX].contains(&prefix);
+    faults.expect("odd rows in the check", is_checked == odd.findings.iter().any(|one| is_odd(prefix, one)));
     block_on(world.tickets.disable::<TicketByTitle>()).unwrap();
     block_on(world.tickets.enable::<TicketByTitle>()).unwrap();
     let built = block_on(world.tickets.backfill::<TicketByTitle>().assume_no_older_programs().run());
@@ -283,7 +294,7 @@ fn run_all(prefix: &str, seed: usize) {
     let poison = faults.of("poison", block_on(world.outbox.poison(32))).unwrap_or_default();
     // A record that no worker can perform is reported.
     faults.expect("poison", prefix != OUTBOX_PREFIX || !poison.is_empty());
-    derive(&world, &view, &mut faults);
+    derive(&world, &view, prefix, &mut faults);
     transfer(&world, &mut faults);
     faults.end();
 }

@@ -24,6 +24,7 @@ use crate::blob::BlobRef;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::Entities;
 use crate::faults::FaultyStore;
+use crate::index::FindingKind;
 use crate::large::{Large, LargeTable, whole};
 use crate::outbox::Outbox;
 use crate::outbox::guard::GUARD_PREFIX;
@@ -126,6 +127,7 @@ pub(super) struct World {
     pub(super) outbox: Out,
     pub(super) tickets: Entities<Ticket, Store, Out>,
     pub(super) agents: Entities<Agent, Store, Out>,
+    pub(super) blobs: Arc<InMemory>,
     pub(super) large: LargeTable<Ticket, Store, Out>,
     pub(super) audit: PeriodTables<Audit, Store>,
 }
@@ -185,9 +187,10 @@ impl World {
             outbox.create_queues().await?;
             let tickets = store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
             let agents = store.entities_with_outbox::<Agent, _>(outbox.clone()).create_if_missing().await?;
-            let large = LargeTable::new(tickets.clone(), Arc::new(InMemory::new()), "files");
+            let blobs = Arc::new(InMemory::new());
+            let large = LargeTable::new(tickets.clone(), blobs.clone(), "files");
             let audit = PeriodTables::new(store.clone());
-            Ok::<_, table_core::Error>(Self { store, outbox, tickets, agents, large, audit })
+            Ok::<_, table_core::Error>(Self { store, outbox, tickets, agents, blobs, large, audit })
         })
         .unwrap()
     }
@@ -326,9 +329,10 @@ impl World {
         rows
     }
 
-    /// Returns the findings of the checks of all indexes, with the rows of the partition and the remote ones.
-    pub(super) fn findings(&self) -> u64 {
-        block_on(self.tickets.check().run()).unwrap().found
+    /// Returns the number of findings of the checks of all indexes, with the rows of the partition and the remote ones, without odd reserved rows.
+    pub(super) fn findings(&self) -> usize {
+        let report = block_on(self.tickets.check().list_at_most(usize::MAX).run()).unwrap();
+        report.findings.iter().filter(|finding| finding.kind != FindingKind::OddRow).count()
     }
 
     /// Returns the number of tickets of a tenant that the shared list of a topic names.

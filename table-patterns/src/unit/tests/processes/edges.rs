@@ -19,6 +19,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::value::ValueRef;
 
+use super::super::timeline::Distant;
 use super::{BOUND, Counter, Run, contest, entry, post};
 use crate::EntityStore;
 use crate::entities::SeenRows;
@@ -346,4 +347,48 @@ fn a_credential_without_the_right_to_delete_commits_in_spite_of_lost_attempts() 
     block_on(posted).unwrap();
     assert!(lost.into_inner() > LOSSES);
     assert_eq!((before, run.reservations()), (0, 1), "the others delete it after its hold");
+}
+
+/// A process that cannot reserve the partition, because its credential permits no deletes, waits for a distant one nevertheless.
+#[test]
+fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
+    for seed in 20..23 {
+        let run = Run::new(seed);
+        let slow = run.process(0, Duration::from_millis(60));
+        let runtime = run.timeline.runtime(seed * 100 + 1);
+        let (inner, timeline) = (NoDeletes(run.engine.clone()), run.timeline.clone());
+        let store = Distant { inner, timeline, latency: Duration::from_millis(1), runtime: runtime.clone() };
+        let near = store.entities::<Counter>().with_runtime(runtime);
+        let (is_over, most, posts) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+        let distant: LocalBoxFuture<'_, ()> = Box::pin(async {
+            for _ in 0..6 {
+                most.fetch_max(post(&slow).await, Ordering::Relaxed);
+                posts.fetch_add(1, Ordering::Relaxed);
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        let tasks = (0..4).map(|_| -> LocalBoxFuture<'_, ()> {
+            Box::pin(async {
+                while !is_over.load(Ordering::Relaxed) {
+                    post(&near).await;
+                    posts.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        });
+        // The near process meets the refusal first: it reserves the partition in vain.
+        let other = run.engine.entities::<Counter>();
+        let lost = AtomicUsize::new(0);
+        let before = near.transaction(Counter::partition("t"), async |unit| {
+            let counter = unit.get(Counter::key("t")).await?.expect("inserted");
+            if lost.fetch_add(1, Ordering::Relaxed) <= LOSSES {
+                other.update(Counter::key("t"), |counter| counter.value += 1).await?;
+            }
+            unit.update(&counter, |counter| counter.value += 1).map(drop)
+        });
+        let first: LocalBoxFuture<'_, ()> = Box::pin(async { drop(before.await.unwrap()) });
+        run.timeline.run(vec![first]);
+        run.timeline.run(tasks.chain([distant]).collect());
+        let most = most.load(Ordering::Relaxed);
+        assert!(most <= BOUND, "{most} attempts of the distant process, {posts:?} posts");
+    }
 }

@@ -1,0 +1,198 @@
+//! The simulated store, time and processes of the model of fairness.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use crate::interleave::Random;
+
+/// Ticks of the simulation in a millisecond.
+pub(super) const MS: u64 = 10;
+/// The maximum number of attempts of a transaction whose process does not pause.
+pub(super) const MOST_ATTEMPTS: usize = 7;
+pub(super) const LOSSES: usize = 3;
+/// The bounds of a hold.
+pub(super) const SHORTEST: u64 = 200 * MS;
+pub(super) const LONGEST: u64 = 5_000 * MS;
+/// The number of consecutive reservations that expire while a process waits for them before it stops waiting for any.
+pub(super) const MOST_EXPIRED: u64 = 4;
+/// The maximum number of rows that a look reads, and that a transaction deletes.
+pub(super) const MOST_READ: usize = 128;
+pub(super) const MOST_DELETED: usize = 100;
+/// The longest delay between two checks of the reservations.
+pub(super) const PAUSE: u64 = 32 * MS;
+/// The time after which a run is considered to be stuck.
+pub(super) const HORIZON: u64 = 120_000 * MS;
+
+#[derive(Clone, Copy)]
+pub(super) struct Reservation {
+    pub(super) number: u64,
+    /// Distinguishes it from other reservations with its number, now or earlier.
+    pub(super) id: u64,
+    pub(super) owner: usize,
+    pub(super) hold: u64,
+    /// The date by the clock of its process.
+    pub(super) date: i64,
+}
+
+#[derive(Default)]
+pub(super) struct Store {
+    /// The value and the version of the row.
+    pub(super) value: u64,
+    pub(super) version: u64,
+    pub(super) commits: u64,
+    pub(super) reservations: BTreeMap<(u64, u64), Reservation>,
+}
+
+/// A process, which runs one transaction at a time.
+pub(super) struct Program {
+    pub(super) number: usize,
+    /// Its shortest round trip.
+    pub(super) latency: u64,
+    /// The longest delay between two transactions of the process.
+    pub(super) think: u64,
+    pub(super) transactions: usize,
+    /// The error of its clock.
+    pub(super) ahead: i64,
+    /// The speed of its clock in percent.
+    pub(super) speed: u64,
+    /// The request at which it pauses, or dies.
+    pub(super) pauses_at: Option<u64>,
+    pub(super) dies_at: Option<u64>,
+    pub(super) requests: Cell<u64>,
+    /// The version of the row that its last transaction knew.
+    pub(super) known: Cell<Option<u64>>,
+    /// `true` if another process has written since its transaction before.
+    pub(super) is_shared: Cell<bool>,
+    pub(super) passed: RefCell<BTreeSet<(u64, u64)>>,
+    /// `true` if its credential permits deletes.
+    pub(super) may_delete: bool,
+    /// The number of commits that its credential did not permit.
+    pub(super) refusals: Cell<u64>,
+    /// The reservations that expired while it waited for them since it last found none.
+    pub(super) expired: Cell<u64>,
+}
+
+/// A running transaction.
+#[derive(Default)]
+pub(super) struct Transaction {
+    pub(super) lost: usize,
+    /// The number and the identifier of its reservation.
+    pub(super) own: Option<(u64, u64)>,
+    pub(super) hold: u64,
+    /// `true` if its reservation has changed the version of the row since its last attempt.
+    pub(super) has_touched: bool,
+    pub(super) has_paused: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Schedule {
+    pub(super) now: u64,
+    /// Processes by the time at which they continue.
+    pub(super) due: BTreeSet<(u64, u64, usize)>,
+    pub(super) count: u64,
+    pub(super) running: usize,
+    pub(super) wrong: Option<String>,
+}
+
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) store: Rc<RefCell<Store>>,
+    pub(super) schedule: Rc<RefCell<Schedule>>,
+    pub(super) random: Random,
+    pub(super) removed: Option<usize>,
+    /// `true` if another program has written reservations that it will not delete.
+    pub(super) is_hostile: bool,
+}
+
+/// The death of a process.
+pub(super) struct Died;
+
+/// The first reservations in the order of their keys.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) first: Vec<Reservation>,
+    /// `true` if no others exist.
+    pub(super) is_whole: bool,
+}
+
+impl Found {
+    /// Returns `false` if a reservation does not exist.
+    pub(super) fn may_contain(&self, key: (u64, u64)) -> bool {
+        !self.is_whole || self.first.iter().any(|known| known.key() == key)
+    }
+}
+
+impl Reservation {
+    /// Returns `true` for a row of another form.
+    pub(super) const fn is_odd(&self) -> bool {
+        self.hold == 0
+    }
+
+    pub(super) const fn key(&self) -> (u64, u64) {
+        (self.number, self.id)
+    }
+}
+
+impl World {
+    pub(super) fn holds(&self, condition: usize) -> bool {
+        self.removed != Some(condition)
+    }
+
+    pub(super) fn now(&self) -> u64 {
+        self.schedule.borrow().now
+    }
+
+    pub(super) fn below(&self, bound: u64) -> u64 {
+        u64::try_from(self.random.below(usize::try_from(bound).unwrap_or(1))).unwrap_or(0)
+    }
+
+    pub(super) fn fail(&self, wrong: String) {
+        self.schedule.borrow_mut().wrong.get_or_insert(wrong);
+    }
+
+    pub(super) async fn sleep(&self, time: u64) {
+        {
+            let mut schedule = self.schedule.borrow_mut();
+            schedule.count += 1;
+            let entry = (schedule.now + time, schedule.count, schedule.running);
+            schedule.due.insert(entry);
+        }
+        let mut is_first = true;
+        poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
+    }
+
+    /// Sends a request, which takes effect in `act`.
+    pub(super) async fn request<T>(
+        &self,
+        program: &Program,
+        transaction: &mut Transaction,
+        act: impl FnOnce(&mut Store) -> T,
+    ) -> Result<T, Died> {
+        let at = program.requests.get();
+        program.requests.set(at + 1);
+        if program.pauses_at == Some(at) {
+            transaction.has_paused = true;
+            self.sleep(self.below(3 * LONGEST)).await;
+        }
+        if program.dies_at == Some(at) {
+            return Err(Died);
+        }
+        let half = |latency: u64| latency / 2 + self.below(latency / 2 + 1);
+        self.sleep(half(program.latency)).await;
+        let answer = act(&mut self.store.borrow_mut());
+        self.sleep(half(program.latency)).await;
+        Ok(answer)
+    }
+}
+
+pub(super) fn row(store: &mut Store) -> (u64, u64) {
+    (store.value, store.version)
+}
+
+pub(super) fn found(store: &mut Store) -> Found {
+    let first: Vec<_> = store.reservations.values().take(MOST_READ).copied().collect();
+    Found { is_whole: first.len() == store.reservations.len(), first }
+}

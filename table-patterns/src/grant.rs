@@ -1,0 +1,175 @@
+//! Grants: the facts that the bearer of a shared access signature of one partition cannot read, given by a program with more rights.
+//!
+//! # Context
+//! The states of indexes are stored next to the schema, and partitions with a feed or an outbox are listed in registries. Both are in other tables, and
+//! a signature of one partition permits no request there. A program with more rights makes a [`PartitionGrant`], and passes it on with the signature.
+//!
+//! # Guarantee
+//! - [`Entities::grant`] lists the partition for good: followers read its feed, and sweeps its outbox, whoever writes there.
+//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program of another schema has expired. Entities
+//!   that the bearer writes without the new part are therefore found. The service checks the expiry of the signature; a clock of the bearer is not
+//!   involved.
+//! - A handle accepts only a grant for its own table and schema.
+//!
+//! # Key layout
+//! A row of [`LAYOUTS`](table_core::table::LAYOUTS) for each schema of the entity type records the last expiry. A later expiry replaces an earlier one.
+//!
+//! # Cost
+//! A grant takes about ten requests. The bearer's handle sends no request to another table, except one attempt to read the key of its outbox.
+//!
+//! # Bounds
+//! - An index that is disabled later is still maintained and read by the bearer, as by other handles that have read its state before.
+//! - A bearer does not learn that the schema was replaced by an incompatible one, or that the table was deleted and created again. Let all signatures
+//!   expire first.
+//! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
+//! - Steps for other partitions that the program itself adds to an outbox need its key, which the bearer cannot read: workers set them aside. Index
+//!   entries and copies in other partitions need no key. Without permission to write the queue, they are found by the next sweep.
+//!
+//! # When not to
+//! A program with an account signature or an identity opens its tables itself.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use table_core::entity::Entity;
+use table_core::error::{Error, Fault, Result};
+use table_core::key::PartitionKey;
+use table_core::name::TableName;
+use table_core::schema::StoredSchema;
+use table_core::store::TableStore;
+use table_core::ticks;
+
+use crate::entities::{Entities, StepRecorder};
+use crate::index::{IndexState, Indexes, States};
+
+/// A grant that a program cannot make or use.
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(InvalidInput)]
+enum GrantFault {
+    #[error(
+        "the grant is for table `{granted}`, the handle for `{own}`; request a grant for the table of the handle"
+    )]
+    OtherTable { granted: String, own: TableName },
+    #[error(
+        "the grant is for another schema of `{0}`; request it from a program of the same release as this one"
+    )]
+    OtherSchema(&'static str),
+    #[error("the expiry is outside the range of the store's instants; use the expiry of the signature")]
+    Expiry,
+    #[error("invalid grant; pass the text that `PartitionGrant` was formatted as")]
+    Text(#[source] serde_json::Error),
+}
+
+/// A permission for the bearer of a shared access signature of one partition. The module documentation describes its guarantees.
+///
+/// The string form (`Display`, [`FromStr`]) is JSON. It contains no secret.
+///
+/// ```
+/// use table_patterns::{Engine, Entity, EntityStore, PartitionKey, ticks};
+/// use table_patterns::grant::PartitionGrant;
+///
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[entity(table = "Desk", feed)]
+/// #[partition_key(tenant)]
+/// #[row_key("ticket_", number)]
+/// #[index(ByMail, unique, row_key("mail_", mail))]
+/// struct Ticket { tenant: String, #[digits(6)] number: u32, mail: String }
+///
+/// # pollster::block_on(async {
+/// # let store = Engine::in_memory();
+/// let tickets = store.entities::<Ticket>().create_if_missing().await?;
+/// let expiry = ticks::now() + std::time::Duration::from_secs(3600); // that of the signature
+/// let text = tickets.grant(&PartitionKey::new("contoso")?, expiry).await?.to_string();
+///
+/// // The bearer, whose store has only the signature.
+/// let grant: PartitionGrant = text.parse()?;
+/// let tickets = store.entities::<Ticket>().with_grant(&grant)?; // not opened
+/// tickets.insert(&Ticket { tenant: "contoso".into(), number: 1, mail: "ada".into() }).await?;
+/// assert!(tickets.get(Ticket::by_mail("contoso", "ada")).await?.is_some());
+/// # Ok::<(), table_patterns::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionGrant {
+    table: String,
+    partition_key: String,
+    /// The fingerprint of the schema.
+    schema: String,
+    /// The names of the indexes that are ready.
+    ready: Vec<String>,
+}
+
+impl fmt::Display for PartitionGrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl FromStr for PartitionGrant {
+    type Err = Error;
+
+    /// # Errors
+    /// `InvalidInput` if the text is not a grant.
+    fn from_str(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|source| Error::of(GrantFault::Text(source)))
+    }
+}
+
+impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
+    /// Creates a grant for the bearer of a shared access signature of a partition. `expiry` is that of the signature, or later. The partition is
+    /// listed for followers of its feed and for sweeps of its outbox.
+    ///
+    /// Backfills for later releases wait until the grant has expired.
+    ///
+    /// # Errors
+    /// - `InvalidInput` for an expiry that no store can represent.
+    /// - `SchemaMismatch` if a program with this schema may not write.
+    /// - Any error from opening the table and from the store.
+    pub async fn grant(&self, partition_key: &PartitionKey, expiry: DateTime<Utc>) -> Result<PartitionGrant> {
+        let expiry = ticks::from_datetime(expiry).ok_or_else(|| Error::of(GrantFault::Expiry))?;
+        let handle = self.clone().create_if_missing().await?;
+        let table = handle.table.name()?;
+        handle.table.record_grant(expiry).await?;
+        // IMPORTANT: after the grant is recorded. An index that becomes ready later has no entries to miss.
+        let states = handle.states().await?;
+        if handle.records_changes() {
+            handle.feed().keep_listed(table, partition_key).await?;
+        }
+        handle.outbox.prepare(table, partition_key).await?;
+        let ready = states.into_iter().filter(|(_, state)| *state == IndexState::Ready);
+        Ok(PartitionGrant {
+            table: table.as_str().to_owned(),
+            partition_key: partition_key.as_str().to_owned(),
+            schema: schema_of::<E>(table),
+            ready: ready.map(|(name, _)| name.to_owned()).collect(),
+        })
+    }
+
+    /// Uses a grant instead of the states of the indexes and of the registries, which a signature of one partition cannot read. The handle is not
+    /// opened.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the grant is for another table, or for another schema of the entity type.
+    pub fn with_grant(self, grant: &PartitionGrant) -> Result<Self> {
+        let table = self.table.name()?;
+        if !table.as_str().eq_ignore_ascii_case(&grant.table) {
+            let (granted, own) = (grant.table.clone(), table.clone());
+            return Err(Error::of(GrantFault::OtherTable { granted, own }));
+        }
+        if schema_of::<E>(table) != grant.schema {
+            return Err(Error::of(GrantFault::OtherSchema(E::SCHEMA.entity)).with_table(table.as_str()));
+        }
+        self.outbox.assume_registered(table, &PartitionKey::new(grant.partition_key.as_str())?);
+        let states = States::of_ready::<E>(|name| grant.ready.iter().any(|ready| ready == name));
+        let blobs = self.list_blobs().cloned();
+        Ok(self.with_contributor(Indexes { states: Arc::new(states), blobs }))
+    }
+}
+
+/// Returns the fingerprint of the schema of an entity type in a table.
+fn schema_of<E: Entity>(table: &TableName) -> String {
+    StoredSchema::of(E::SCHEMA).in_table(table.as_str()).fingerprint().to_string()
+}

@@ -1,0 +1,31 @@
+//! The parts of blobs in an export, for programs without the feature `blobs`.
+
+use std::collections::VecDeque;
+
+use table_core::error::Result;
+use table_core::name::TableName;
+use table_core::query::EntityRef;
+
+use crate::tenant::export::Export;
+use crate::tenant::place::Place;
+
+/// A part of a blob, which does not exist without the feature `blobs`.
+#[derive(Debug)]
+pub(super) enum Part {}
+
+impl Export<'_> {
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the signature of the feature `blobs`")]
+    pub(super) fn parts(
+        &self,
+        _: (&Place, &TableName),
+        _: EntityRef<'_>,
+        _: &mut VecDeque<Part>,
+    ) -> Result<u64> {
+        Ok(0)
+    }
+
+    #[expect(clippy::unused_async, reason = "the signature of the feature `blobs`")]
+    pub(super) async fn next_part(&mut self) -> Result<Option<String>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,125 @@
+//! The position of an export, with the blobs that it did not find.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use table_core::error::{Error, Result};
+use table_core::query::Continuation;
+
+use crate::tenant::fault::TenantFault;
+use crate::tenant::line::{End, HeaderPlace};
+
+/// The position of an export, as a text that can be stored.
+///
+/// ```
+/// use table_patterns::tenant::ExportPosition;
+///
+/// let start = ExportPosition::default();
+/// assert_eq!(start.to_string().parse::<ExportPosition>()?, start);
+/// assert_eq!(start.bytes(), 0);
+/// # Ok::<(), table_patterns::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportPosition {
+    /// The places of the tenant; empty at the start.
+    pub(super) places: Vec<HeaderPlace>,
+    pub(super) place: usize,
+    /// The table of a place with several tables; `None` for the first one.
+    pub(super) table: Option<String>,
+    pub(super) range: usize,
+    pub(super) from: Option<Continuation>,
+    pub(super) end: End,
+    pub(super) is_end: bool,
+    pub(super) bytes: u64,
+    /// The first blobs that were not found.
+    missing: Vec<MissingBlob>,
+}
+
+/// A blob that a row names, and that the blob store does not have. An export contains the row, and continues.
+///
+/// ```
+/// use table_patterns::tenant::MissingBlob;
+///
+/// /// Formats a line of a report.
+/// fn line(blob: &MissingBlob) -> String {
+///     format!("{} {} of table {}: the blob {} is missing", blob.partition_key, blob.row_key, blob.table, blob.name)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MissingBlob {
+    /// The table of the row.
+    pub table: String,
+    /// The PartitionKey of the row.
+    pub partition_key: String,
+    /// The RowKey of the row.
+    pub row_key: String,
+    /// The name of the blob.
+    pub name: String,
+}
+
+impl ExportPosition {
+    /// The maximum number of missing blobs that are listed.
+    pub const MISSING: usize = 100;
+
+    /// Returns the first blobs that rows name and the blob store does not have, at most [`MISSING`](Self::MISSING).
+    #[must_use]
+    pub fn missing(&self) -> &[MissingBlob] {
+        &self.missing
+    }
+
+    /// Returns the number of blobs that rows name and the blob store does not have.
+    #[must_use]
+    pub const fn missing_blobs(&self) -> u64 {
+        self.end.missing
+    }
+
+    /// Records a missing blob, which was counted as an exported one.
+    #[cfg_attr(not(feature = "blobs"), expect(dead_code, reason = "only called with blobs"))]
+    pub(super) fn miss(&mut self, blob: MissingBlob) {
+        (self.end.missing, self.end.blobs) = (self.end.missing + 1, self.end.blobs.saturating_sub(1));
+        if self.missing.len() < Self::MISSING {
+            self.missing.push(blob);
+        }
+    }
+
+    /// Returns the size in bytes of the lines exported so far.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the number of exported rows.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.end.rows
+    }
+
+    /// Returns the number of exported blobs.
+    #[must_use]
+    pub const fn blobs(&self) -> u64 {
+        self.end.blobs
+    }
+
+    /// Continues with the next place.
+    pub(super) fn next_place(&mut self) {
+        (self.place, self.table, self.range) = (self.place + 1, None, 0);
+    }
+}
+
+impl fmt::Display for ExportPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl FromStr for ExportPosition {
+    type Err = Error;
+
+    /// # Errors
+    /// `InvalidInput` if the text is not a position.
+    fn from_str(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|source| Error::of(TenantFault::Line { line: 0, source }))
+    }
+}
