@@ -91,8 +91,16 @@ pub async fn refuse_plain_writes(
 /// # Errors
 /// `Derived` with the declarations of the schema; any error from the store.
 pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result<()> {
-    for schema in keys::schemas(store, table).await? {
-        let declared = declared(&schema);
+    refuse_declarations(table, &keys::schemas(store, table).await?)
+}
+
+/// Refuses a table whose schemas declare derived rows.
+///
+/// # Errors
+/// `Derived` with the declarations of the first such schema.
+pub fn refuse_declarations(table: &TableName, schemas: &[StoredSchema]) -> Result<()> {
+    for schema in schemas {
+        let declared = declared(schema);
         if !declared.is_empty() {
             return Err(Error::Derived(format!(
                 "{} of table {table} declares {}; plain rows would leave these wrong. Write through a program with the declaration, or \

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use table_core::query::KeyRange;
-use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, Query, TableEntity, TableName};
 
 use crate::backup::files::View;
@@ -13,6 +12,7 @@ use crate::backup::repository::Repository;
 use crate::failure::Result;
 use crate::rows::{self, Pages};
 use crate::transfer::ordered::{OrderedEntities, Paged};
+use crate::transfer::schema::SchemaRows;
 use table_inspect::keys;
 
 /// A generation that is opened for reading.
@@ -70,17 +70,12 @@ impl Opened {
     ///
     /// # Errors
     /// Any error from [`rows`](Self::rows); `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
-    pub async fn schemas(&self, table: &TableName) -> Result<Vec<StoredSchema>> {
+    pub async fn schemas(&self, table: &TableName) -> Result<SchemaRows> {
         let registry = TableName::new(keys::SCHEMAS)?;
         if !self.tables().await?.contains(&registry) {
-            return Ok(Vec::new());
+            return Ok(SchemaRows::default());
         }
-        let mut rows = self.rows(&registry, &KeyRange::partition(table.folded()))?;
-        let mut schemas = Vec::new();
-        while let Some(row) = rows.next().await? {
-            schemas.extend(keys::schema_of(&row)?);
-        }
-        Ok(schemas)
+        SchemaRows::collect(self.rows(&registry, &KeyRange::partition(table.folded()))?).await
     }
 
     /// Returns the rows of a table in a range of keys.

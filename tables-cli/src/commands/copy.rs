@@ -16,9 +16,11 @@ use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::copy::Copying;
 use crate::transfer::derived::admit;
 use crate::transfer::ordered::Paged;
+use crate::transfer::parts::{has_parts, refuse_mixed_parts};
+use crate::transfer::schema::SchemaRows;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::Mode;
-use table_inspect::{derived, keys};
+use table_inspect::derived;
 
 /// Options of `copy`.
 #[derive(clap::Args, Debug)]
@@ -115,15 +117,21 @@ impl Copy {
         if self.table.is_some() && !self.bypass_derived && !state.state().is_done {
             self.admit((source, name), (target, new)).await?;
         }
+        // Before the rows, because an index may be completed while they are read.
+        let takes_schemas = self.table.is_some() && !self.rewrites_keys();
+        let schemas =
+            if takes_schemas { SchemaRows::read(&source.tables, name).await? } else { SchemaRows::default() };
         let copying = Copying {
             source: (&source.tables, name),
             target: (&target.tables, new),
             query: query.clone(),
             rewrite: &|entity| self.rewrite(entity),
             mode: self.mode,
+            guards_parts: !self.bypass_derived && self.rewrites_keys(),
             rate: self.rate,
         };
         copying.run(&mut state).await?;
+        schemas.store(&target.tables, new).await?;
         let rows = count_of(state.state().records, "row");
         if self.no_verify
             || self.rewrites_keys()
@@ -143,18 +151,45 @@ impl Copy {
         (source, name): (&Store, &TableName),
         (target, new): (&Store, &TableName),
     ) -> Result<()> {
-        let is_whole = self.selection.is_all() && !self.rewrites_keys() && self.keep_timestamp.is_none();
-        if !is_whole {
+        if !self.is_whole() {
             derived::refuse_declared(&source.tables, name).await?;
             derived::refuse_plain_writes(&target.tables, new, false).await?;
             let query = self.selection.query(&source.tables, name).await?;
-            return refuse_torn(&source.tables, name, &query).await;
+            if (self.rewrites_keys() || self.keep_timestamp.is_some())
+                && has_parts(&source.tables, name, &query).await?
+            {
+                let help = "omit `--partition-key`, `--row-key` and `--keep-timestamp`";
+                return Err(Failure::Refused(format!(
+                    "table {name} stores wide entities, whose programs do not read other keys and properties; {help}"
+                )));
+            }
+            refuse_torn(&source.tables, name, &query).await?;
+            return self.refuse_mixed_parts((source, name), (target, new)).await;
         }
-        let schemas = keys::schemas(&source.tables, name).await?;
+        let schemas = SchemaRows::read(&source.tables, name).await?;
         if admit(&schemas, (&target.tables, new), self.table.is_none()).await? {
-            refuse_other_rows((source, name), (target, new)).await?;
+            return refuse_other_rows((source, name), (target, new)).await;
         }
-        Ok(())
+        self.refuse_mixed_parts((source, name), (target, new)).await
+    }
+
+    /// Refuses rows that would replace some parts of a wide entity of the target. Rows with rewritten keys are checked when they are written.
+    async fn refuse_mixed_parts(
+        &self,
+        (source, name): (&Store, &TableName),
+        (target, new): (&Store, &TableName),
+    ) -> Result<()> {
+        if self.rewrites_keys() {
+            return Ok(());
+        }
+        let query = self.selection.query(&source.tables, name).await?;
+        let rows = Paged::new(Pages::new(&source.tables, name, query));
+        refuse_mixed_parts(rows, (&target.tables, new), self.mode).await
+    }
+
+    /// Returns `true` if every row of a table is copied unchanged.
+    const fn is_whole(&self) -> bool {
+        self.selection.is_all() && !self.rewrites_keys() && self.keep_timestamp.is_none()
     }
 
     fn rewrite(&self, mut entity: TableEntity) -> Result<TableEntity> {

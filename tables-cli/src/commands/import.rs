@@ -73,7 +73,13 @@ impl Import {
             format!("import {} into {name} of {} by {:?}", self.file.display(), store.shown, self.mode);
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
         let mut rejections = Rejections::open(self.errors.as_deref(), state.state())?;
-        let importing = Importing { store: &store.tables, name: &name, mode: self.mode, rate: self.rate };
+        let importing = Importing {
+            store: &store.tables,
+            name: &name,
+            mode: self.mode,
+            guards_parts: !self.bypass_derived,
+            rate: self.rate,
+        };
         let written = importing.run(records, &mut state, &mut rejections).await?;
         say(out, &format!("imported {} into {name}", count_of(written, "row")))?;
         end(&rejections)

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::failure::{Failure, Result};
 use crate::store::Location;
+use crate::store::location::has_secret;
 
 /// The profiles of a configuration file.
 ///
@@ -76,7 +77,7 @@ impl Profiles {
             return refuse(format!("does not exist; the file has: {}", known.join(", ")));
         };
         let text = match (&profile.store, &profile.store_env, &profile.store_file) {
-            (Some(text), None, None) if holds_secret(text) => {
+            (Some(text), None, None) if has_secret(text) => {
                 return refuse("holds a secret; use `store-env` or `store-file`".to_owned());
             }
             (Some(text), None, None) => text.clone(),
@@ -97,10 +98,6 @@ impl Profiles {
         };
         text.parse()
     }
-}
-
-fn holds_secret(text: &str) -> bool {
-    text.contains("AccountKey=") || text.contains("sig=")
 }
 
 fn default_path() -> Option<PathBuf> {

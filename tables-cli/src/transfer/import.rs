@@ -21,6 +21,8 @@ pub struct Importing<'a> {
     pub name: &'a TableName,
     /// The operation by which entities are written.
     pub mode: Mode,
+    /// `true` to reject rows that would replace a part of a wide entity by a row of another write.
+    pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
@@ -39,6 +41,9 @@ impl Importing<'_> {
     ) -> Result<u64> {
         self.store.create_table_if_missing(self.name).await?;
         let mut writer = Writer::new(self.store.clone(), self.name.clone(), self.mode, self.rate);
+        if self.guards_parts {
+            writer = writer.guarding_parts();
+        }
         if rejections.are_set_aside() {
             writer = writer.tolerant();
         }
