@@ -175,8 +175,11 @@ struct Context {
 }
 
 /// Returns the name of a table.
+///
+/// # Errors
+/// `Usage` for a name that no table can have.
 fn table(name: &str) -> Result<TableName> {
-    Ok(TableName::new(name)?)
+    TableName::new(name).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Returns the tables that a command applies to: one table, or all tables that programs have created.

@@ -144,7 +144,7 @@ async fn killed_imports_write_each_row_and_report_each_rejected_line_once() {
             let mut rejections = Rejections::open(Some(&errors), state.state())?;
             let importing =
                 Importing { store: &store, name: &name, mode: Mode::Replace, guards_parts: true, rate: None };
-            importing.run(records.iter().cloned().map(Ok), &mut state, &mut rejections).await
+            importing.run((1..).zip(records.iter().cloned()).map(Ok), &mut state, &mut rejections).await
         })
         .await;
         deaths += died;
@@ -167,11 +167,12 @@ async fn an_import_that_stops_at_a_rejected_line_has_written_all_earlier_lines()
     let importing =
         Importing { store: &store, name: &name, mode: Mode::Replace, guards_parts: true, rate: None };
     let mut rejections = Rejections::open(None, &State::default()).unwrap();
-    let failure = importing.run(records.into_iter().map(Ok), &mut state, &mut rejections).await.unwrap_err();
+    let failure =
+        importing.run((1..).zip(records.into_iter()).map(Ok), &mut state, &mut rejections).await.unwrap_err();
     assert!(failure.to_string().starts_with(&format!("line {}: broken", broken + 1)), "{failure}");
     assert_eq!(state.state().records, broken as u64);
     assert_eq!(stored(&target).await.len(), broken);
-    let records = rows.into_iter().map(|row| Ok(Ok(row)));
+    let records = (1..).zip(rows.into_iter().map(Ok)).map(Ok);
     assert_eq!(importing.run(records, &mut state, &mut rejections).await.unwrap(), 500);
     assert_eq!(stored(&target).await.len(), 500);
 }

@@ -35,7 +35,7 @@ const REFUSALS: &[(&str, Exit, &str)] = &[
     ("export Company DIR/db --store DB", Refused, "exists; pass `--force`"),
     ("import Company DIR/none.csv --store DB", Store, "DIR/none.csv: No such file"),
     ("import Company - --state DIR/s --store DB", Usage, "use `--mode replace` and a file"),
-    ("copy Company --store DB --to DB", Usage, "a store cannot be copied onto itself"),
+    ("copy Company --store DB --to DB", Usage, "a table cannot be copied onto itself"),
     ("copy --store DB --to DIR/to --rename Other", Usage, "<TABLE>"),
     ("copy Company --store DB --to DIR/to --row-key {Age", Usage, "has an unclosed brace"),
     ("sync Company --store DB --to DB", Usage, "a store cannot be synchronised with itself"),

@@ -66,13 +66,17 @@ pub(super) struct Copy {
 
 impl Copy {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let source = context.store.open(Purpose::Read).await?;
-        let to = context.store.locate(&self.to)?;
-        if to.to_string() == source.shown && self.rename.is_none() {
+        let (from, to) = (context.store.location()?, context.store.locate(&self.to)?);
+        let is_renamed = match (&self.table, &self.rename) {
+            (Some(name), Some(new)) => !name.eq_ignore_ascii_case(new),
+            _ => false,
+        };
+        if from.is_same(&to) && !is_renamed {
             return Err(Failure::Usage(
-                "a store cannot be copied onto itself; pass `--rename`, or another `--to`".to_owned(),
+                "a table cannot be copied onto itself; pass `--rename`, or another `--to`".to_owned(),
             ));
         }
+        let source = Store::open(&from, Purpose::Read).await?;
         let target = Store::open(&to, Purpose::Create).await?;
         let names = match &self.table {
             Some(name) => vec![table(name)?],

@@ -44,13 +44,13 @@ pub(super) struct Sync {
 
 impl Sync {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let source = context.store.open(Purpose::Read).await?;
-        let to = context.store.locate(&self.to)?;
-        if to.to_string() == source.shown {
+        let (from, to) = (context.store.location()?, context.store.locate(&self.to)?);
+        if from.is_same(&to) {
             return Err(Failure::Usage(
                 "a store cannot be synchronised with itself; pass another `--to`".to_owned(),
             ));
         }
+        let source = Store::open(&from, Purpose::Read).await?;
         let target = Store::open(&to, if self.dry_run { Purpose::Read } else { Purpose::Create }).await?;
         for store in [&source, &target] {
             store.require_key_order("use `tables copy`, which needs no order")?;

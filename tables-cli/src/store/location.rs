@@ -55,6 +55,21 @@ pub enum Location {
     Cosmos(CosmosDatabase),
 }
 
+impl Location {
+    /// Returns `true` if both denote the same store. Folders are compared without links and relative parts, accounts by their endpoints.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Memory, _) | (_, Self::Memory) => false,
+            (Self::Folder(left), Self::Folder(right)) => {
+                let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+                real(left) == real(right)
+            }
+            _ => self.to_string() == other.to_string(),
+        }
+    }
+}
+
 impl FromStr for Location {
     type Err = Failure;
 
