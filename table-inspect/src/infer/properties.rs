@@ -45,14 +45,13 @@ pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>)
 fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
     let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
-    let numbered = names.iter().filter(|name| name.strip_prefix(base).is_some_and(is_number)).count();
     let is_value = |row: &&TableEntity| {
         let chunks: Vec<_> = (0..).map_while(|at| row.get(&name(at))).collect();
-        let has_others = (chunks.len().max(1)..=numbered).any(|at| row.get(&name(at)).is_some());
+        let numbered = row.iter().filter(|(name, _)| name.strip_prefix(base).is_some_and(is_number)).count();
         let before_last = chunks.len().saturating_sub(1);
-        !has_others && chunks.iter().take(before_last).all(|chunk| is_full(chunk))
+        numbered == before_last && chunks.iter().take(before_last).all(|chunk| is_full(chunk))
     };
-    numbered > 0 && names.contains(&name(1).as_str()) && rows.iter().all(is_value)
+    names.contains(&name(1).as_str()) && rows.iter().all(is_value)
 }
 
 /// Returns `true` for a chunk of the largest size, 64 KiB. A chunk of text is one code unit shorter if a surrogate pair does not fit.

@@ -9,6 +9,6 @@ use table_patterns::Entity;
 #[row_key("Contoso.Orders.CartGrain")]
 pub struct ContosoOrdersCartGrain {
     pub partition: String,
-    #[property(chunks)]
     pub binary_data: Vec<u8>,
+    pub binary_data1: Option<Vec<u8>>,
 }

@@ -24,13 +24,12 @@ fn guid(number: u64) -> Uuid {
 /// Logs of Windows Azure Diagnostics: the partition is a minute in ticks after a zero, and the row a role, an instance and a number.
 pub(crate) fn wad_logs() -> Vec<TableEntity> {
     let line = |n: u64| {
-        let key =
-            format!("ab12cd___Worker___Worker_IN_{}___{:010}___WADLogsLocalQuery", n % 3, 4_000_000_000 + n);
+        let key = format!("ab12cd___Web___Web_IN_{}___{:010}___WADLogs", n % 3, 4_000_000_000 + n);
         let properties = [
             ("EventTickCount", Value::Int64(i64::try_from(AT + n).unwrap())),
             ("DeploymentId", text("ab12cd")),
-            ("Role", text("Worker")),
-            ("RoleInstance", text(format!("Worker_IN_{}", n % 3))),
+            ("Role", text("Web")),
+            ("RoleInstance", text(format!("Web_IN_{}", n % 3))),
             ("Level", Value::Int32(4)),
             ("Message", text(format!("message {n}; TraceSource 'w3wp.exe'"))),
             ("PreciseTimeStamp", time(AT + n)),
