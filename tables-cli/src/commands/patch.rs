@@ -2,9 +2,7 @@
 
 use std::io::Write;
 
-use table_core::{
-    EdmType, IfMatch, Operation, OperationKind, TableEntity, TableStore, Transaction,
-};
+use table_core::{EdmType, IfMatch, Operation, OperationKind, TableEntity, TableStore, Transaction};
 
 use crate::commands::{Context, key, properties, say, table};
 use crate::failure::{Exit, Failure, Result};
