@@ -38,10 +38,8 @@ pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> R
 
 /// Reports a failure with the next step, and returns its exit code.
 fn report(failure: &Failure) -> Exit {
-    let mut text = format!("error: {failure}\n");
-    if let Some(step) = failure.next_step() {
-        text += &format!("help: {step}\n");
-    }
+    let help = failure.next_step().map_or_else(String::new, |step| format!("help: {step}\n"));
+    let text = format!("error: {failure}\n{help}");
     // If the standard error is closed, the message is lost.
     let _ = std::io::stderr().write_all(text.as_bytes());
     failure.exit()

@@ -2,7 +2,13 @@
 //! same key and the same properties.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unreachable_pub, missing_docs, dead_code, reason = "inferred sources are written for applications")]
+#![allow(
+    unreachable_pub,
+    missing_docs,
+    dead_code,
+    clippy::struct_field_names,
+    reason = "inferred sources are written for applications"
+)]
 
 mod layouts;
 

@@ -13,7 +13,7 @@ use crate::failure::Result;
 use crate::rows::{self, Pages};
 use crate::transfer::ordered::{OrderedEntities, Paged};
 use crate::transfer::schema::SchemaRows;
-use table_inspect::keys;
+use table_inspect::{derived, keys};
 
 /// A generation that is opened for reading.
 #[derive(Debug)]
@@ -76,6 +76,24 @@ impl Opened {
             return Ok(SchemaRows::default());
         }
         SchemaRows::collect(self.rows(&registry, &KeyRange::partition(table.folded()))?).await
+    }
+
+    /// Returns the reason why a table stores only rows that programs derive: an index of another table, or a view.
+    ///
+    /// # Errors
+    /// Any error from [`schemas`](Self::schemas).
+    pub async fn purpose(&self, table: &TableName) -> Result<Option<String>> {
+        let (partition, row) = derived::VIEW;
+        if self.rows(table, &KeyRange::point(partition, row))?.next().await?.is_some() {
+            return Ok(Some(format!("table {table} stores a view")));
+        }
+        for name in self.tables().await? {
+            let schemas = self.schemas(&name).await?.schemas();
+            if let Some(purpose) = schemas.iter().find_map(|schema| derived::index_in(schema, table)) {
+                return Ok(Some(purpose));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the rows of a table in a range of keys.

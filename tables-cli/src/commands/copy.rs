@@ -14,7 +14,7 @@ use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::copy::Copying;
-use crate::transfer::derived::admit;
+use crate::transfer::derived::{admit, refuse_alone};
 use crate::transfer::ordered::Paged;
 use crate::transfer::parts::{has_parts, refuse_mixed_parts};
 use crate::transfer::schema::SchemaRows;
@@ -155,6 +155,9 @@ impl Copy {
         (source, name): (&Store, &TableName),
         (target, new): (&Store, &TableName),
     ) -> Result<()> {
+        if self.table.is_some() {
+            refuse_alone(derived::purpose(&source.tables, name).await?)?;
+        }
         if !self.is_whole() {
             derived::refuse_declared(&source.tables, name).await?;
             derived::refuse_plain_writes(&target.tables, new, false).await?;

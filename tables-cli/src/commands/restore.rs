@@ -15,7 +15,7 @@ use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{KeySelection, all_tables};
 use crate::store::{Location, Purpose, Store};
-use crate::transfer::derived::{OtherTables, admit};
+use crate::transfer::derived::{OtherTables, admit, refuse_alone};
 use crate::transfer::parts::refuse_mixed_parts;
 use crate::transfer::writer::Mode;
 use table_inspect::derived;
@@ -127,6 +127,9 @@ impl Restore {
         let (target, schemas) = (restoring.target, restoring.backup.schemas(name).await?);
         let is_missing =
             |error: &Failure| matches!(error, Failure::Store(error) if error.is_table_not_found());
+        if self.table.is_some() {
+            refuse_alone(restoring.backup.purpose(name).await?)?;
+        }
         if !self.keys.is_all() {
             derived::refuse_declarations(name, &schemas.schemas())?;
             derived::refuse_plain_writes(target, new, false).await?;

@@ -10,12 +10,13 @@ use crate::failure::{Exit, Failure, Result};
 use crate::rows::Pages;
 use crate::rows::all_tables;
 use crate::store::{Purpose, Store};
-use crate::transfer::derived::{OtherTables, admit};
+use crate::transfer::derived::{OtherTables, admit, refuse_alone};
 use crate::transfer::ordered::Paged;
 use crate::transfer::parts::refuse_mixed_parts;
 use crate::transfer::schema::SchemaRows;
 use crate::transfer::sync::{SyncOptions, sync};
 use crate::transfer::writer::Mode;
+use table_inspect::derived;
 
 /// Options of `sync`.
 #[derive(clap::Args, Debug)]
@@ -89,6 +90,9 @@ impl Sync {
 
     /// Refuses a table whose derived rows would be wrong in the target.
     async fn admit(&self, source: &Store, target: &Store, name: &TableName) -> Result<()> {
+        if self.table.is_some() {
+            refuse_alone(derived::purpose(&source.tables, name).await?)?;
+        }
         let schemas = SchemaRows::read(&source.tables, name).await?;
         let has_derived = admit(&schemas, (&target.tables, name), self.table.is_none()).await?;
         if has_derived && self.no_delete {

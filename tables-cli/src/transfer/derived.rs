@@ -8,11 +8,20 @@ use table_inspect::derived;
 use crate::failure::{Failure, Result};
 use crate::transfer::schema::SchemaRows;
 
-/// The partition of the keys with which programs seal intents, in the table of outboxes. The keys of two stores have different RowKeys.
+/// The partition of the keys with which programs seal intents, in the table of outboxes. The keys of two stores have different `RowKey`s.
 const SEAL_KEYS: &str = "keys";
 
 /// The end of a refusal.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
+
+/// Refuses to transfer a table alone whose rows programs derive from other tables.
+///
+/// # Errors
+/// `Refused` with the reason.
+pub fn refuse_alone(purpose: Option<String>) -> Result<()> {
+    let refused = |purpose| Failure::Refused(format!("{purpose}; transfer all tables of the store, {HELP}"));
+    purpose.map_or(Ok(()), |purpose| Err(refused(purpose)))
+}
 
 /// Checks that a table can receive all rows of another table, whose stored schemas are `source`.
 ///
@@ -35,9 +44,7 @@ pub async fn admit(
     if is_whole_store {
         return Ok(has_derived);
     }
-    if let Some(purpose) = derived::purpose(target, table).await? {
-        return Err(Failure::Refused(format!("{purpose}; transfer all tables of the store, {HELP}")));
-    }
+    refuse_alone(derived::purpose(target, table).await?)?;
     for schema in schemas.iter().chain(&own) {
         let remote = derived::remote(schema).join(", ");
         if !remote.is_empty() {

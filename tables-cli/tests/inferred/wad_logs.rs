@@ -9,13 +9,7 @@ use table_patterns::Entity;
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Things", allow(hot_partition, reason = "the layout of existing rows"))]
 #[partition_key(at)]
-#[row_key(
-    "ab12cd___Web___Web_IN_",
-    unpadded(number),
-    "___",
-    digits(10, number_2),
-    "___WADLogs"
-)]
+#[row_key("ab12cd___Web___Web_IN_", unpadded(number), "___", digits(10, number_2), "___WADLogs")]
 pub struct Row {
     pub at: DateTime<Utc>,
     pub number: u32,

@@ -52,11 +52,11 @@ pub(crate) fn durable_instances() -> Vec<TableEntity> {
                 ("Input", text(format!("{{\"order\":{n}}}"))),
                 ("CreatedTime", time(AT + n)),
                 ("LastUpdatedTime", time(AT + 2 * n)),
-                ("RuntimeStatus", text(if n % 3 == 0 { "Running" } else { "Completed" })),
+                ("RuntimeStatus", text(if n.is_multiple_of(3) { "Running" } else { "Completed" })),
                 ("TaskHubName", text("hub")),
             ],
         );
-        if n % 3 != 0 {
+        if !n.is_multiple_of(3) {
             entity.insert("Output", format!("\"done {n}\""));
             entity.insert("CompletedTime", time(AT + 3 * n));
         }
@@ -76,7 +76,7 @@ pub(crate) fn durable_history() -> Vec<TableEntity> {
                 ("EventId", Value::Int32(i32::try_from(n).unwrap() - 1)),
                 ("EventType", text(if n == 0 { "ExecutionStarted" } else { "TaskScheduled" })),
                 ("ExecutionId", text(execution.clone())),
-                ("IsPlayed", Value::Boolean(n % 2 == 0)),
+                ("IsPlayed", Value::Boolean(n.is_multiple_of(2))),
                 ("_Timestamp", time(AT + n)),
             ];
             rows.push(row(&partition, &format!("{n:016X}"), &properties));
@@ -115,7 +115,7 @@ pub(crate) fn orleans_state() -> Vec<TableEntity> {
             "Contoso.Orders.CartGrain",
             &[("BinaryData", vec![n; 20].into())],
         );
-        if n % 4 == 0 {
+        if n.is_multiple_of(4) {
             entity.insert("BinaryData1", vec![n; 3]);
         }
         entity
@@ -123,7 +123,7 @@ pub(crate) fn orleans_state() -> Vec<TableEntity> {
     (0..40).map(line).collect()
 }
 
-/// Subscriptions of NServiceBus: the partition is a message type, and the row the base64 of an endpoint.
+/// Subscriptions of `NServiceBus`: the partition is a message type, and the row the base64 of an endpoint.
 pub(crate) fn subscriptions() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for message in ["OrderPlaced", "OrderBilled", "OrderShipped"] {
@@ -174,7 +174,7 @@ pub(crate) fn elmah() -> Vec<TableEntity> {
 /// Events of Serilog: the partition is a minute in ticks, and the row a level, a template and a GUID.
 pub(crate) fn serilog() -> Vec<TableEntity> {
     let line = |n: u64| {
-        let level = if n % 5 == 0 { "Warning" } else { "Information" };
+        let level = if n.is_multiple_of(5) { "Warning" } else { "Information" };
         let properties = [
             ("Level", text(level)),
             ("MessageTemplate", text("Order {Id} placed")),
@@ -196,7 +196,7 @@ pub(crate) fn telemetry() -> Vec<TableEntity> {
             &format!("{left:019}_{:02}", n % 100),
             &[("Temperature", Value::Double(0.5 + f64::from(u32::try_from(n).unwrap())))],
         );
-        if n % 2 == 0 {
+        if n.is_multiple_of(2) {
             entity.insert("Humidity", Value::Int32(40));
         }
         entity
