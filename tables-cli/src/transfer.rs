@@ -6,7 +6,6 @@ pub mod copy;
 pub mod delete;
 pub mod derived;
 pub mod import;
-pub mod mark;
 pub mod ordered;
 pub mod parts;
 pub mod progress;

@@ -80,9 +80,6 @@ impl Import {
             (FileForm::of(self.format, &self.file)?, &self.types, self.guess_types)
         );
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
-        if self.file != Path::new("-") {
-            state.read_from(&self.file)?;
-        }
         let mut rejections = Rejections::open(self.errors.as_deref(), state.state())?;
         let importing = Importing {
             store: &store.tables,
@@ -132,7 +129,10 @@ impl Import {
             #[cfg(feature = "parquet")]
             FileForm::Parquet => {
                 let records = crate::parquet::read(&self.file).map_err(&failure)?;
-                Box::new(records.zip(1..).map(move |(record, row)| Ok((row, record.map_err(&failure)?))))
+                Box::new(records.zip(1..).map(move |(record, row)| {
+                    let record = record.map_err(&failure);
+                    record.map(|record| (row, record))
+                }))
             }
             // `FileForm::of` refuses it.
             #[cfg(not(feature = "parquet"))]

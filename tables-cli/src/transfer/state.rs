@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
 use crate::part::part_of;
-use crate::transfer::mark::FileMark;
 
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -31,9 +30,6 @@ pub struct State {
     pub continuation: Option<String>,
     /// `true` if the transfer is complete.
     pub is_done: bool,
-    /// The file that is read, if the source is a file.
-    #[serde(default)]
-    pub file: Option<FileMark>,
 }
 
 /// The state file of a running transfer. Without a path, nothing is stored.
@@ -71,25 +67,6 @@ impl StateFile {
             }
         };
         Ok(Self { path: path.map(Path::to_owned), state, written: Instant::now(), pause: PAUSE })
-    }
-
-    /// Records the file that the transfer reads. If the transfer was interrupted, the file must be the same one, to which lines may have been appended.
-    ///
-    /// # Errors
-    /// `Refused` for another file; `File` if it cannot be read.
-    pub fn read_from(&mut self, file: &Path) -> Result<()> {
-        let Some(path) = &self.path else { return Ok(()) };
-        let Some(known) = &self.state.file else {
-            self.state.file = FileMark::of(file).map_err(Failure::file(file.display()))?;
-            return Ok(());
-        };
-        if known.is_of(file).map_err(Failure::file(file.display()))? {
-            return Ok(());
-        }
-        let (file, path) = (file.display(), path.display());
-        Err(Failure::Refused(format!(
-            "{file} is not the file whose import {path} records; name another state file, or delete it"
-        )))
     }
 
     /// Sets the minimum time between two writes of the file, which is half a second by default.
