@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::keys;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
-/// The key of the row by which a table of a view is recognised.
-const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
+/// The PartitionKey and the RowKey of the row by which a table of a view is recognised.
+pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
 /// Returns `true` for the tables in which the patterns register schemas, outboxes and feeds.
 #[must_use]
@@ -47,13 +47,9 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
     if is_registry(table) {
         return Ok(Some(format!("table {table} stores the registrations of programs")));
     }
-    for (of, schema) in keys::all_schemas(store).await? {
-        let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
-        let index = schema.indexes.iter().find(|index| index.table.as_deref().is_some_and(is_in));
-        if let Some(index) = index.filter(|_| of != table.folded()) {
-            let (name, entity, of) = (&index.name, &schema.entity, &schema.table);
-            return Ok(Some(format!("table {table} stores index {name} of {entity} in table {of}")));
-        }
+    let schemas = keys::all_schemas(store).await?;
+    if let Some(purpose) = schemas.iter().find_map(|(_, schema)| index_in(schema, table)) {
+        return Ok(Some(purpose));
     }
     let state = EntityKey::new(VIEW.0, VIEW.1)?;
     match store.get(table, &state, &Select::names(["PartitionKey"])).await {
@@ -62,6 +58,16 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
         Err(error) if error.is_table_not_found() => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns the reason why a table stores only rows of an index that a schema of another table declares.
+#[must_use]
+pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
+    let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
+    let index = schema.indexes.iter().find(|index| index.table.as_deref().is_some_and(is_in));
+    let index = index.filter(|_| !is_in(&schema.table))?;
+    let (name, entity, of) = (&index.name, &schema.entity, &schema.table);
+    Some(format!("table {table} stores index {name} of {entity} in table {of}"))
 }
 
 /// Refuses a write of plain rows if a stored schema declares derived rows, or if the table stores derived rows.
@@ -91,8 +97,16 @@ pub async fn refuse_plain_writes(
 /// # Errors
 /// `Derived` with the declarations of the schema; any error from the store.
 pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result<()> {
-    for schema in keys::schemas(store, table).await? {
-        let declared = declared(&schema);
+    refuse_declarations(table, &keys::schemas(store, table).await?)
+}
+
+/// Refuses a table whose schemas declare derived rows.
+///
+/// # Errors
+/// `Derived` with the declarations of the first such schema.
+pub fn refuse_declarations(table: &TableName, schemas: &[StoredSchema]) -> Result<()> {
+    for schema in schemas {
+        let declared = declared(schema);
         if !declared.is_empty() {
             return Err(Error::Derived(format!(
                 "{} of table {table} declares {}; plain rows would leave these wrong. Write through a program with the declaration, or \

@@ -42,6 +42,12 @@ impl<R: BufRead> LineReader<R> {
         Self { input, line: 0 }
     }
 
+    /// Returns the line of the last returned record, starting with 1; 0 before the first one.
+    #[must_use]
+    pub const fn line(&self) -> u64 {
+        self.line
+    }
+
     /// Skips the rest of a line that is too long.
     fn skip_line(&mut self) -> Result<Record> {
         loop {

@@ -32,7 +32,7 @@ mod tail;
 use std::io::Write;
 
 use clap::{Parser, Subcommand};
-use table_core::{DynTableStore, TableName};
+use table_core::{DynTableStore, EntityKey, TableName};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::output::Format;
@@ -175,8 +175,19 @@ struct Context {
 }
 
 /// Returns the name of a table.
+///
+/// # Errors
+/// `Usage` for a name that no table can have.
 fn table(name: &str) -> Result<TableName> {
-    Ok(TableName::new(name)?)
+    TableName::new(name).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Returns the key of an entity.
+///
+/// # Errors
+/// `Usage` for a key that no entity can have.
+fn key(partition_key: &str, row_key: &str) -> Result<EntityKey> {
+    EntityKey::new(partition_key, row_key).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Returns the tables that a command applies to: one table, or all tables that programs have created.

@@ -29,6 +29,7 @@ pub mod output;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod part;
+mod program;
 pub mod rows;
 pub mod store;
 pub mod tail;
@@ -36,3 +37,4 @@ pub mod transfer;
 
 pub use commands::{Tables, run};
 pub use failure::{Exit, Failure};
+pub use program::program;

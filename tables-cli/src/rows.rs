@@ -75,10 +75,12 @@ impl Selection {
     /// Returns the query that selects the rows.
     ///
     /// # Errors
-    /// `Usage` for conditions on parts if no schema is stored, or that the key cannot support; `Store` with `InvalidInput` for a string that is not a
-    /// filter.
+    /// `Usage` for conditions on parts if no schema is stored, or that the key cannot support, and for a string that is not a filter.
     pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
-        let mut query = self.filter.as_deref().map_or_else(|| Ok(Query::new(KeyRange::ALL)), Query::parse)?;
+        let mut query = match &self.filter {
+            None => Query::new(KeyRange::ALL),
+            Some(text) => Query::parse(text).map_err(|error| Failure::Usage(error.to_string()))?,
+        };
         let keys = if self.parts.is_empty() {
             self.keys.key_range()
         } else {

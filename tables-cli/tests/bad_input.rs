@@ -151,7 +151,61 @@ fn a_full_disk_is_reported_and_no_file_is_left_half_written() {
         .unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(4) && error.contains("No space left"), "{error}");
-    std::fs::create_dir(at.join("out.part")).unwrap();
+    std::fs::create_dir(at.join("out.jsonl.part")).unwrap();
     let (exit, _) = refused(at, "export Things DIR/out.jsonl --store DB");
     assert!(exit == Exit::Store && !at.join("out.jsonl").exists());
+}
+
+#[test]
+fn a_row_that_the_store_rejects_is_named_by_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    // The first record ends in line 3.
+    std::fs::write(at.join("in.csv"), "PartitionKey,RowKey,A,a-b\np,1,\"x\ny\",\n\np,2,x,wrong\np,3,x,\n")
+        .unwrap();
+    let (exit, text) = refused(at, "import Things DIR/in.csv --store DB");
+    assert!(exit == Exit::Refused && text.starts_with("line 5: PropertyNameInvalid"), "{text}");
+    std::fs::write(at.join("in.jsonl"), "\n\n{\"PartitionKey\":\"p\",\"RowKey\":\"1\",\"a-b\":1}\n").unwrap();
+    let (exit, text) = refused(at, "import Things DIR/in.jsonl --store DB");
+    assert!(exit == Exit::Refused && text.starts_with("line 3: PropertyNameInvalid"), "{text}");
+}
+
+#[test]
+fn a_table_is_not_copied_onto_itself_under_another_spelling() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    shown(at, "put Things p 1 A=1 --store DB");
+    for line in [
+        "copy Things --store DB --to DIR/./db",
+        "copy Things --store DB --to DIR/db/../db --row-key {RowKey}x",
+        "copy Things --store DB --to DB --rename THINGS --row-key {RowKey}x",
+        "copy --store DB --to DB/",
+        "sync Things --store DB --to DIR/./db",
+    ] {
+        let (exit, text) = refused(at, line);
+        assert!(exit == Exit::Usage && text.contains("itself"), "{line}: {text}");
+    }
+    assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n1\n");
+}
+
+#[test]
+fn names_on_the_command_line_that_nothing_can_have_are_wrong_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("in.csv"), "PartitionKey,RowKey,Age\np,1,3\n").unwrap();
+    shown(at, "import Things DIR/in.csv --store DB");
+    for line in [
+        "import T DIR/in.csv --store DB",
+        "import 1Things DIR/in.csv --store DB",
+        "import Things DIR/in.csv --types Agee=Int32 --store DB",
+        "query Thi-ngs --store DB",
+        "query Things --filter 'Age gt' --scan --store DB",
+        "get Things a/b 1 --store DB",
+        "put Things p 'a#b' A=1 --store DB",
+        "patch Things p 'a?b' A=1 --store DB",
+        "copy Things --rename T --store DB --to memory:",
+    ] {
+        let (exit, text) = refused(at, line);
+        assert!(exit == Exit::Usage, "{line}: {exit:?} {text}");
+    }
 }

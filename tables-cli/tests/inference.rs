@@ -7,6 +7,8 @@ mod layouts;
 
 use std::path::Path;
 
+use layouts::published;
+
 use table_core::TableEntity;
 use table_inspect::infer::infer;
 
@@ -15,15 +17,26 @@ type Rows = fn() -> Vec<TableEntity>;
 
 #[test]
 fn published_layouts_are_inferred() {
-    let all: [(&str, Rows); 8] = [
+    let all: [(&str, Rows); 19] = [
+        ("akka_journal", published::akka_journal),
+        ("bot_state", published::bot_state),
         ("chunks", layouts::chunks),
         ("diagnostics", layouts::diagnostics),
+        ("durable_history", published::durable_history),
+        ("durable_instances", published::durable_instances),
+        ("elmah", published::elmah),
         ("identity", layouts::identity),
         ("leases", layouts::leases),
         ("logs", layouts::logs),
         ("metrics", layouts::metrics),
+        ("orleans_reminders", published::orleans_reminders),
+        ("orleans_state", published::orleans_state),
         ("sagas", layouts::sagas),
+        ("serilog", published::serilog),
         ("streams", layouts::streams),
+        ("subscriptions", published::subscriptions),
+        ("telemetry", published::telemetry),
+        ("wad_logs", published::wad_logs),
     ];
     for (name, rows) in all {
         let path =

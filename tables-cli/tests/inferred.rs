@@ -2,17 +2,33 @@
 //! same key and the same properties.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unreachable_pub, missing_docs, dead_code, reason = "inferred sources are written for applications")]
+#![allow(
+    unreachable_pub,
+    missing_docs,
+    dead_code,
+    clippy::struct_field_names,
+    reason = "inferred sources are written for applications"
+)]
 
 mod layouts;
 
 use table_core::query::EntityRef;
 use table_core::{FromEntity, TableEntity, ToEntity};
 
+#[path = "inferred/akka_journal.rs"]
+mod akka_journal;
+#[path = "inferred/bot_state.rs"]
+mod bot_state;
 #[path = "inferred/chunks.rs"]
 mod chunks;
 #[path = "inferred/diagnostics.rs"]
 mod diagnostics;
+#[path = "inferred/durable_history.rs"]
+mod durable_history;
+#[path = "inferred/durable_instances.rs"]
+mod durable_instances;
+#[path = "inferred/elmah.rs"]
+mod elmah;
 #[path = "inferred/identity.rs"]
 mod identity;
 #[path = "inferred/leases.rs"]
@@ -21,10 +37,22 @@ mod leases;
 mod logs;
 #[path = "inferred/metrics.rs"]
 mod metrics;
+#[path = "inferred/orleans_reminders.rs"]
+mod orleans_reminders;
+#[path = "inferred/orleans_state.rs"]
+mod orleans_state;
 #[path = "inferred/sagas.rs"]
 mod sagas;
+#[path = "inferred/serilog.rs"]
+mod serilog;
 #[path = "inferred/streams.rs"]
 mod streams;
+#[path = "inferred/subscriptions.rs"]
+mod subscriptions;
+#[path = "inferred/telemetry.rs"]
+mod telemetry;
+#[path = "inferred/wad_logs.rs"]
+mod wad_logs;
 
 /// Returns how many rows a type reads and writes to the same key and properties.
 fn explained<T: FromEntity + ToEntity>(rows: &[TableEntity]) -> usize {
@@ -85,4 +113,41 @@ fn sagas_are_read_and_written_again() {
 fn leases_are_read_and_written_again() {
     let rows = layouts::leases();
     assert_eq!(explained::<leases::HubControl>(&rows), rows.len());
+}
+
+#[test]
+fn chunks_are_read_and_written_again() {
+    let rows = layouts::chunks();
+    assert_eq!(explained::<chunks::State>(&rows), rows.len());
+}
+
+#[test]
+fn tables_of_other_published_programs_are_read_and_written_again() {
+    use layouts::published;
+    for (name, rows, explain) in [
+        ("bot_state", published::bot_state(), explained::<bot_state::Users> as fn(&[TableEntity]) -> usize),
+        ("durable_instances", published::durable_instances(), explained::<durable_instances::Row>),
+        ("elmah", published::elmah(), explained::<elmah::Row>),
+        ("orleans_reminders", published::orleans_reminders(), explained::<orleans_reminders::GrainReference>),
+        ("orleans_state", published::orleans_state(), explained::<orleans_state::ContosoOrdersCartGrain>),
+        ("subscriptions", published::subscriptions(), explained::<subscriptions::Row>),
+        ("telemetry", published::telemetry(), explained::<telemetry::Row>),
+        ("wad_logs", published::wad_logs(), explained::<wad_logs::Row>),
+    ] {
+        assert_eq!(explain(&rows), rows.len(), "{name}");
+    }
+    let rows = published::serilog();
+    let found = explained::<serilog::InformationOrder>(&rows) + explained::<serilog::WarningOrder>(&rows);
+    assert_eq!(found, rows.len(), "serilog");
+}
+
+/// A row with a constant key in each partition is a kind of its own.
+#[test]
+fn journals_and_histories_are_read_and_written_again() {
+    let rows = layouts::published::akka_journal();
+    let found = explained::<akka_journal::Row>(&rows) + explained::<akka_journal::HighestSequenceNr>(&rows);
+    assert_eq!(found, rows.len());
+    let rows = layouts::published::durable_history();
+    let found = explained::<durable_history::Row>(&rows) + explained::<durable_history::Sentinel>(&rows);
+    assert_eq!(found, rows.len());
 }

@@ -103,6 +103,7 @@ async fn killed_copies_write_and_count_each_row_once() {
                 query: Query::new(KeyRange::ALL),
                 rewrite: &Ok,
                 mode: Mode::Replace,
+                guards_parts: true,
                 rate: None,
             };
             let mut state = state(&path, pause);
@@ -141,8 +142,9 @@ async fn killed_imports_write_each_row_and_report_each_rejected_line_once() {
         let (written, died) = killed(&mut random, [&target], async |[store]| {
             let mut state = state(&path, pause);
             let mut rejections = Rejections::open(Some(&errors), state.state())?;
-            let importing = Importing { store: &store, name: &name, mode: Mode::Replace, rate: None };
-            importing.run(records.iter().cloned().map(Ok), &mut state, &mut rejections).await
+            let importing =
+                Importing { store: &store, name: &name, mode: Mode::Replace, guards_parts: true, rate: None };
+            importing.run((1..).zip(records.iter().cloned()).map(Ok), &mut state, &mut rejections).await
         })
         .await;
         deaths += died;
@@ -162,13 +164,15 @@ async fn an_import_that_stops_at_a_rejected_line_has_written_all_earlier_lines()
     let mut records: Vec<Record> = rows.iter().cloned().map(Ok).collect();
     records[broken] = Err(Rejected { line: broken as u64 + 1, column: 0, reason: "broken".to_owned() });
     let mut state = state(&folder.path().join("state"), Duration::ZERO);
-    let importing = Importing { store: &store, name: &name, mode: Mode::Replace, rate: None };
+    let importing =
+        Importing { store: &store, name: &name, mode: Mode::Replace, guards_parts: true, rate: None };
     let mut rejections = Rejections::open(None, &State::default()).unwrap();
-    let failure = importing.run(records.into_iter().map(Ok), &mut state, &mut rejections).await.unwrap_err();
+    let failure =
+        importing.run((1..).zip(records.into_iter()).map(Ok), &mut state, &mut rejections).await.unwrap_err();
     assert!(failure.to_string().starts_with(&format!("line {}: broken", broken + 1)), "{failure}");
     assert_eq!(state.state().records, broken as u64);
     assert_eq!(stored(&target).await.len(), broken);
-    let records = rows.into_iter().map(|row| Ok(Ok(row)));
+    let records = (1..).zip(rows.into_iter().map(Ok)).map(Ok);
     assert_eq!(importing.run(records, &mut state, &mut rejections).await.unwrap(), 500);
     assert_eq!(stored(&target).await.len(), 500);
 }

@@ -80,3 +80,47 @@ fn mixed_and_incomplete_wide_entities_are_found() {
     let (_, text) = common::tables(at, "check Counts --store DB -o csv");
     assert!(text.contains("('000001', '2012'): part 3 is missing"), "{text}");
 }
+
+/// Adds a third part to an entity, which a program with a newer declaration has written together with the others.
+fn add_third_part(at: &Path) {
+    block_on(async {
+        let engine = Engine::open(at.join("db")).unwrap();
+        let rows = engine.untyped("Counts").unwrap();
+        let first = rows.get(&EntityKey::new("000001", "2015_01").unwrap()).await.unwrap().unwrap();
+        let write = first.get("WriteId").unwrap().clone();
+        rows.insert(&TableEntity::new("000001", "2015_03").unwrap().with("WriteId", write)).await.unwrap();
+        engine.close().await.unwrap();
+    });
+}
+
+#[test]
+fn transfers_that_keep_other_parts_of_a_replaced_entity_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (at, source) = (folder.path(), tempfile::tempdir().unwrap());
+    fill(at);
+    fill(source.path());
+    add_third_part(at);
+    let other = source.path().join("db").display().to_string();
+    shown(at, &format!("backup DIR/backup --store {other}"));
+    shown(at, &format!("export Counts DIR/all.jsonl --store {other}"));
+    let before = shown(at, "count Counts --checksum --store DB");
+    for line in [
+        format!("copy Counts --store {other} --to DB"),
+        format!("copy --store {other} --to DB"),
+        format!("copy Counts --partition 000001 --store {other} --to DB"),
+        format!("sync Counts --no-delete --store {other} --to DB"),
+        "restore DIR/backup DB Counts --keep".to_owned(),
+        "restore DIR/backup DB --keep".to_owned(),
+        "import Counts DIR/all.jsonl --store DB".to_owned(),
+    ] {
+        let (exit, text) = refused(at, &line);
+        assert!(exit == Exit::Refused && text.contains("wide entity"), "{line}: {text}");
+        assert_eq!(shown(at, "count Counts --checksum --store DB"), before, "{line}");
+    }
+    shown(at, &format!("sync Counts --store {other} --to DB"));
+    shown(at, "check Counts --store DB");
+    // Equal parts are no other write.
+    shown(at, &format!("copy Counts --store {other} --to DB"));
+    shown(at, "import Counts DIR/all.jsonl --store DB");
+    shown(at, "check Counts --store DB");
+}

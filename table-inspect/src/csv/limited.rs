@@ -1,4 +1,4 @@
-//! An input that counts its lines, and ends with an error when one record takes too many bytes.
+//! An input that counts its lines, ends with an error when one record takes too many bytes, and shows whether its last quote is closed.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of bytes of one record: more than the largest entity has.
 pub(super) const RECORD: usize = 4 << 20;
+
+/// A line after the end of the input. It is a record, unless the last quote of the input is not closed, which makes it a part of the last cell.
+const AFTER: &[u8] = b"\n\0\n";
 
 /// The state that a reader shares with its [`Limited`] input.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ struct State {
     left: usize,
     /// The position in the input.
     offset: u64,
+    /// The number of bytes of [`AFTER`] that were read.
+    after: usize,
     is_behind_return: bool,
     /// The line ends that are read and not counted: the position of the last byte, and `true` for a pair of carriage return and line feed.
     ends: VecDeque<(u64, bool)>,
@@ -27,13 +32,31 @@ struct State {
 impl Default for Watch {
     fn default() -> Self {
         let (offset, ends) = (0, VecDeque::new());
-        Self(Arc::new(Mutex::new(State { left: RECORD, offset, is_behind_return: false, ends, line: 1 })))
+        Self(Arc::new(Mutex::new(State {
+            left: RECORD,
+            offset,
+            after: 0,
+            is_behind_return: false,
+            ends,
+            line: 1,
+        })))
     }
 }
 
 impl Watch {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns `true` if a reader at a position has read more than the input and one line end.
+    pub(super) fn is_beyond(&self, position: u64) -> bool {
+        let state = self.state();
+        state.after > 0 && position > state.offset + 1
+    }
+
+    /// Returns `true` if the cells are the line after the input.
+    pub(super) fn is_after(&self, position: u64, cells: &csv::ByteRecord) -> bool {
+        self.is_beyond(position) && cells.len() == 1 && cells.get(0) == Some(b"\0")
     }
 
     /// Allows another record.
@@ -101,6 +124,13 @@ impl<R: Read> Read for Limited<R> {
         };
         let read = self.input.read(buffer)?;
         let mut state = self.watch.state();
+        if read == 0 {
+            let rest = AFTER.get(state.after..).unwrap_or_default();
+            let length = rest.len().min(buffer.len());
+            buffer.iter_mut().zip(rest).for_each(|(byte, after)| *byte = *after);
+            state.after += length;
+            return Ok(length);
+        }
         state.left -= read;
         state.scan(buffer.get(..read).unwrap_or_default());
         Ok(read)

@@ -25,14 +25,17 @@ pub struct CsvReader<R: Read> {
     watch: Watch,
     header: Vec<Column>,
     types: Types,
+    line: u64,
 }
 
 /// One column: the role of its cells.
 enum Column {
     PartitionKey,
     RowKey,
-    /// A value that the store sets itself.
+    /// A value that the store sets itself, or a type.
     Ignored,
+    /// A column without a name, whose cells must be empty.
+    Unnamed,
     /// A property, and the column of its type.
     Property {
         name: String,
@@ -44,7 +47,7 @@ impl<R: Read> CsvReader<R> {
     /// Reads the header of a file whose cells are separated by commas.
     ///
     /// # Errors
-    /// `Refused` if a key column is missing or a column occurs twice; `Io` if the input cannot be read.
+    /// `Refused` if a key column is missing, if a column occurs twice, or if a column of types has no column of values; `Io` if the input cannot be read.
     pub fn new(input: R, types: Types) -> Result<Self> {
         Self::separated(input, b',', types)
     }
@@ -60,7 +63,12 @@ impl<R: Read> CsvReader<R> {
             .delimiter(separator)
             .trim(csv::Trim::Headers)
             .from_reader(Limited::new(input, &watch));
-        let names = reader.byte_headers()?.clone();
+        let mut names = reader.byte_headers()?.clone();
+        if watch.is_after(reader.position().byte(), &names) {
+            names.clear();
+        } else if watch.is_beyond(reader.position().byte()) {
+            return Err(FileError::Refused("a quote in the first line of the CSV is not closed".to_owned()));
+        }
         refuse_encoding(&names)?;
         let names: Vec<String> = names
             .iter()
@@ -75,9 +83,19 @@ impl<R: Read> CsvReader<R> {
                 return Err(FileError::Refused(no_column(key, &names)));
             }
         }
-        if let Some((at, name)) =
-            names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name))
-        {
+        let is_orphan = |name: &&String| {
+            name.strip_suffix(TYPE).is_some_and(|property| !names.iter().any(|other| other == property))
+        };
+        if let Some(name) = names.iter().find(is_orphan) {
+            let property = name.trim_end_matches(TYPE);
+            return Err(FileError::Refused(format!(
+                "the CSV has a column `{name}`, and no column `{property}`"
+            )));
+        }
+        let is_repeated = |(at, name): &(usize, &String)| {
+            !name.is_empty() && names.iter().take(*at).any(|other| other == *name)
+        };
+        if let Some((at, name)) = names.iter().enumerate().find(is_repeated) {
             return Err(FileError::Refused(format!(
                 "column {} of the CSV repeats the name `{name}`; rename one",
                 at + 1
@@ -86,7 +104,8 @@ impl<R: Read> CsvReader<R> {
         let column = |name: &String| match name.as_str() {
             "PartitionKey" => Column::PartitionKey,
             "RowKey" => Column::RowKey,
-            "Timestamp" | "" | "odata.etag" | "ETag" => Column::Ignored,
+            "" => Column::Unnamed,
+            "Timestamp" | "odata.etag" | "ETag" => Column::Ignored,
             name if name
                 .strip_suffix(TYPE)
                 .is_some_and(|property| names.iter().any(|other| other == property)) =>
@@ -102,7 +121,19 @@ impl<R: Read> CsvReader<R> {
             }
         };
         let header = names.iter().map(column).collect();
-        Ok(Self { reader, watch, header, types })
+        Ok(Self { reader, watch, header, types, line: 0 })
+    }
+
+    /// Returns the line of the last returned record, starting with 1; 0 before the first one.
+    #[must_use]
+    pub const fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Returns `true` if the file has a column for a property.
+    #[must_use]
+    pub fn has_column(&self, property: &str) -> bool {
+        self.header.iter().any(|column| matches!(column, Column::Property { name, .. } if name == property))
     }
 
     /// Returns the type of a cell: that in the `@type` column, the one named by the caller, a guess, or a string.
@@ -122,17 +153,23 @@ impl<R: Read> CsvReader<R> {
             std::str::from_utf8(cell(at))
                 .map_err(|_| (at, "the text is not UTF-8; convert the file first".to_owned()))
         };
-        if cells.len() > self.header.len() {
+        if cells.len() != self.header.len() {
             let message =
                 format!("the line has {} cells, and the header {} columns", cells.len(), self.header.len());
-            return Err((self.header.len(), message));
+            return Err((cells.len().min(self.header.len()), message));
         }
         let (mut partition_key, mut row_key) = ("", "");
         for (at, column) in self.header.iter().enumerate() {
             match column {
                 Column::PartitionKey => partition_key = text(at)?,
                 Column::RowKey => row_key = text(at)?,
-                Column::Ignored | Column::Property { .. } => {}
+                Column::Unnamed if !cell(at).is_empty() => {
+                    return Err((
+                        at,
+                        "the column has no name; name it in the first line, or remove it".to_owned(),
+                    ));
+                }
+                Column::Ignored | Column::Unnamed | Column::Property { .. } => {}
             }
         }
         let mut entity = TableEntity::new(partition_key, row_key).map_err(|error| (0, error.to_string()))?;
@@ -162,8 +199,15 @@ impl<R: Read> Iterator for CsvReader<R> {
         let begin = self.reader.position().byte();
         match self.reader.read_byte_record(&mut cells) {
             Ok(false) => None,
+            Ok(true) if self.watch.is_after(self.reader.position().byte(), &cells) => None,
             Ok(true) => {
                 let line = cells.position().map_or(0, |position| self.watch.line_at(position.byte()));
+                self.line = line;
+                if self.watch.is_beyond(self.reader.position().byte()) {
+                    let reason =
+                        "the quote of the last cell is not closed; the file may be incomplete".to_owned();
+                    return Some(Ok(Err(Rejected { line, column: cells.len(), reason })));
+                }
                 Some(Ok(self.entity(&cells).map_err(|(column, reason)| Rejected {
                     line,
                     column: column + 1,

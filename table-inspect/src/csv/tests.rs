@@ -59,9 +59,49 @@ fn a_wrong_cell_is_rejected_with_line_column_and_expectation() {
 }
 
 #[test]
+fn an_incomplete_file_is_rejected_at_its_last_line() {
+    for (text, reason) in [
+        (
+            "p,1,a\np,2,\"b\nc\n",
+            "line 3, column 3: the quote of the last cell is not closed; the file may be incomplete",
+        ),
+        (
+            "p,1,a\np,2,\"",
+            "line 3, column 3: the quote of the last cell is not closed; the file may be incomplete",
+        ),
+        ("p,1,a\np", "line 3, column 2: the line has 1 cells, and the header 3 columns"),
+        ("p,1,a\np,2", "line 3, column 3: the line has 2 cells, and the header 3 columns"),
+    ] {
+        let records = read(&format!("PartitionKey,RowKey,A\n{text}"), Types::default());
+        assert_eq!((records.len(), records[0].is_ok()), (2, true), "{text:?}");
+        assert_eq!(records[1].as_ref().unwrap_err().to_string(), reason, "{text:?}");
+    }
+    for end in ["", "\n", "\r\n", "\r", "\n\n", "\r\n\r\n"] {
+        for last in ["b", "\"b\"", "\"b\nc\"", "\0", "\"\n\0\n\""] {
+            let records = read(&format!("PartitionKey,RowKey,A\np,1,a\np,2,{last}{end}"), Types::default());
+            assert!(records.len() == 2 && records.iter().all(Result::is_ok), "{last:?} {end:?}: {records:?}");
+        }
+    }
+    assert_eq!(read("PartitionKey,RowKey", Types::default()), []);
+}
+
+#[test]
+fn values_in_a_column_without_a_name_are_rejected() {
+    let records = read("PartitionKey,RowKey,,A,\np,1,,2,\np,2,x,3,\n", Types::default());
+    assert!(records[0].is_ok());
+    let rejected = records[1].as_ref().unwrap_err().to_string();
+    assert!(rejected.starts_with("line 3, column 3: the column has no name"), "{rejected}");
+}
+
+#[test]
 fn a_file_without_keys_or_with_a_column_twice_is_refused() {
     let refused = |text: &str| CsvReader::new(text.as_bytes(), Types::default()).err().unwrap().to_string();
     assert!(refused("RowKey,Age\n").contains("no column `PartitionKey`"));
+    assert!(refused("").contains("no column `PartitionKey`"));
+    assert!(
+        refused("PartitionKey,RowKey,\"A\n").contains("a quote in the first line of the CSV is not closed")
+    );
+    assert!(refused("PartitionKey,RowKey,A@type\n").contains("has a column `A@type`, and no column `A`"));
     assert!(refused("PartitionKey,RowKey,A,A\n").contains("column 4 of the CSV repeats the name `A`"));
 }
 

@@ -64,7 +64,7 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
     let are_words =
         (1..=KINDS).contains(&repeated.len()) && repeated.iter().sum::<usize>() * 10 >= rows.len() * 9;
     if !are_words {
-        groups.push(Group { kind: None, prefix, rows });
+        split_constants(prefix, rows, groups);
         return;
     }
     for (word, rows) in by_word {
@@ -74,6 +74,30 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
             split(format!("{prefix}{word}"), rows, groups);
         }
     }
+}
+
+/// Distinguishes rows whose key is a word, such as `sentinel` in each partition, from rows whose keys begin with a digit.
+fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
+    let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
+    for row in &rows {
+        let rest = row.key().row_key.as_str().get(prefix.len()..).unwrap_or_default();
+        let is_constant = !rest.is_empty() && word(rest) == rest;
+        by_word.entry(if is_constant { rest } else { "" }).or_default().push(row);
+    }
+    let others = by_word.remove("").unwrap_or_default();
+    let is_number = |row: &&TableEntity| {
+        let rest = row.key().row_key.as_str().get(prefix.len()..).unwrap_or_default();
+        rest.starts_with(|character: char| character.is_ascii_digit())
+    };
+    let are_repeated = by_word.values().all(|rows| rows.len() > 1);
+    if others.is_empty() || by_word.len() > KINDS || !are_repeated || !others.iter().all(is_number) {
+        groups.push(Group { kind: None, prefix, rows });
+        return;
+    }
+    for (word, rows) in by_word {
+        groups.push(Group { kind: None, prefix: format!("{prefix}{word}"), rows });
+    }
+    groups.push(Group { kind: None, prefix, rows: others });
 }
 
 /// Returns the leading letters of a string together with the separators after them, or the whole string if it is one word; otherwise, an empty

@@ -32,14 +32,38 @@ pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>)
             names.push(name);
         }
     }
+    let chunked: Vec<&str> = names.iter().copied().filter(|name| are_chunks(rows, name, &names)).collect();
     let is_chunk = |name: &str| {
         let base = name.trim_end_matches(|last: char| last.is_ascii_digit());
-        base != name && names.contains(&base) && names.contains(&format!("{base}1").as_str())
+        base != name && chunked.contains(&base)
     };
-    names.iter().filter(|name| !is_chunk(name)).map(|name| property(rows, name, &names, notes)).collect()
+    let whole = names.iter().copied().filter(|name| !is_chunk(name));
+    whole.map(|name| property(rows, name, chunked.contains(&name), notes)).collect()
 }
 
-fn property(rows: &[&TableEntity], name: &str, names: &[&str], notes: &mut Vec<String>) -> Property {
+/// Returns `true` if a property is the first chunk of a value: in every row, each chunk before the last one is full.
+fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
+    let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
+    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    let is_value = |row: &&TableEntity| {
+        let chunks: Vec<_> = (0..).map_while(|at| row.get(&name(at))).collect();
+        let numbered = row.iter().filter(|(name, _)| name.strip_prefix(base).is_some_and(is_number)).count();
+        let before_last = chunks.len().saturating_sub(1);
+        numbered == before_last && chunks.iter().take(before_last).all(|chunk| is_full(chunk))
+    };
+    names.contains(&name(1).as_str()) && rows.iter().all(is_value)
+}
+
+/// Returns `true` for a chunk of the largest size, 64 KiB. A chunk of text is one code unit shorter if a surrogate pair does not fit.
+fn is_full(chunk: &Value) -> bool {
+    match chunk {
+        Value::Binary(bytes) => bytes.len() == 65_536,
+        Value::String(text) => matches!(text.encode_utf16().count(), 32_767 | 32_768),
+        _ => false,
+    }
+}
+
+fn property(rows: &[&TableEntity], name: &str, is_chunked: bool, notes: &mut Vec<String>) -> Property {
     let values: Vec<Option<Value>> = rows.iter().map(|row| row.get(name).cloned()).collect();
     let count = |edm: EdmType| values.iter().flatten().filter(|value| value.edm_type() == edm).count();
     let edm = EdmType::ALL.into_iter().max_by_key(|edm| count(*edm)).unwrap_or(EdmType::String);
@@ -48,8 +72,6 @@ fn property(rows: &[&TableEntity], name: &str, names: &[&str], notes: &mut Vec<S
         notes.push(format!("`{name}` is {edm} in most rows and of another type in {others}, which the declaration does not read"));
     }
     let optional = values.iter().any(Option::is_none);
-    let is_chunked =
-        matches!(edm, EdmType::String | EdmType::Binary) && names.contains(&format!("{name}1").as_str());
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 

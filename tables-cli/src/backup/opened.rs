@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use table_core::query::KeyRange;
-use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, Query, TableEntity, TableName};
 
 use crate::backup::files::View;
@@ -13,7 +12,8 @@ use crate::backup::repository::Repository;
 use crate::failure::Result;
 use crate::rows::{self, Pages};
 use crate::transfer::ordered::{OrderedEntities, Paged};
-use table_inspect::keys;
+use crate::transfer::schema::SchemaRows;
+use table_inspect::{derived, keys};
 
 /// A generation that is opened for reading.
 #[derive(Debug)]
@@ -70,17 +70,30 @@ impl Opened {
     ///
     /// # Errors
     /// Any error from [`rows`](Self::rows); `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
-    pub async fn schemas(&self, table: &TableName) -> Result<Vec<StoredSchema>> {
+    pub async fn schemas(&self, table: &TableName) -> Result<SchemaRows> {
         let registry = TableName::new(keys::SCHEMAS)?;
         if !self.tables().await?.contains(&registry) {
-            return Ok(Vec::new());
+            return Ok(SchemaRows::default());
         }
-        let mut rows = self.rows(&registry, &KeyRange::partition(table.folded()))?;
-        let mut schemas = Vec::new();
-        while let Some(row) = rows.next().await? {
-            schemas.extend(keys::schema_of(&row)?);
+        SchemaRows::collect(self.rows(&registry, &KeyRange::partition(table.folded()))?).await
+    }
+
+    /// Returns the reason why a table stores only rows that programs derive: an index of another table, or a view.
+    ///
+    /// # Errors
+    /// Any error from [`schemas`](Self::schemas).
+    pub async fn purpose(&self, table: &TableName) -> Result<Option<String>> {
+        let (partition, row) = derived::VIEW;
+        if self.rows(table, &KeyRange::point(partition, row))?.next().await?.is_some() {
+            return Ok(Some(format!("table {table} stores a view")));
         }
-        Ok(schemas)
+        for name in self.tables().await? {
+            let schemas = self.schemas(&name).await?.schemas();
+            if let Some(purpose) = schemas.iter().find_map(|schema| derived::index_in(schema, table)) {
+                return Ok(Some(purpose));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the rows of a table in a range of keys.

@@ -75,12 +75,13 @@ impl Repository {
     pub fn create_in(storage: Arc<dyn Storage>, source: &str) -> Result<Self> {
         storage.prepare(&[""])?;
         if storage.read(MARKER)?.is_none() {
-            if !storage.is_unused()? {
+            // Another command may have begun the backups since then.
+            if !storage.is_unused()? && storage.read(MARKER)?.is_none() {
                 let help = "name an empty folder, or one with backups of this store";
                 return Err(Failure::Refused(format!("{storage} contains other files; {help}")));
             }
             let marker = Marker { format: FORMAT, source: source.to_owned() };
-            sealed::write(&*storage, MARKER, &marker)?;
+            sealed::begin(&*storage, MARKER, &marker)?;
         }
         let repository = Self::open_in(storage)?;
         let (storage, other) = (&repository.storage, &repository.source);
@@ -265,6 +266,31 @@ mod tests {
     fn generation(began: DateTime<Utc>) -> Generation {
         let contents = Contents::Rows { tables: Vec::new() };
         Generation { id: Generation::name(began), began, ended: began, contents }
+    }
+
+    #[test]
+    fn of_commands_that_begin_backups_at_once_one_writes() {
+        for _ in 0..40 {
+            let folder = tempfile::tempdir().unwrap();
+            let (path, start) = (folder.path().join("backups"), std::sync::Barrier::new(4));
+            let created: Vec<_> = std::thread::scope(|scope| {
+                let begin = || {
+                    start.wait();
+                    Repository::create(&path, "account a")
+                };
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(begin)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            let refused = created.iter().filter_map(|found| found.as_ref().err()).map(ToString::to_string);
+            let refused: Vec<_> = refused.collect();
+            assert!(
+                refused.iter().all(|text| text.starts_with("another `tables backup` writes")),
+                "{refused:?}"
+            );
+            assert!(created.iter().filter(|found| found.is_ok()).count() <= 1, "two commands write");
+            drop(created);
+            Repository::create(&path, "account a").unwrap();
+        }
     }
 
     #[test]

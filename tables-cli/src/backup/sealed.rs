@@ -24,9 +24,21 @@ fn seal_of(text: &str) -> String {
 /// # Errors
 /// `File` if the value cannot be written.
 pub(super) fn write(storage: &dyn Storage, name: &str, value: &impl Serialize) -> Result<()> {
+    storage.replace(name, sealed(name, value)?.as_bytes())
+}
+
+/// Writes a value unless the file exists.
+///
+/// # Errors
+/// `Refused` if another command writes the file; `File` if the value cannot be written.
+pub(super) fn begin(storage: &dyn Storage, name: &str, value: &impl Serialize) -> Result<()> {
+    storage.begin(name, sealed(name, value)?.as_bytes())
+}
+
+/// Returns a value as text with its checksum.
+fn sealed(name: &str, value: &impl Serialize) -> Result<String> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::file(name)(error.into()))? + "\n";
-    let text = format!("{text}{SEAL}{}\n", seal_of(&text));
-    storage.replace(name, text.as_bytes())
+    Ok(format!("{text}{SEAL}{}\n", seal_of(&text)))
 }
 
 /// Reads a value and verifies it; `None` if the file does not exist.

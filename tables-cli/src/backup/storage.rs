@@ -57,6 +57,14 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be written.
     fn replace(&self, name: &str, content: &[u8]) -> Result<()>;
 
+    /// Writes a small file unless it exists. Of several commands that do so at once, one writes it. A storage without locks replaces the file.
+    ///
+    /// # Errors
+    /// `Refused` if another command writes the file; `File` if the storage cannot be written.
+    fn begin(&self, name: &str, content: &[u8]) -> Result<()> {
+        self.replace(name, content)
+    }
+
     /// Removes a file if it exists.
     ///
     /// # Errors

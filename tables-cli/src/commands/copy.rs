@@ -1,5 +1,7 @@
 //! `tables copy`: tables from one store to another, resumable, and verified at the end.
 
+mod pattern;
+
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -14,11 +16,14 @@ use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::copy::Copying;
-use crate::transfer::derived::admit;
+use crate::transfer::derived::{admit, refuse_alone};
 use crate::transfer::ordered::Paged;
+use crate::transfer::parts::{has_parts, refuse_mixed_parts};
+use crate::transfer::schema::SchemaRows;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::Mode;
-use table_inspect::{derived, keys};
+use pattern::fill;
+use table_inspect::derived;
 
 /// Options of `copy`.
 #[derive(clap::Args, Debug)]
@@ -64,13 +69,17 @@ pub(super) struct Copy {
 
 impl Copy {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let source = context.store.open(Purpose::Read).await?;
-        let to = context.store.locate(&self.to)?;
-        if to.to_string() == source.shown && self.rename.is_none() {
+        let (from, to) = (context.store.location()?, context.store.locate(&self.to)?);
+        let is_renamed = match (&self.table, &self.rename) {
+            (Some(name), Some(new)) => !name.eq_ignore_ascii_case(new),
+            _ => false,
+        };
+        if from.is_same(&to) && !is_renamed {
             return Err(Failure::Usage(
-                "a store cannot be copied onto itself; pass `--rename`, or another `--to`".to_owned(),
+                "a table cannot be copied onto itself; pass `--rename`, or another `--to`".to_owned(),
             ));
         }
+        let source = Store::open(&from, Purpose::Read).await?;
         let target = Store::open(&to, Purpose::Create).await?;
         let names = match &self.table {
             Some(name) => vec![table(name)?],
@@ -115,15 +124,21 @@ impl Copy {
         if self.table.is_some() && !self.bypass_derived && !state.state().is_done {
             self.admit((source, name), (target, new)).await?;
         }
+        // Before the rows, because an index may be completed while they are read.
+        let takes_schemas = self.table.is_some() && !self.rewrites_keys();
+        let schemas =
+            if takes_schemas { SchemaRows::read(&source.tables, name).await? } else { SchemaRows::default() };
         let copying = Copying {
             source: (&source.tables, name),
             target: (&target.tables, new),
             query: query.clone(),
             rewrite: &|entity| self.rewrite(entity),
             mode: self.mode,
+            guards_parts: !self.bypass_derived && self.rewrites_keys(),
             rate: self.rate,
         };
         copying.run(&mut state).await?;
+        schemas.store(&target.tables, new).await?;
         let rows = count_of(state.state().records, "row");
         if self.no_verify
             || self.rewrites_keys()
@@ -143,18 +158,48 @@ impl Copy {
         (source, name): (&Store, &TableName),
         (target, new): (&Store, &TableName),
     ) -> Result<()> {
-        let is_whole = self.selection.is_all() && !self.rewrites_keys() && self.keep_timestamp.is_none();
-        if !is_whole {
+        if self.table.is_some() {
+            refuse_alone(derived::purpose(&source.tables, name).await?)?;
+        }
+        if !self.is_whole() {
             derived::refuse_declared(&source.tables, name).await?;
             derived::refuse_plain_writes(&target.tables, new, false).await?;
             let query = self.selection.query(&source.tables, name).await?;
-            return refuse_torn(&source.tables, name, &query).await;
+            if (self.rewrites_keys() || self.keep_timestamp.is_some())
+                && has_parts(&source.tables, name, &query).await?
+            {
+                let help = "omit `--partition-key`, `--row-key` and `--keep-timestamp`";
+                return Err(Failure::Refused(format!(
+                    "table {name} stores wide entities, whose programs do not read other keys and properties; {help}"
+                )));
+            }
+            refuse_torn(&source.tables, name, &query).await?;
+            return self.refuse_mixed_parts((source, name), (target, new)).await;
         }
-        let schemas = keys::schemas(&source.tables, name).await?;
+        let schemas = SchemaRows::read(&source.tables, name).await?;
         if admit(&schemas, (&target.tables, new), self.table.is_none()).await? {
-            refuse_other_rows((source, name), (target, new)).await?;
+            return refuse_other_rows((source, name), (target, new)).await;
         }
-        Ok(())
+        self.refuse_mixed_parts((source, name), (target, new)).await
+    }
+
+    /// Refuses rows that would replace some parts of a wide entity of the target. Rows with rewritten keys are checked when they are written.
+    async fn refuse_mixed_parts(
+        &self,
+        (source, name): (&Store, &TableName),
+        (target, new): (&Store, &TableName),
+    ) -> Result<()> {
+        if self.rewrites_keys() {
+            return Ok(());
+        }
+        let query = self.selection.query(&source.tables, name).await?;
+        let rows = Paged::new(Pages::new(&source.tables, name, query));
+        refuse_mixed_parts(rows, (&target.tables, new), self.mode).await
+    }
+
+    /// Returns `true` if every row of a table is copied unchanged.
+    const fn is_whole(&self) -> bool {
+        self.selection.is_all() && !self.rewrites_keys() && self.keep_timestamp.is_none()
     }
 
     fn rewrite(&self, mut entity: TableEntity) -> Result<TableEntity> {
@@ -241,32 +286,4 @@ async fn verify(
             )))
         }
     }
-}
-
-/// Returns a pattern with the properties and keys of an entity inserted.
-fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
-    let (mut text, mut rest) = (String::new(), pattern);
-    while let Some((before, behind)) = rest.split_once('{') {
-        let (name, behind) = behind
-            .split_once('}')
-            .ok_or_else(|| Failure::Usage(format!("the pattern `{pattern}` has an unclosed brace")))?;
-        text.push_str(before);
-        match name {
-            "PartitionKey" => text.push_str(entity.key().partition_key.as_str()),
-            "RowKey" => text.push_str(entity.key().row_key.as_str()),
-            name => {
-                let found = entity.get(name).ok_or_else(|| {
-                    let key = entity.key();
-                    let (partition, row) = (key.partition_key.as_str(), key.row_key.as_str());
-                    Failure::Refused(format!(
-                        "('{partition}', '{row}') has no property `{name}` for the pattern `{pattern}`"
-                    ))
-                })?;
-                text.push_str(&table_inspect::value::show(found));
-            }
-        }
-        rest = behind;
-    }
-    text.push_str(rest);
-    Ok(text)
 }

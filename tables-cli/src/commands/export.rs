@@ -10,12 +10,14 @@ use table_core::{FromEntity, TableEntity};
 
 use crate::commands::{Context, count_of, table};
 use crate::failure::{Exit, Failure, Result};
+use crate::part::part_of;
 use crate::rows::{self, Pages, Selection};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::progress;
 use crate::transfer::rate::Rate;
 use sink::Sink;
+use table_inspect::{derived, keys};
 
 /// The format of a file of entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -79,7 +81,9 @@ impl Export {
         let store = context.store.open(Purpose::Read).await?;
         let form = FileForm::of(self.format, &self.file)?;
         if self.file == Path::new("-") {
-            return Ok(end(self.write(&store, form, out).await?, ""));
+            let exit = end(self.write(&store, form, out).await?, "");
+            self.note_schemas(&store).await?;
+            return Ok(exit);
         }
         if self.file.exists() && !self.force {
             return Err(Failure::Refused(format!(
@@ -88,7 +92,7 @@ impl Export {
             )));
         }
         // The file is renamed only when it is complete.
-        let part = self.file.with_extension("part");
+        let part = part_of(&self.file, "part");
         let mut file =
             BufWriter::with_capacity(1 << 20, File::create(&part).map_err(Failure::file(part.display()))?);
         let checksum = self.write(&store, form, &mut file).await?;
@@ -96,7 +100,24 @@ impl Export {
         file.sync_all().map_err(Failure::file(part.display()))?;
         let verified = sink::verify(form, &part, &checksum)?;
         std::fs::rename(&part, &self.file).map_err(Failure::file(self.file.display()))?;
-        Ok(end(checksum, verified))
+        let exit = end(checksum, verified);
+        self.note_schemas(&store).await?;
+        Ok(exit)
+    }
+
+    /// Reports derived rows of the table, because the file does not contain the schema that declares them.
+    async fn note_schemas(&self, store: &Store) -> Result<()> {
+        let name = table(&self.table)?;
+        for schema in keys::schemas(&store.tables, &name).await? {
+            let declared = derived::declared(&schema).join(", ");
+            if !declared.is_empty() {
+                let (entity, help) = (&schema.entity, "`tables copy` and `tables backup` keep it");
+                eprintln!(
+                    "note: {entity} of {name} declares {declared}; the file does not contain its schema, {help}"
+                );
+            }
+        }
+        Ok(())
     }
 
     async fn write(&self, store: &Store, form: FileForm, out: &mut (dyn Write + Send)) -> Result<Checksum> {

@@ -2,9 +2,7 @@
 
 use std::io::Write;
 
-use table_core::EntityKey;
-
-use crate::commands::{Context, table};
+use crate::commands::{Context, key, table};
 use crate::failure::{Exit, Result};
 use crate::output::Entities;
 use crate::store::Purpose;
@@ -29,7 +27,7 @@ impl Get {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
-        let key = EntityKey::new(self.partition_key.as_str(), self.row_key.as_str())?;
+        let key = key(&self.partition_key, &self.row_key)?;
         let Some(entity) = keys::read(&store.tables, &name, &key).await? else { return Ok(Exit::Nothing) };
         let schemas = keys::schemas(&store.tables, &name).await?;
         let mut entities = Entities::new(context.output, out, &schemas, self.raw);

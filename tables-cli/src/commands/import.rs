@@ -56,6 +56,9 @@ pub(super) struct Import {
     dry_run: bool,
 }
 
+/// The records of a file, each with its line.
+type Records = Box<dyn Iterator<Item = Result<(u64, Record)>>>;
+
 impl Import {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         if self.state.is_some() && (self.mode == Mode::Insert || self.file == Path::new("-")) {
@@ -69,18 +72,29 @@ impl Import {
         let name = table(&self.table)?;
         let store = context.store.open(Purpose::Create).await?;
         derived::refuse_plain_writes(&store.tables, &name, self.bypass_derived).await?;
-        let transfer =
-            format!("import {} into {name} of {} by {:?}", self.file.display(), store.shown, self.mode);
+        let transfer = format!(
+            "import {} into {name} of {} by {:?}, {:?}",
+            self.file.display(),
+            store.shown,
+            self.mode,
+            (FileForm::of(self.format, &self.file)?, &self.types, self.guess_types)
+        );
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
         let mut rejections = Rejections::open(self.errors.as_deref(), state.state())?;
-        let importing = Importing { store: &store.tables, name: &name, mode: self.mode, rate: self.rate };
+        let importing = Importing {
+            store: &store.tables,
+            name: &name,
+            mode: self.mode,
+            guards_parts: !self.bypass_derived,
+            rate: self.rate,
+        };
         let written = importing.run(records, &mut state, &mut rejections).await?;
         say(out, &format!("imported {} into {name}", count_of(written, "row")))?;
         end(&rejections)
     }
 
-    /// Returns the records of the file.
-    fn records(&self) -> Result<Box<dyn Iterator<Item = Result<Record>>>> {
+    /// Returns the records of the file, each with its line.
+    fn records(&self) -> Result<Records> {
         let path = self.file.display().to_string();
         let failure = move |error| match error {
             FileError::Refused(text) => Failure::Refused(text),
@@ -88,11 +102,25 @@ impl Import {
         };
         Ok(match FileForm::of(self.format, &self.file)? {
             FileForm::Csv => {
-                let records = CsvReader::new(self.input()?, self.types()?).map_err(&failure)?;
-                Box::new(records.map(move |record| record.map_err(&failure)))
+                let types = self.types()?;
+                let named: Vec<_> = types.named.iter().map(|(name, _)| name.clone()).collect();
+                let mut records = CsvReader::new(self.input()?, types).map_err(&failure)?;
+                if let Some(name) = named.iter().find(|name| !records.has_column(name)) {
+                    return Err(Failure::Usage(format!(
+                        "the CSV has no column `{name}`, which `--types` names"
+                    )));
+                }
+                Box::new(std::iter::from_fn(move || {
+                    let record = records.next()?.map_err(&failure);
+                    Some(record.map(|record| (records.line(), record)))
+                }))
             }
             FileForm::Jsonl => {
-                Box::new(LineReader::new(self.input()?).map(move |record| record.map_err(&failure)))
+                let mut records = LineReader::new(self.input()?);
+                Box::new(std::iter::from_fn(move || {
+                    let record = records.next()?.map_err(&failure);
+                    Some(record.map(|record| (records.line(), record)))
+                }))
             }
             FileForm::Parquet if self.file == Path::new("-") => {
                 let help = "a Parquet file is read from its end, which standard input does not support; name the file";
@@ -101,7 +129,10 @@ impl Import {
             #[cfg(feature = "parquet")]
             FileForm::Parquet => {
                 let records = crate::parquet::read(&self.file).map_err(&failure)?;
-                Box::new(records.map(move |record| record.map_err(&failure)))
+                Box::new(records.zip(1..).map(move |(record, row)| {
+                    let record = record.map_err(&failure);
+                    record.map(|record| (row, record))
+                }))
             }
             // `FileForm::of` refuses it.
             #[cfg(not(feature = "parquet"))]
@@ -131,10 +162,10 @@ impl Import {
     }
 
     /// Reads the file without writing anything.
-    fn check(&self, records: impl Iterator<Item = Result<Record>>, out: &mut dyn Write) -> Result<Exit> {
+    fn check(&self, records: Records, out: &mut dyn Write) -> Result<Exit> {
         let (mut rejections, mut count) = (Rejections::open(self.errors.as_deref(), &State::default())?, 0);
         for record in records {
-            match record? {
+            match record?.1 {
                 Ok(_) => count += 1,
                 Err(rejected) => rejections.push(vec![rejected])?,
             }

@@ -2,11 +2,9 @@
 
 use std::io::Write;
 
-use table_core::{
-    EdmType, EntityKey, IfMatch, Operation, OperationKind, TableEntity, TableStore, Transaction,
-};
+use table_core::{EdmType, IfMatch, Operation, OperationKind, TableEntity, TableStore, Transaction};
 
-use crate::commands::{Context, properties, say, table};
+use crate::commands::{Context, key, properties, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
 use table_inspect::derived;
@@ -53,7 +51,7 @@ impl Patch {
         let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };
         let store = context.store.open(purpose).await?.tables;
         let name = table(&self.table)?;
-        let key = EntityKey::new(self.partition_key.as_str(), self.row_key.as_str())?;
+        let key = key(&self.partition_key, &self.row_key)?;
         let Some(found) = keys::read(&store, &name, &key).await? else { return Ok(Exit::Nothing) };
         let entity = self.changed(&found)?;
         if self.dry_run {

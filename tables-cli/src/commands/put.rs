@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use table_core::{
-    ETag, EntityKey, IfMatch, Operation, OperationKind, TableEntity, TableStore, TableStoreExt, Transaction,
+    ETag, IfMatch, Operation, OperationKind, TableEntity, TableStore, TableStoreExt, Transaction,
 };
 
-use crate::commands::{Context, properties, say, table};
+use crate::commands::{Context, key, properties, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
 use table_inspect::{derived, keys};
@@ -99,7 +99,7 @@ impl Put {
                 .map_err(|error| Failure::Usage(format!("the JSON is not an entity: {error}")));
         }
         let (partition_key, row_key) = (self.partition_key.as_deref(), self.row_key.as_deref());
-        let key = EntityKey::new(partition_key.unwrap_or_default(), row_key.unwrap_or_default())?;
+        let key = key(partition_key.unwrap_or_default(), row_key.unwrap_or_default())?;
         let mut entity = TableEntity::from(key);
         for text in &self.properties {
             let (name, found) = properties::read(text)?;

@@ -15,7 +15,9 @@ use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::rows::{KeySelection, all_tables};
 use crate::store::{Location, Purpose, Store};
-use crate::transfer::derived::{OtherTables, admit};
+use crate::transfer::derived::{OtherTables, admit, refuse_alone};
+use crate::transfer::parts::refuse_mixed_parts;
+use crate::transfer::writer::Mode;
 use table_inspect::derived;
 
 /// Options of `restore`.
@@ -104,6 +106,9 @@ impl Restore {
         for name in &names {
             let new = renamed(name)?;
             let restored = restoring.table(name, &new).await?;
+            if self.table.is_some() {
+                backup.schemas(name).await?.store(store, &new).await?;
+            }
             rows += restored.rows;
             let (counted, written, deleted) =
                 (count_of(restored.rows, "row"), restored.written, restored.deleted);
@@ -119,21 +124,28 @@ impl Restore {
 
     /// Refuses a table whose derived rows would be wrong in the target.
     async fn admit(&self, restoring: &Restoring<'_>, (name, new): (&TableName, &TableName)) -> Result<()> {
+        let (target, schemas) = (restoring.target, restoring.backup.schemas(name).await?);
+        let is_missing =
+            |error: &Failure| matches!(error, Failure::Store(error) if error.is_table_not_found());
         if self.table.is_some() {
-            derived::refuse_plain_writes(restoring.target, new, false).await?;
-            return match refuse_torn(restoring.target, new, &Query::new(restoring.range.clone())).await {
-                Err(Failure::Store(error)) if error.is_table_not_found() => Ok(()),
-                outcome => outcome,
-            };
+            refuse_alone(restoring.backup.purpose(name).await?)?;
         }
-        let schemas = restoring.backup.schemas(name).await?;
-        if admit(&schemas, (restoring.target, new), true).await? && self.keep {
-            return match restoring.refuse_existing(name, new).await {
-                Err(Failure::Store(error)) if error.is_table_not_found() => Ok(()),
-                outcome => outcome,
-            };
+        if !self.keys.is_all() {
+            derived::refuse_declarations(name, &schemas.schemas())?;
+            derived::refuse_plain_writes(target, new, false).await?;
+            let outcome = refuse_torn(target, new, &Query::new(restoring.range.clone())).await;
+            return outcome.or_else(|error| if is_missing(&error) { Ok(()) } else { Err(error) });
         }
-        Ok(())
+        let has_derived = admit(&schemas, (target, new), self.table.is_none()).await?;
+        if !self.keep {
+            return Ok(());
+        }
+        if has_derived {
+            let outcome = restoring.refuse_existing(name, new).await;
+            return outcome.or_else(|error| if is_missing(&error) { Ok(()) } else { Err(error) });
+        }
+        let rows = restoring.backup.rows(name, restoring.range)?;
+        refuse_mixed_parts(rows, (target, new), Mode::Replace).await
     }
 
     fn named(&self, all: &[TableName], name: &str) -> Result<TableName> {

@@ -2,15 +2,21 @@
 
 use std::io::Write;
 
-use table_core::TableName;
+use table_core::query::KeyRange;
+use table_core::{Query, TableName};
 
 use crate::commands::{Context, say, table};
 use crate::failure::{Exit, Failure, Result};
+use crate::rows::Pages;
 use crate::rows::all_tables;
 use crate::store::{Purpose, Store};
-use crate::transfer::derived::{OtherTables, admit};
+use crate::transfer::derived::{OtherTables, admit, refuse_alone};
+use crate::transfer::ordered::Paged;
+use crate::transfer::parts::refuse_mixed_parts;
+use crate::transfer::schema::SchemaRows;
 use crate::transfer::sync::{SyncOptions, sync};
-use table_inspect::keys;
+use crate::transfer::writer::Mode;
+use table_inspect::derived;
 
 /// Options of `sync`.
 #[derive(clap::Args, Debug)]
@@ -39,13 +45,13 @@ pub(super) struct Sync {
 
 impl Sync {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
-        let source = context.store.open(Purpose::Read).await?;
-        let to = context.store.locate(&self.to)?;
-        if to.to_string() == source.shown {
+        let (from, to) = (context.store.location()?, context.store.locate(&self.to)?);
+        if from.is_same(&to) {
             return Err(Failure::Usage(
                 "a store cannot be synchronised with itself; pass another `--to`".to_owned(),
             ));
         }
+        let source = Store::open(&from, Purpose::Read).await?;
         let target = Store::open(&to, if self.dry_run { Purpose::Read } else { Purpose::Create }).await?;
         for store in [&source, &target] {
             store.require_key_order("use `tables copy`, which needs no order")?;
@@ -67,7 +73,13 @@ impl Sync {
         }
         let mut sum = 0;
         for name in &names {
+            // Before the rows, because an index may be completed while they are read.
+            let schemas = match &self.table {
+                Some(_) if !self.dry_run => SchemaRows::read(&source.tables, name).await?,
+                _ => SchemaRows::default(),
+            };
             let found = sync(&source.tables, &target.tables, name, &options).await?;
+            schemas.store(&target.tables, name).await?;
             sum += found.sum();
             let would = if self.dry_run { "would change " } else { "" };
             let (added, changed, deleted) = (found.added, found.changed, found.deleted);
@@ -78,13 +90,20 @@ impl Sync {
 
     /// Refuses a table whose derived rows would be wrong in the target.
     async fn admit(&self, source: &Store, target: &Store, name: &TableName) -> Result<()> {
-        let schemas = keys::schemas(&source.tables, name).await?;
+        if self.table.is_some() {
+            refuse_alone(derived::purpose(&source.tables, name).await?)?;
+        }
+        let schemas = SchemaRows::read(&source.tables, name).await?;
         let has_derived = admit(&schemas, (&target.tables, name), self.table.is_none()).await?;
         if has_derived && self.no_delete {
             let help = "omit `--no-delete`, or pass `--bypass-derived`";
             return Err(Failure::Refused(format!(
                 "the entities of table {name} have derived rows; kept rows of the target would leave these wrong; {help}"
             )));
+        }
+        if self.no_delete {
+            let rows = Paged::new(Pages::new(&source.tables, name, Query::new(KeyRange::ALL)));
+            return refuse_mixed_parts(rows, (&target.tables, name), Mode::Replace).await;
         }
         Ok(())
     }

@@ -16,6 +16,16 @@ const SETTINGS: [&str; 5] = [
     "DefaultEndpointsProtocol=",
 ];
 
+/// Returns `true` if a text contains a name, in any case.
+fn contains(text: &str, name: &str) -> bool {
+    text.to_ascii_lowercase().contains(&name.to_ascii_lowercase())
+}
+
+/// Returns `true` if a text contains a setting whose value is secret.
+pub(super) fn has_secret(text: &str) -> bool {
+    ["AccountKey", "SharedAccessSignature", "sig="].iter().any(|setting| contains(text, setting))
+}
+
 /// The location of a store.
 ///
 /// ```
@@ -45,6 +55,21 @@ pub enum Location {
     Cosmos(CosmosDatabase),
 }
 
+impl Location {
+    /// Returns `true` if both denote the same store. Folders are compared without links and relative parts, accounts by their endpoints.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Memory, _) | (_, Self::Memory) => false,
+            (Self::Folder(left), Self::Folder(right)) => {
+                let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+                real(left) == real(right)
+            }
+            _ => self.to_string() == other.to_string(),
+        }
+    }
+}
+
 impl FromStr for Location {
     type Err = Failure;
 
@@ -62,7 +87,7 @@ impl FromStr for Location {
         if text.contains(CosmosDatabase::ENDPOINT) {
             return CosmosDatabase::parse(text).map(Self::Cosmos);
         }
-        if SETTINGS.iter().any(|setting| text.contains(setting)) {
+        if SETTINGS.iter().any(|setting| contains(text, setting)) {
             return Ok(Self::ConnectionString(text.to_owned()));
         }
         if text.starts_with("https://") || text.starts_with("http://") {
@@ -71,10 +96,18 @@ impl FromStr for Location {
                     endpoint: endpoint.trim_end_matches('/').to_owned(),
                     signature: signature.to_owned(),
                 }),
-                _ => Err(Failure::Usage(format!(
-                    "`{text}` has no shared access signature; append `?sv=…&sig=…`, or pass a connection string"
+                // IMPORTANT: the query may contain a misspelled signature.
+                found => Err(Failure::Usage(format!(
+                    "`{}` has no shared access signature; append `?sv=…&sig=…`, or pass a connection string",
+                    found.map_or(text, |(endpoint, _)| endpoint)
                 ))),
             };
+        }
+        if has_secret(text) {
+            let help = "check its settings, such as `AccountName`, `AccountKey` and `TableEndpoint`";
+            return Err(Failure::Usage(format!(
+                "the store is neither a folder nor a connection string; {help}"
+            )));
         }
         Ok(Self::Folder(PathBuf::from(text)))
     }
@@ -150,5 +183,22 @@ mod tests {
         for text in ["", "https://contoso.table.core.windows.net"] {
             assert!(matches!(text.parse::<Location>(), Err(Failure::Usage(_))));
         }
+    }
+
+    #[test]
+    fn a_misspelled_store_is_refused_without_its_secret() {
+        for text in [
+            "AccountKey=c2VjcmV0;Acount=contoso",
+            "accountkey=c2VjcmV0",
+            "AccountKey:c2VjcmV0",
+            "https://contoso.table.core.windows.net/?sv=1&signature=c2VjcmV0",
+            "contoso.table.core.windows.net/?sv=1&sig=c2VjcmV0",
+        ] {
+            let refused = text.parse::<Location>().unwrap_err();
+            assert!(matches!(refused, Failure::Usage(_)), "{text}");
+            assert!(!refused.to_string().contains("c2VjcmV0"), "{refused}");
+        }
+        let lower: Location = "accountname=contoso;accountkey=c2VjcmV0".parse().unwrap();
+        assert_eq!(lower.to_string(), "account contoso");
     }
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::failure::{Failure, Result};
 use crate::store::Location;
+use crate::store::location::has_secret;
 
 /// The profiles of a configuration file.
 ///
@@ -57,7 +58,10 @@ impl Profiles {
         })?;
         let text = std::fs::read_to_string(&path).map_err(Failure::file(path.display()))?;
         let profiles: Self = toml::from_str(&text).map_err(|error| {
-            Failure::Refused(format!("{}: {}", path.display(), error.to_string().trim_end()))
+            // IMPORTANT: the line itself, which the error shows, may contain a secret.
+            let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            Failure::Refused(format!("{}, line {line}: {}", path.display(), error.message()))
         })?;
         Ok(Self { path, ..profiles })
     }
@@ -76,7 +80,7 @@ impl Profiles {
             return refuse(format!("does not exist; the file has: {}", known.join(", ")));
         };
         let text = match (&profile.store, &profile.store_env, &profile.store_file) {
-            (Some(text), None, None) if holds_secret(text) => {
+            (Some(text), None, None) if has_secret(text) => {
                 return refuse("holds a secret; use `store-env` or `store-file`".to_owned());
             }
             (Some(text), None, None) => text.clone(),
@@ -97,10 +101,6 @@ impl Profiles {
         };
         text.parse()
     }
-}
-
-fn holds_secret(text: &str) -> bool {
-    text.contains("AccountKey=") || text.contains("sig=")
 }
 
 fn default_path() -> Option<PathBuf> {
@@ -144,6 +144,15 @@ mod tests {
         let refused = profiles.location("p").unwrap_err().to_string();
         assert!(refused.contains("holds a secret; use `store-env` or `store-file`"), "{refused}");
         assert!(!refused.contains("AccountKey"));
+    }
+
+    #[test]
+    fn an_invalid_file_is_reported_without_its_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tables.toml");
+        std::fs::write(&path, "[profiles.p]\nstore = \"AccountKey=c2VjcmV0\n").unwrap();
+        let refused = Profiles::read(Some(&path)).unwrap_err().to_string();
+        assert!(refused.contains("tables.toml, line 2: ") && !refused.contains("c2VjcmV0"), "{refused}");
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Copying<'a> {
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
     /// The operation by which rows are written.
     pub mode: Mode,
+    /// `true` to reject rows that would replace a part of a wide entity by a row of another write.
+    pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
@@ -50,6 +52,9 @@ impl Copying<'_> {
         let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
         let mut pages = Pages::new(self.source.0, self.source.1, self.query.clone()).behind(from);
         let mut writer = Writer::new(store.clone(), new.clone(), self.mode, self.rate);
+        if self.guards_parts {
+            writer = writer.guarding_parts();
+        }
         // The ends of pages that are read and not yet written whole.
         let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));

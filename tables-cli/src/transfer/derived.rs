@@ -1,15 +1,29 @@
 //! Derived rows in transfers of whole tables. A table that is transferred with all its derived rows stays right; any other transfer is refused.
 
 use table_core::schema::StoredSchema;
+use table_core::table::OUTBOXES;
 use table_core::{DynTableStore, EntityKey, TableName};
-use table_inspect::{derived, keys};
+use table_inspect::derived;
 
 use crate::failure::{Failure, Result};
+use crate::transfer::schema::SchemaRows;
+
+/// The partition of the keys with which programs seal intents, in the table of outboxes. The keys of two stores have different `RowKey`s.
+const SEAL_KEYS: &str = "keys";
 
 /// The end of a refusal.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
-/// Checks that a table can receive all rows of another table. `schemas` are the stored schemas of the source.
+/// Refuses to transfer a table alone whose rows programs derive from other tables.
+///
+/// # Errors
+/// `Refused` with the reason.
+pub fn refuse_alone(purpose: Option<String>) -> Result<()> {
+    let refused = |purpose| Failure::Refused(format!("{purpose}; transfer all tables of the store, {HELP}"));
+    purpose.map_or(Ok(()), |purpose| Err(refused(purpose)))
+}
+
+/// Checks that a table can receive all rows of another table, whose stored schemas are `source`.
 ///
 /// A transfer of a whole store contains all derived rows, and the schemas. A transfer of one table contains the derived rows that the table stores.
 /// Returns `true` if the table has derived rows, so that no row of the target may remain next to them.
@@ -17,21 +31,20 @@ const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 /// # Errors
 /// `Refused` if the derived rows of the entities would be wrong in the target; any error from the store.
 pub async fn admit(
-    schemas: &[StoredSchema],
+    source: &SchemaRows,
     (target, table): (&DynTableStore, &TableName),
     is_whole_store: bool,
 ) -> Result<bool> {
     if derived::is_registry(table) && is_whole_store {
         return Ok(false);
     }
-    let own = keys::schemas(target, table).await?;
+    let stored = SchemaRows::read(target, table).await?;
+    let (schemas, own) = (source.schemas(), stored.schemas());
     let has_derived = schemas.iter().chain(&own).any(|schema| !derived::declared(schema).is_empty());
     if is_whole_store {
         return Ok(has_derived);
     }
-    if let Some(purpose) = derived::purpose(target, table).await? {
-        return Err(Failure::Refused(format!("{purpose}; transfer all tables of the store, {HELP}")));
-    }
+    refuse_alone(derived::purpose(target, table).await?)?;
     for schema in schemas.iter().chain(&own) {
         let remote = derived::remote(schema).join(", ");
         if !remote.is_empty() {
@@ -52,6 +65,11 @@ pub async fn admit(
             )));
         }
     }
+    if let Some((entity, part)) = source.unfinished(&stored) {
+        return Err(Failure::Refused(format!(
+            "{part} of {entity} is unfinished in the source and complete in table {table} of the target; finish its backfill first, {HELP}"
+        )));
+    }
     Ok(has_derived)
 }
 
@@ -67,10 +85,13 @@ impl OtherTables {
         Self(target.into_iter().filter(is_other).collect())
     }
 
-    /// Returns `true` if a row registers a schema, an outbox or a feed of one of the tables.
+    /// Returns `true` if a row registers a schema, an outbox or a feed of one of the tables, or is a key that seals their intents.
     #[must_use]
     pub fn keep(&self, table: &TableName, key: &EntityKey) -> bool {
         let partition = key.partition_key.as_str();
+        if partition == SEAL_KEYS && OUTBOXES.eq_ignore_ascii_case(table.as_str()) {
+            return !self.0.is_empty();
+        }
         let is_of = |name: &TableName| {
             let rest = partition.strip_prefix(name.folded());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
@@ -82,7 +103,7 @@ impl OtherTables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use table_core::table::{FEEDS, LAYOUTS, OUTBOXES};
+    use table_core::table::{FEEDS, LAYOUTS};
 
     #[test]
     fn registrations_of_tables_that_only_the_target_has_are_kept() {

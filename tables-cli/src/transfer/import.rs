@@ -21,24 +21,29 @@ pub struct Importing<'a> {
     pub name: &'a TableName,
     /// The operation by which entities are written.
     pub mode: Mode,
+    /// `true` to reject rows that would replace a part of a wide entity by a row of another write.
+    pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
 
 impl Importing<'_> {
-    /// Writes the records after those of the state, and completes the state. Returns the number of written records, including those of earlier calls.
+    /// Writes the records, each with its line, after those of the state, and completes the state. Returns the number of written records, including those of earlier calls.
     ///
     /// # Errors
     /// `Refused` for a rejected record if none are set aside, after all records before it are written; any error from the store or the file. Another
     /// call with the state continues the import.
     pub async fn run(
         &self,
-        records: impl Iterator<Item = Result<Record>>,
+        records: impl Iterator<Item = Result<(u64, Record)>>,
         state: &mut StateFile,
         rejections: &mut Rejections,
     ) -> Result<u64> {
         self.store.create_table_if_missing(self.name).await?;
         let mut writer = Writer::new(self.store.clone(), self.name.clone(), self.mode, self.rate);
+        if self.guards_parts {
+            writer = writer.guarding_parts();
+        }
         if rejections.are_set_aside() {
             writer = writer.tolerant();
         }
@@ -60,7 +65,7 @@ impl Importing<'_> {
 }
 
 async fn push_all(
-    records: impl Iterator<Item = Result<Record>>,
+    records: impl Iterator<Item = Result<(u64, Record)>>,
     writer: &mut Writer,
     state: &mut StateFile,
     rejections: &mut Rejections,
@@ -75,13 +80,13 @@ async fn push_all(
         outcome
     };
     for (record, number) in records.zip(1..) {
-        let record = record?;
+        let (line, record) = record?;
         last = number;
         if number <= done {
             continue;
         }
         match record {
-            Ok(entity) => writer.push(number, Change::Write(entity)).await?,
+            Ok(entity) => writer.push(line, Change::Write(entity)).await?,
             Err(rejected) => writer.skip(rejected).await?,
         }
         settle(writer, rejections)?;

@@ -44,6 +44,7 @@ pub struct Writer {
     keys: HashSet<EntityKey>,
     rate: Option<Rate>,
     settlement: Settlement,
+    guards_parts: bool,
 }
 
 impl fmt::Debug for Writer {
@@ -69,7 +70,16 @@ impl Writer {
             keys: HashSet::new(),
             rate: rate.map(Rate::new),
             settlement: Settlement::default(),
+            guards_parts: false,
         }
+    }
+
+    /// Rejects entities that would replace a part of a wide entity by a row of another write. Each transaction with rows that can be such parts sends one
+    /// query first.
+    #[must_use]
+    pub const fn guarding_parts(mut self) -> Self {
+        self.guards_parts = true;
+        self
     }
 
     /// Counts rejected records as settled, for callers that set them aside and continue.
@@ -149,7 +159,8 @@ impl Writer {
         self.bytes_under_way += group.bytes();
         let (store, table, mode) = (self.store.clone(), self.table.clone(), self.mode);
         // Spawned, so transactions in flight make progress while the next group is read.
-        let task = tokio::spawn(async move { group.write(&store, &table, mode).await });
+        let guards_parts = self.guards_parts;
+        let task = tokio::spawn(async move { group.write(&store, &table, mode, guards_parts).await });
         self.under_way.push(Box::pin(async move {
             task.await.unwrap_or_else(|error| Err(Failure::Refused(format!("a write ended early: {error}"))))
         }));

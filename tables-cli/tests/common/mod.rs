@@ -27,14 +27,15 @@ pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, Strin
     (exit, String::from_utf8(out).unwrap().replace(&dir, "DIR"))
 }
 
-/// Splits a line at blanks outside of single quotes.
+/// Splits a line at blanks outside of quotes, which are single or double.
 fn words(line: &str) -> Vec<String> {
-    let (mut words, mut is_quoted) = (vec![String::new()], false);
+    let (mut words, mut quote) = (vec![String::new()], None);
     for character in line.chars() {
-        match character {
-            '\'' => is_quoted = !is_quoted,
-            ' ' if !is_quoted => words.push(String::new()),
-            other => words.last_mut().unwrap().push(other),
+        match (character, quote) {
+            (end, Some(begin)) if end == begin => quote = None,
+            ('\'' | '"', None) => quote = Some(character),
+            (' ', None) => words.push(String::new()),
+            (other, _) => words.last_mut().unwrap().push(other),
         }
     }
     words

@@ -1,5 +1,7 @@
 //! Rows in the layouts of published programs, for inference.
 
+pub(crate) mod published;
+
 use table_core::{TableEntity, Value, ticks};
 use uuid::Uuid;
 
@@ -80,7 +82,11 @@ pub(crate) fn identity() -> Vec<TableEntity> {
 /// State of actors in chunks.
 pub(crate) fn chunks() -> Vec<TableEntity> {
     let line = |n: i32| {
-        row(&format!("actor_{n:03}"), "State", &[("Data", vec![1_u8].into()), ("Data1", vec![2_u8].into())])
+        row(
+            &format!("actor_{n:03}"),
+            "State",
+            &[("Data", vec![1_u8; 65_536].into()), ("Data1", vec![2_u8].into())],
+        )
     };
     let rows: Vec<_> = (0..6).map(line).collect();
     rows

@@ -25,7 +25,11 @@ struct Locked(File);
 impl Locked {
     /// Locks a file, or returns `None` if another process has locked it.
     fn new(path: &Path) -> Result<Option<Self>> {
-        let file = File::open(path).map_err(Failure::file(path.display()))?;
+        Self::of(File::open(path).map_err(Failure::file(path.display()))?, path)
+    }
+
+    /// Locks an open file, or returns `None` if another process has locked it.
+    fn of(file: File, path: &Path) -> Result<Option<Self>> {
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -48,6 +52,10 @@ impl Folder {
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), lock: Mutex::new(None) }
+    }
+
+    fn busy(&self) -> Failure {
+        Failure::Refused(format!("another `tables backup` writes to {self}; wait until it ends"))
     }
 }
 
@@ -101,6 +109,23 @@ impl Storage for Folder {
         path.parent().map_or(Ok(()), sync_folder)
     }
 
+    fn begin(&self, name: &str, content: &[u8]) -> Result<()> {
+        let path = self.path.join(name);
+        let part = part(&path);
+        let failed = || Failure::file(part.display());
+        let file = File::options().create(true).write(true).truncate(false).open(&part).map_err(failed())?;
+        let Some(mut locked) = Locked::of(file, &part)? else { return Err(self.busy()) };
+        // IMPORTANT: under the lock. A command that opened the same file earlier has renamed it.
+        if path.exists() {
+            return self.remove(&format!("{name}.part"));
+        }
+        locked.0.set_len(0).map_err(failed())?;
+        locked.0.write_all(content).map_err(failed())?;
+        locked.0.sync_all().map_err(failed())?;
+        std::fs::rename(&part, &path).map_err(Failure::file(path.display()))?;
+        path.parent().map_or(Ok(()), sync_folder)
+    }
+
     fn remove(&self, name: &str) -> Result<()> {
         let path = self.path.join(name);
         match std::fs::remove_file(&path) {
@@ -140,9 +165,7 @@ impl Storage for Folder {
 
     fn lock(&self) -> Result<()> {
         let Some(locked) = Locked::new(&self.path.join(MARKER))? else {
-            return Err(Failure::Refused(format!(
-                "another `tables backup` writes to {self}; wait until it ends"
-            )));
+            return Err(self.busy());
         };
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(locked);
         Ok(())

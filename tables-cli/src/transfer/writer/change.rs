@@ -33,6 +33,14 @@ impl Change {
         }
     }
 
+    /// Returns the entity that is written; `None` for a delete.
+    pub(super) const fn row(&self) -> Option<&TableEntity> {
+        match self {
+            Self::Write(entity) => Some(entity),
+            Self::Delete(..) => None,
+        }
+    }
+
     /// Returns the operation that makes the change.
     pub(super) fn operation(&self, mode: Mode) -> table_core::Result<Operation> {
         let kind = match self {

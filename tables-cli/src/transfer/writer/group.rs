@@ -5,7 +5,8 @@ use table_core::{
     DynTableStore, EntityKey, Error, ErrorCode, PartitionKey, TableName, TableStore, Transaction,
 };
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::transfer::parts::StoredParts;
 use crate::transfer::writer::change::{Change, Mode, Numbered};
 use table_inspect::record::Rejected;
 
@@ -53,10 +54,23 @@ impl Group {
     }
 
     /// Writes the group. A change that the store rejects is omitted, and the others are written without it.
-    pub(super) async fn write(self, store: &DynTableStore, table: &TableName, mode: Mode) -> Result<Written> {
+    pub(super) async fn write(
+        mut self,
+        store: &DynTableStore,
+        table: &TableName,
+        mode: Mode,
+        guards_parts: bool,
+    ) -> Result<Written> {
         let (bytes, limits) = (self.bytes(), *self.transaction.limits());
         let keys = self.changes.iter().map(|numbered| numbered.change.key().clone()).collect();
-        let (mut changes, mut transaction, mut outcomes) = (self.changes, self.transaction, Vec::new());
+        let mut outcomes = Vec::new();
+        if guards_parts {
+            outcomes = self.reject_torn(store, table, mode).await?;
+            if self.changes.is_empty() {
+                return Ok(Written { outcomes, keys, bytes });
+            }
+        }
+        let (mut changes, mut transaction) = (self.changes, self.transaction);
         while let Err(error) = store.submit(table, transaction).await {
             let named = error.operation().or((changes.len() == 1).then_some(0));
             let Some(at) = named.filter(|at| *at < changes.len() && is_of_row(&error)) else {
@@ -66,15 +80,55 @@ impl Group {
             let is_gone = matches!(change, Change::Delete(..)) && error.is_not_found();
             let rejected = Rejected { line, column: 0, reason: error.to_string() };
             outcomes.push((number, (!is_gone).then_some(rejected)));
-            let Some(first) = changes.first() else { break };
-            transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
-            for numbered in &changes {
-                transaction.push(numbered.change.operation(mode)?)?;
+            match transaction_of(&changes, mode, limits)? {
+                Some(rest) => transaction = rest,
+                None => break,
             }
         }
         outcomes.extend(changes.iter().map(|numbered| (numbered.number, None)));
         Ok(Written { outcomes, keys, bytes })
     }
+}
+
+impl Group {
+    /// Removes the rows that would mix the parts of a wide entity. Returns their numbers, each with the reason.
+    async fn reject_torn(
+        &mut self,
+        store: &DynTableStore,
+        table: &TableName,
+        mode: Mode,
+    ) -> Result<Vec<(u64, Option<Rejected>)>> {
+        let rows = self.changes.iter().filter_map(|numbered| numbered.change.row());
+        let stored = StoredParts::read(store, table, rows).await?;
+        let (mut kept, mut torn) = (Vec::new(), Vec::new());
+        for numbered in std::mem::take(&mut self.changes) {
+            match numbered.change.row().map_or(Ok(()), |row| stored.admit(row, mode)) {
+                Ok(()) => kept.push(numbered),
+                Err(Failure::Refused(reason)) => {
+                    let rejected = Rejected { line: numbered.line, column: 0, reason };
+                    torn.push((numbered.number, Some(rejected)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if !torn.is_empty()
+            && let Some(rest) = transaction_of(&kept, mode, *self.transaction.limits())?
+        {
+            self.transaction = rest;
+        }
+        self.changes = kept;
+        Ok(torn)
+    }
+}
+
+/// Returns the transaction of some changes of one partition; `None` for no changes.
+fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Option<Transaction>> {
+    let Some(first) = changes.first() else { return Ok(None) };
+    let mut transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
+    for numbered in changes {
+        transaction.push(numbered.change.operation(mode)?)?;
+    }
+    Ok(Some(transaction))
 }
 
 /// Returns `true` if an error concerns one entity, and not the table or the store.

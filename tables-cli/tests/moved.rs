@@ -1,0 +1,145 @@
+//! Tables with each kind of derived rows in a new store: their derived rows are right there, and stay right, or the transfer is refused.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+mod kinds;
+
+use std::path::Path;
+
+use common::{block_on, shown, tables};
+use kinds::{KINDS, Kind, contents};
+use table_core::{
+    Engine, PartitionKey, QueueName, RowKey, TableName, TableStore as _, TableStoreExt as _, Transaction,
+};
+use table_patterns::Entity;
+use table_patterns::outbox::{Intent, Outbox, Step};
+use table_patterns::work::Worker;
+use tables_cli::Exit;
+
+/// Command lines that transfer a table to a store without it, and `true` if the table has the name `Other` there.
+const TRANSFERS: &[(&str, bool)] = &[
+    ("copy T --store DIR/whole --to DB", false),
+    ("copy T --partition a --store DIR/whole --to DB", false),
+    ("copy T --rename Other --store DIR/whole --to DB", true),
+    ("copy --store DIR/whole --to DB", false),
+    ("sync T --store DIR/whole --to DB", false),
+    ("sync --store DIR/whole --to DB", false),
+    ("restore DIR/backup DB T", false),
+    ("restore DIR/backup DB T --keep", false),
+    ("restore DIR/backup DB T --partition a", false),
+    ("restore DIR/backup DB T --rename Other", true),
+    ("restore DIR/rows DB T", false),
+    ("restore DIR/rows DB T --rename Other", true),
+    ("restore DIR/rows DB", false),
+];
+
+/// Transfers the table of one kind to empty stores, and then writes a plain row there. Returns the cells that are wrong.
+fn wrong_transfers(kind: Kind) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    assert_eq!(kind.visit(&at.join("whole"), 0..3, "n"), 0, "{kind:?}");
+    shown(at, "backup DIR/backup --store DIR/whole");
+    shown(at, "backup DIR/rows --format rows --store DIR/whole");
+    let mut wrong = Vec::new();
+    for (line, is_renamed) in TRANSFERS {
+        if at.join("db").exists() {
+            std::fs::remove_dir_all(at.join("db")).unwrap();
+        }
+        let line = line.split(' ').map(|word| if word == "T" { kind.table() } else { word });
+        let line = line.collect::<Vec<_>>().join(" ");
+        let name = if *is_renamed { "Other" } else { kind.table() };
+        if let Err(failure) = tables(at, &line).0 {
+            assert!(matches!(failure.exit(), Exit::Refused), "{kind:?}: {line}: {failure}");
+            let rows: Vec<_> =
+                contents(&at.join("db")).into_iter().filter(|row| row.contains("EntityKey")).collect();
+            if !rows.is_empty() {
+                wrong.push(format!("{kind:?}: `{line}` was refused and wrote {rows:?}"));
+            }
+            continue;
+        }
+        // Before a program opens the table, which would store its schema.
+        let put = tables(at, &format!("put {name} a id_0009 Name=other --store DB")).0;
+        let is_accepted = match &put {
+            Ok(_) => true,
+            Err(failure) => {
+                assert!(matches!(failure.exit(), Exit::Refused), "{kind:?}: {line}: {failure}");
+                false
+            }
+        };
+        let (exit, text) = tables(at, &format!("check {name} --store DB"));
+        if exit.is_err() || !is_renamed && kind.visit(&at.join("db"), 0..0, "") > 0 {
+            wrong.push(format!("{kind:?}: `{line}`, plain row accepted: {is_accepted}: {exit:?} {text}"));
+        }
+        if is_accepted && *is_renamed && kind != Kind::Wide {
+            wrong.push(format!("{kind:?}: a plain row was accepted after `{line}`"));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn a_table_in_a_new_store_keeps_its_derived_rows_right() {
+    let wrong: Vec<_> = KINDS.into_iter().flat_map(wrong_transfers).collect();
+    assert!(wrong.is_empty(), "{} wrong cells:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// An entity without derived rows.
+#[derive(Clone, Debug, Entity, PartialEq)]
+#[entity(table = "Plain", crate = table_patterns)]
+#[partition_key(team)]
+#[row_key("id_", id)]
+struct Plain {
+    team: String,
+    #[digits(4)]
+    id: u32,
+    name: String,
+}
+
+/// Opens a folder with its outbox, and runs a step.
+fn with_outbox(folder: &Path, step: impl AsyncFnOnce(&Engine, Outbox<Engine, Engine>)) {
+    block_on(async {
+        let engine = Engine::open(folder).unwrap();
+        let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("outbox").unwrap());
+        outbox.create_queues().await.unwrap();
+        step(&engine, outbox).await;
+        engine.close().await.unwrap();
+    });
+}
+
+/// Records an intent in a table of its own: the entity `Plain` is still to be written.
+async fn record_intent(engine: &Engine, outbox: Outbox<Engine, Engine>) {
+    let name = TableName::new("Changes").unwrap();
+    engine.create_table(&name).await.unwrap();
+    let limits = engine.capabilities().limits;
+    let mut transaction = Transaction::new(PartitionKey::new("a").unwrap(), limits).unwrap();
+    let plain = Plain { team: "a".to_owned(), id: 1, name: "n".to_owned() };
+    let intent = Intent::of(RowKey::new("r").unwrap()).step(Step::put(&plain).unwrap());
+    outbox.record(&mut transaction, &intent).unwrap();
+    outbox.submit(&name, transaction).await.unwrap();
+}
+
+#[test]
+fn intents_of_tables_that_only_the_target_has_are_still_performed() {
+    for line in [
+        "sync --store DIR/ONE --to DB",
+        "restore DIR/backup DB --replace",
+        "copy --store DIR/ONE --to DB",
+        "restore DIR/backup DB --keep",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        assert_eq!(Kind::Elsewhere.visit(&at.join("ONE"), 7..8, "n"), 0);
+        shown(at, "backup DIR/backup --store DIR/ONE");
+        with_outbox(&at.join("db"), async |engine, outbox| {
+            engine.table::<Plain>().create_if_missing().await.unwrap();
+            record_intent(engine, outbox).await;
+        });
+        shown(at, line);
+        with_outbox(&at.join("db"), async |_, outbox| {
+            Worker::new(outbox).run_until_idle().await.unwrap();
+        });
+        let is_done = contents(&at.join("db")).iter().any(|row| row.contains("id_0001"));
+        assert!(is_done, "{line}: {:#?}", contents(&at.join("db")));
+    }
+}
