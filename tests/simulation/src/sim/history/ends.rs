@@ -77,7 +77,7 @@ impl History {
     pub(super) fn last_look(&mut self) -> Result<(), Wrong> {
         self.excuses = Excuses { damaged: self.excuses.damaged, ..Excuses::default() };
         self.life = self.life.quiet();
-        if self.established && self.random.random_ratio(1, 4) {
+        if self.established && self.random.random_ratio(if self.closed { 2 } else { 1 }, 4) {
             self.rot_at_rest();
         }
         self.log.add("the last look".to_owned());

@@ -92,11 +92,14 @@ impl History {
 
     /// Changes, truncates or removes a file of a folder that no engine has open, or replaces it by an earlier state.
     pub(super) fn rot_at_rest(&mut self) {
-        let ends = [&["journal"][..], &["BASE", "rows", "journal", "SYNCED"]][self.random.random_range(0..2)];
+        // After a close, a journal without its end must be recognised.
+        let is_short = self.closed && self.random.random();
+        let ends = if is_short { &["journal"][..] } else { &["BASE", "rows", "journal", "SYNCED"] };
         let Some((path, length)) = self.any_file(ends) else { return };
         let is_journal = path.extension().is_some_and(|end| end == "journal");
         let (at, bit) = (self.random.random_range(0..length), 1 << self.random.random_range(0..8));
-        let how = self.random.random_range(0..6);
+        let how =
+            if is_short { [1, 3][self.random.random_range(0..2)] } else { self.random.random_range(0..6) };
         self.log.add(format!("{} is damaged at {at} ({how})", path.display()));
         match how {
             0 => self.disk.take_away(&path),
