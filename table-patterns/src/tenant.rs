@@ -93,8 +93,6 @@
 //! ```
 
 #[cfg(feature = "blobs")]
-mod blob_parts;
-#[cfg(feature = "blobs")]
 mod blobs;
 mod count;
 mod erase;
@@ -104,8 +102,6 @@ mod import;
 mod incoming;
 mod line;
 mod member;
-#[cfg(not(feature = "blobs"))]
-mod no_blob_parts;
 #[cfg(feature = "blobs")]
 mod open_blob;
 mod partitions;

@@ -1,5 +1,10 @@
 //! The export of a tenant as lines of JSON, page by page.
 
+#[cfg(feature = "blobs")]
+mod blob_parts;
+#[cfg(not(feature = "blobs"))]
+mod no_blob_parts;
+
 use std::collections::VecDeque;
 
 use table_core::error::{Error, Result};
@@ -13,15 +18,16 @@ use crate::copies::REFERENCE_PREFIX;
 use crate::outbox::guard::GUARD_PREFIX;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX, rows};
 use crate::tenant::Tenant;
-#[cfg(feature = "blobs")]
-use crate::tenant::blob_parts::Part;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::line::{FORMAT, Header, HeaderPlace, Line};
-#[cfg(not(feature = "blobs"))]
-use crate::tenant::no_blob_parts::Part;
 use crate::tenant::place::{Place, all_rows};
 use crate::tenant::position::ExportPosition;
 use crate::tenant::transfer;
+
+#[cfg(feature = "blobs")]
+use blob_parts::Part;
+#[cfg(not(feature = "blobs"))]
+use no_blob_parts::Part;
 
 /// The default number of rows per step.
 const ROWS: usize = 100;

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::store::TableStore;
-use table_core::{Clock, Entity, ErrorCode, PartitionKey, QueueName, TableName, ticks};
+use table_core::{Entity, ErrorCode, PartitionKey, QueueName, TableName, ticks};
 use table_patterns::feed::Cursor;
 use table_patterns::grant::PartitionGrant;
 use table_patterns::index::IndexState;
@@ -38,7 +38,7 @@ fn a_bearer_writes_an_entity_with_a_feed_into_a_partition_that_is_kept_listed() 
         let key = AccountKey::new("contoso", "a2V5").unwrap();
         let sas = TableSas::table(desk.clone()).partition("contoso").unwrap();
         let sas = sas.allow(TablePermissions::read("raud").unwrap());
-        let token = sas.valid_for(chrono::Utc::now(), Duration::from_secs(60 * 60)).sign(&key).unwrap();
+        let token = sas.valid_for(Utc::now(), Duration::from_secs(60 * 60)).sign(&key).unwrap();
         let bearer = SasVerifier::new(key).scoped(store.clone(), &token);
         let tickets = bearer.entities::<Ticket>().assume_indexes_ready();
         let ticket = |number| Ticket { tenant: "contoso".into(), number, mail: format!("m{number}") };

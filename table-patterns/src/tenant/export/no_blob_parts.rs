@@ -11,7 +11,7 @@ use crate::tenant::place::Place;
 
 /// A part of a blob, which does not exist without the feature `blobs`.
 #[derive(Debug)]
-pub(super) enum Part {}
+pub(in crate::tenant) enum Part {}
 
 impl Export<'_> {
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the signature of the feature `blobs`")]

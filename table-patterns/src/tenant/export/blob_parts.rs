@@ -22,7 +22,7 @@ const PART: u64 = 1 << 20;
 
 /// A part of a blob that a row names.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(in crate::tenant) struct Part {
     place: usize,
     folder: usize,
     of: MissingBlob,
