@@ -4,7 +4,7 @@
 //! contain another request, which the proxy did not check.
 
 use http::header::{HOST, TRANSFER_ENCODING};
-use http::uri::SasVerifier;
+use http::uri::Authority;
 
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
@@ -61,7 +61,7 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
 
 /// Returns `true` for a host with an optional port, without a user.
 fn is_host(text: &str) -> bool {
-    let Ok(authority) = text.parse::<SasVerifier>() else { return false };
+    let Ok(authority) = text.parse::<Authority>() else { return false };
     let Some(rest) = text.strip_prefix(authority.host()).filter(|_| !authority.host().is_empty()) else {
         return false;
     };

@@ -1,5 +1,8 @@
 //! Handles for the bearer of a shared access signature of one partition.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::duplicated_attributes, reason = "two indexes are unique")]
+
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};

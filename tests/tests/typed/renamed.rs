@@ -56,7 +56,7 @@ mod kept_wider {
 }
 
 /// The renamed type without the earlier name.
-mod renamed {
+mod without_name {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company")]
     #[partition_key(department)]
@@ -170,7 +170,7 @@ fn evo_32_a_renamed_type_with_its_schema_name_keeps_its_schema_and_indexes() {
 fn evo_32_a_renamed_type_is_refused_until_it_has_its_schema_name_or_is_accepted() {
     block_on(async {
         let store = store().await;
-        let error = store.entities::<renamed::Staff>().create_if_missing().await.map(drop).unwrap_err();
+        let error = store.entities::<without_name::Staff>().create_if_missing().await.map(drop).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-32")));
         assert_eq!(
             error.to_string(),
@@ -182,7 +182,7 @@ fn evo_32_a_renamed_type_is_refused_until_it_has_its_schema_name_or_is_accepted(
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
         assert_eq!(rules(&error), ["EVO-32", "EVO-11", "EVO-21"]);
         assert_eq!(names(&store).await, ["Employee"], "nothing was stored");
-        let staff = store.table::<renamed::Staff>();
+        let staff = store.table::<without_name::Staff>();
         staff.accept_schema("staff are not employees").await.unwrap();
         let staff = staff.create_if_missing().await.unwrap();
         let record = staff.schema_record().await.unwrap().unwrap();
