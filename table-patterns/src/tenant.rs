@@ -176,7 +176,7 @@ impl Tenant {
     /// Registers an entity type that is written by a plain [`Table`].
     ///
     /// # Errors
-    /// The errors of [`with`](Self::with).
+    /// The errors of [`with_entities`](Self::with_entities).
     pub fn with_table<E, S, C>(self, table: &Table<E, S>, selection: impl IntoSelection<E, C>) -> Result<Self>
     where
         E: PlainEntity + Send + Sync,
@@ -189,7 +189,7 @@ impl Tenant {
     /// Registers an entity type with one table per period; all existing tables are included.
     ///
     /// # Errors
-    /// The errors of [`with`](Self::with).
+    /// The errors of [`with_entities`](Self::with_entities).
     pub fn with_periods<E, S, C>(
         self,
         tables: &PeriodTables<E, S>,
