@@ -108,7 +108,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
             speed: 90 + below(21),
             pauses_at: Some(below(400)).filter(|_| one_in(6)),
             dies_at: Some(below(400)).filter(|_| number > 0 && one_in(4)),
-            // Nothing is promised to others if they meet as many reservations that nobody deletes as end their waits.
+            // Nothing is promised to others if they meet as many reservations that no process deletes as end their waits.
             may_delete: !(1..=3).contains(&number) || world.is_hostile || !one_in(8),
             refusals: Cell::default(),
             requests: Cell::default(),

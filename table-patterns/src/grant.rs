@@ -5,7 +5,7 @@
 //! a signature of one partition permits no request there. A program with more rights makes a [`PartitionGrant`], and passes it on with the signature.
 //!
 //! # Guarantee
-//! - [`Entities::grant`] lists the partition for good: followers read its feed, and sweeps its outbox, whoever writes there.
+//! - [`Entities::grant`] lists the partition for good: followers read its feed and sweeps read its outbox, regardless of the writer.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program of another schema has expired. Entities
 //!   that the bearer writes without the new part are therefore found. The service checks the expiry of the signature; a clock of the bearer is not
 //!   involved.

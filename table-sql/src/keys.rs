@@ -165,7 +165,7 @@ pub(crate) fn order(schema: &StoredSchema) -> Vec<(String, bool)> {
     for piece in &schema.row_key {
         let StoredPiece::Part { source, codec, form } = piece else { continue };
         let is_descending = codec.starts_with("desc(") || codec.starts_with("inverted(");
-        // Texts of different lengths are ordered together with what follows them.
+        // Texts of different lengths are ordered together with the parts that follow them.
         if !form.ordered || !form.is_fixed() {
             break;
         }

@@ -1,5 +1,6 @@
 //! Moving rows: file formats, writing in groups, comparison in key order, and states from which a killed command resumes.
 
+pub(crate) mod change;
 pub mod checksum;
 pub mod compare;
 pub mod copy;

@@ -11,9 +11,9 @@ use table_patterns::wide::WRITE_ID;
 
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
+use crate::transfer::change::Mode;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::ordered::{OrderedEntities, Paged};
-use crate::transfer::writer::Mode;
 
 /// A condition that every row with a `WriteId` satisfies.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";

@@ -1,7 +1,6 @@
 //! Writing many entities: the changes of each partition are grouped into transactions, of which several are in progress at once.
 
 mod buffer;
-mod change;
 mod group;
 mod settlement;
 #[cfg(test)]
@@ -17,10 +16,10 @@ use futures_util::stream::FuturesUnordered;
 use table_core::{DynTableStore, EntityKey, Error, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
+use crate::transfer::change::Numbered;
+pub use crate::transfer::change::{Change, Mode};
 use crate::transfer::rate::Rate;
 use buffer::Buffer;
-use change::Numbered;
-pub use change::{Change, Mode};
 use group::{Group, Written};
 use settlement::Settlement;
 use table_inspect::record::Rejected;

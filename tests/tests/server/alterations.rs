@@ -82,7 +82,7 @@ fn sas_2_no_parameter_of_a_table_can_be_altered() {
             // Without its name the token belongs to the table in the path, which the signature covers.
             let nameless: Vec<_> = altered.split('&').filter(|pair| !pair.starts_with("TN=")).collect();
             let is_same = nameless.join("&") == unnamed;
-            // Types of resources and an encryption scope are no parameters of a table.
+            // Types of resources and an encryption scope are not parameters of a table's signature.
             let ignored = ["srt=", "ses="].iter().any(|name| altered.contains(name));
             assert!(is_same || ignored || matches!(status, 400 | 403), "{status}: {altered}\n{token}");
         }
@@ -100,7 +100,7 @@ fn asas_2_no_parameter_of_an_account_can_be_altered() {
     for (ask, target) in &asks {
         assert_eq!(with(ask, target, &token).status, 200, "{token}");
         for altered in alterations(&token).into_iter().chain(additions(&token)) {
-            // Keys of a range and policies are no parameters of an account's signature, and versions before 2020-12-06 have no encryption scope.
+            // Keys of a range and policies are not parameters of an account's signature, and versions before 2020-12-06 have no encryption scope.
             let ignored =
                 ["spk=", "srk=", "epk=", "erk=", "si=", "ses="].iter().any(|name| altered.contains(name));
             let status = with(ask, target, &altered).status;

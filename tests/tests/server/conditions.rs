@@ -17,7 +17,7 @@ fn read(target: &str) -> Answer {
     Ask::new("GET", target).of(&SERVER)
 }
 
-/// Forms of `If-Match` that are no condition. None may be ignored, because the write would then be unconditional.
+/// Malformed values of `If-Match`. None may be ignored, because the write would then be unconditional.
 const MALFORMED: [&str; 16] = [
     "",
     "*, W/\"a\"",
@@ -66,7 +66,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
         }
     }
     assert_eq!(read(&target).body, before.body);
-    // Spaces around a value are no part of it.
+    // Spaces around a value are not part of it.
     for condition in ["*", " * ", &current, &format!("\t{current} ")] {
         let etag = read(&target).header("etag").unwrap().to_owned();
         let condition = condition.replace(&current, &etag);
@@ -89,7 +89,7 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
         Ask::new("POST", "$batch").body("multipart/mixed; boundary=b", body).of(&SERVER)
     };
     for verb in ["PUT", "MERGE", "PATCH", "DELETE"] {
-        // Parts are UTF-8, and other text than ASCII is no version of an entity.
+        // Parts are UTF-8, and text outside ASCII is not a version of an entity.
         let ascii = MALFORMED.iter().filter(|condition| condition.is_ascii());
         let conditions = ascii.map(|condition| format!("If-Match: {condition}\r\n"));
         let lists = [
@@ -122,7 +122,7 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     assert!(merged.body.contains("HTTP/1.1 204 "), "{}", merged.body);
 }
 
-/// A header that is not ASCII is no reason to ignore a condition, in a batch or outside of one.
+/// A condition is not ignored because its header contains characters outside ASCII, neither in a batch nor outside of one.
 #[test]
 fn egt_23_a_header_of_a_part_is_utf_8() {
     let target = table("NotText");

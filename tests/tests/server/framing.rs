@@ -85,7 +85,7 @@ fn a_body_in_chunks_with_a_length_ends_the_connection() {
     ] {
         let (head, body) = create(framing);
         assert_eq!(statuses(&format!("{head}{}{}", chunked(&body), last())), [201], "{framing}");
-        // The end by the length differs from the end by the chunks: the rest is no request.
+        // The length and the chunks disagree about the end of the body. The remaining bytes are not read as a request.
         let (head, _) = create(framing);
         assert_eq!(statuses(&format!("{head}0\r\n\r\n{}", last())), [400], "{framing}");
     }
@@ -254,7 +254,7 @@ fn the_body_of_a_refused_request_is_no_request() {
     // The client may omit the body after a refusal, so the connection closes.
     assert_eq!(statuses(&unsigned("expect: 100-continue\r\n")), [403]);
     assert_eq!(statuses(&unsigned("expect: 200-ok\r\n")), [403, 200]);
-    // The body of a GET is no request either.
+    // The body of a GET is not read as a request either.
     let get = last().replacen(CLOSE, "", 1).replacen(
         "content-length: 0",
         &format!("content-length: {}", inner.len()),

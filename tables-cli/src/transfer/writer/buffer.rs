@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use table_core::limits::Limits;
 use table_core::{Error, PartitionKey};
 
-use crate::transfer::writer::change::{Mode, Numbered};
+use crate::transfer::change::{Mode, Numbered};
 use crate::transfer::writer::group::Group;
 
 /// The number of changes at which the oldest group is written.

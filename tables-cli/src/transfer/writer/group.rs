@@ -6,8 +6,8 @@ use table_core::{
 };
 
 use crate::failure::{Failure, Result};
+use crate::transfer::change::{Change, Mode, Numbered};
 use crate::transfer::parts::StoredParts;
-use crate::transfer::writer::change::{Change, Mode, Numbered};
 use table_inspect::record::Rejected;
 
 /// Changes that are written together, and their transaction.

@@ -5,12 +5,12 @@ use table_core::{EntityKey, IfMatch, Operation, OperationKind, TableEntity};
 /// The operation by which a transfer writes entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
-    /// Writes the entity, whatever the table has under its key. Repeated, it changes nothing.
+    /// Replaces the entity if one is stored under its key, and inserts it otherwise. A repetition changes nothing.
     #[default]
     Replace,
-    /// Writes the properties of the entity and keeps others of the stored one. Repeated, it changes nothing.
+    /// Writes the properties of the entity and keeps the other properties of the stored entity. A repetition changes nothing.
     Merge,
-    /// Writes only entities whose key the table does not have; others are rejected.
+    /// Writes only entities whose keys are not stored; all others are rejected.
     Insert,
 }
 
@@ -34,7 +34,7 @@ impl Change {
     }
 
     /// Returns the entity that is written; `None` for a delete.
-    pub(super) const fn row(&self) -> Option<&TableEntity> {
+    pub(crate) const fn row(&self) -> Option<&TableEntity> {
         match self {
             Self::Write(entity) => Some(entity),
             Self::Delete(..) => None,
@@ -42,7 +42,7 @@ impl Change {
     }
 
     /// Returns the operation that makes the change.
-    pub(super) fn operation(&self, mode: Mode) -> table_core::Result<Operation> {
+    pub(crate) fn operation(&self, mode: Mode) -> table_core::Result<Operation> {
         let kind = match self {
             Self::Write(entity) => {
                 let row = entity.to_row()?;
@@ -59,11 +59,11 @@ impl Change {
 }
 
 /// A change, and the record that it comes from.
-pub(super) struct Numbered {
+pub(crate) struct Numbered {
     /// The number of the record, in the order in which changes were added.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// The line of the file.
-    pub(super) line: u64,
+    pub(crate) line: u64,
     /// The change.
-    pub(super) change: Change,
+    pub(crate) change: Change,
 }
