@@ -23,16 +23,16 @@
 //!   restored from.
 //!
 //! # Cost
-//! A backup takes three requests (two reads and a list), one for each new or removed row file (more for files above 8 MiB), and one for `BASE`. A
-//! file has a size of about 16 MiB. Uploaded files are not read back. Files of an earlier backup are compared by length only.
+//! A backup takes three requests (two reads and a list), one for each new or removed row file (more for files above 8 MiB), and one for `BASE`. Row files have
+//! a size of about 16 MiB. Uploaded files are not read back. Files of an earlier backup are compared by length only.
 //!
 //! # Bounds
 //! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A restore needs disk space for one copy of
 //! the rows.
 //!
 //! # When not to
-//! Do not use this module for an account, which has no engine files. An account replicates its data but keeps no earlier states; use `tables backup`
-//! for them. To copy tables between stores, use [`migrate`](crate::migrate).
+//! Do not use this module for an account, which has no engine files. An account replicates its data but keeps no earlier states; use `tables backup` to keep
+//! earlier states. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -137,7 +137,7 @@ impl BlobBackup {
         if earlier.as_deref() != Some(&base) {
             self.write(BASE, base).await?;
         }
-        // IMPORTANT: removed only after `BASE` has been replaced. Until then, the previous backup needs these files.
+        // IMPORTANT: obsolete row files are removed only after `BASE` has been replaced. Until then, the previous backup needs these files.
         let obsolete = |name: &&String| name.ends_with(ROWS) && files.iter().all(|file| file.name != **name);
         for name in there.keys().filter(obsolete) {
             let path = self.path(name);
@@ -157,7 +157,7 @@ impl BlobBackup {
     /// - `Corrupted` with the file and the offset; `BlobNotFound` if a file is missing.
     /// - `FormatTooNew`, `FormatTooOld`, `Io`, `DiskFull`, or any error from the blob store.
     ///
-    /// After an error, a folder that already contains row files is refused by `Engine::open`; empty it before the next attempt.
+    /// After an error, a folder that already contains row files is refused by `Engine::open`; empty the folder before the next attempt.
     pub async fn restore(&self, to: impl AsRef<Folder>) -> Result<CopyReport> {
         let (Some(manifest), Some(base)) = (self.read(MANIFEST).await?, self.read(BASE).await?) else {
             return Err(Error::of(BackupFault::NoBackup(self.prefix.to_string())));

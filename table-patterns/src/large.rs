@@ -9,8 +9,7 @@
 //! |---|---|---|
 //! | table | `Sales` / `000223` | the entity, with the address, length and checksum of each blob in one property |
 //! | blobs | `staff/blobs/=45mployees/=53ales/000223/0635338512000000000_5f0c…` | the value |
-//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark with the time at which the collector
-//! first found that no entity names the blob |
+//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark with the time at which the collector first found that no entity names the blob |
 //!
 //! Each upload has a unique name with its start time and a random number, and a blob never changes. The name does not contain the field: fields can
 //! be renamed, and the collector keeps a blob if any property of the entity contains its address.
@@ -22,9 +21,9 @@
 //!   A reader that has an older version of the entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
 //! - A stale address is never written back, because an entity that was read earlier keeps its other blobs only if its `ETag` still matches.
 //! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
-//! - A crash can leave a blob that no entity refers to. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The
-//!   collector considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. The remaining
-//!   assumption is that a single write of an entity arrives within the second half.
+//! - A crash can leave a blob that no entity refers to. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The collector
+//!   considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. The remaining assumption is that the
+//!   write of the entity, once it is sent, arrives within the second half of that period.
 //!
 //! # Cost
 //! A write consists of the uploads and one write of the entity; [`set`](LargeTable::set) reads nothing. Reading the entity is one request. Each of

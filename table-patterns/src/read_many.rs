@@ -188,7 +188,7 @@ mod tests {
         };
         assert_eq!(calls((0..100).map(|number| (1, number)).collect()), (1, 0));
         assert_eq!(calls((0..100).rev().map(|number| (1, number)).collect()), (0, 100));
-        // A page of 80 rows reaches twenty of forty keys that have three other rows between them.
+        // A page of 80 rows reaches twenty of forty keys that have three other rows between each two of them.
         assert_eq!(calls((0..40).map(|number| (1, number * 4)).collect()), (1, 20));
         assert_eq!(calls((0..7).map(|number| (1, number)).collect()), (0, 7));
         let store = store.clone().pages_of(30);
@@ -196,7 +196,7 @@ mod tests {
         assert!(
             read(&store, &(0..100).map(|number| (1, number)).collect::<Vec<_>>()).iter().all(Option::is_some)
         );
-        // Three whole pages, and one for the last ten keys.
+        // Three whole pages are read, and a fourth page for the last ten keys.
         assert_eq!(store.calls(), [Call::Query; 4]);
     }
 }

@@ -24,11 +24,11 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Blobs that an entity refers to, and blobs younger than the grace period.
+    /// The number of blobs that an entity refers to or that are younger than the grace period.
     pub kept: u64,
-    /// Orphans that are marked and not yet removed.
+    /// The number of orphans that are marked and not yet removed.
     pub marked: u64,
-    /// Orphans that were removed.
+    /// The number of removed orphans.
     pub removed: u64,
 }
 

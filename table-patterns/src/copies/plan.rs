@@ -35,7 +35,7 @@ pub(super) struct CopyPlan {
 }
 
 impl CopyPlan {
-    /// Begins the plan of a write.
+    /// Starts the plan of a write.
     pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
         let PendingWrite { kind, stored, together, siblings, .. } = pending;
         let new = match (kind, stored) {

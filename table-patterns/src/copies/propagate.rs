@@ -19,7 +19,7 @@ use crate::work::Delivery;
 
 /// The holders of one source.
 pub(super) struct Holders<'a, E, S, O> {
-    /// The handle that writes them: on the source, or on the holders.
+    /// The handle that writes the holders: the handle of the source's type, or of the holders' type.
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
@@ -78,7 +78,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
         let store = self.handle.table().store();
         let dropped = parts.iter().flat_map(|part| part.what.drop.iter().cloned());
         for drop in dropped.filter_map(group::dropped) {
-            // The write fails if the reference has been deleted, or was renewed by a holder that refers to the source again.
+            // This write fails if the reference has been deleted, or was renewed by a holder that refers to the source again.
             let submitted = converge::submit(store, self.table, &self.source.partition_key, [drop]);
             converge::is_won(submitted.await)?;
         }

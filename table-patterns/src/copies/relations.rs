@@ -216,7 +216,7 @@ where
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
-    // Decided at compile time: the code for copies is a third of the code for an entity, and is omitted for entities without copies.
+    // The decision is made at compile time: the code for copies is a third of the code for an entity, and is omitted for entities without copies.
     if const { E::RELATIONS.is_none() } {
         return handle;
     }

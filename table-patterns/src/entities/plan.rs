@@ -198,7 +198,8 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations that the records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Submits a transaction with its records. The returned versions, and the index of an operation in an error, refer to the given operations, not to the records.
+    /// Submits a transaction with its records. The returned versions, and the index of an operation in an error, refer to the given operations, not to the
+    /// records.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,
@@ -212,7 +213,7 @@ pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
 
-/// Returns the state that an operation requires if it writes no property: that of a check or a touch.
+/// Returns the row state that an operation requires if it writes no property, like a check or an empty merge; `None` for any other operation.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),
@@ -243,7 +244,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     })
 }
 
-/// Returns the operation that is sent for a planned one. A store without checks touches the row instead.
+/// Converts a planned operation to the one that is sent. For a store without checks, a check becomes an empty merge of the row.
 ///
 /// # Errors
 /// `Unsupported` for the absence of a row on a store without checks (ENG-21).

@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.put_row(entity, entity.to_row()?).await
     }
 
-    /// Inserts or replaces an entity with these properties, which include its own.
+    /// Inserts or replaces an entity with the given row, which also contains the properties of `entity`.
     ///
     /// # Errors
     /// Any error from [`insert_or_replace`](Self::insert_or_replace).
@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.merge_row(entity, entity.to_merge()?).await
     }
 
-    /// Inserts or merges an entity with these properties, which include its own.
+    /// Inserts or merges an entity with the given row, which also contains the properties of `entity`.
     ///
     /// # Errors
     /// Any error from [`insert_or_merge`](Self::insert_or_merge).

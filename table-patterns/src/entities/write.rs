@@ -66,7 +66,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         Ok(out.into_plan(key, kind))
     }
 
-    /// Plans a merge into the stored entity, or its insert.
+    /// Plans a merge into the stored entity, or an insert if the entity does not exist.
     ///
     /// # Errors
     /// Any error from [`plan`](Self::plan).
@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         self.plan(key.clone(), kind, Some(&current.entity), Some(&after))
     }
 
-    /// Plans a change that removes properties: a replace by the stored properties with the change.
+    /// Plans a change that removes properties: a replace with all stored properties after the change.
     ///
     /// # Errors
     /// Any error from [`plan`](Self::plan).

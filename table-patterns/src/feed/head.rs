@@ -89,7 +89,7 @@ impl Head {
         Ok(Some(Self { id, last, floor, quiet, kept }))
     }
 
-    /// Returns the write of the head: a replace of the version that was read, or an insert.
+    /// Returns the operation that writes the head: a replace of the version that was read, or an insert.
     pub(super) fn write(self, read: Option<ETag>) -> Result<Operation> {
         let kind = match read {
             Some(etag) => OperationKind::Replace(self.row(), IfMatch::ETag(etag)),

@@ -85,7 +85,7 @@ fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Submits a transaction with the entries of its changes. Errors and `ETag`s are those of the given operations.
+    /// Submits a transaction with the entries of its changes. The returned `ETag`s, and the index of an operation in an error, refer to the given operations.
     pub(crate) async fn commit(
         &self,
         table: &TableName,

@@ -26,8 +26,7 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of repaired findings.
     pub repaired: u64,
-    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests in
-    /// flight.
+    /// The delay after which a backfill that has not begun can be run again. Until then, programs of an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
@@ -51,8 +50,8 @@ impl IndexReport {
 
 /// A builder for a check of a table's indexes.
 ///
-/// A check reads every entity and every row of the indexes, with a few requests each and sixteen concurrently, and holds one page at a time. While
-/// others write, it reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. A remote index that
+/// A check reads every entity and every row of the indexes, with a few requests each and sixteen concurrently, and holds one page at a time. While other
+/// programs write, the check reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. A remote index that
 /// merely lags behind is also reported: first let the workers finish, or repair, which does their work earlier.
 ///
 /// ```
@@ -109,7 +108,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { repair: true, ..self }
     }
 
-    /// Limits the average number of entities and rows per second. A burst contains at most those of one second.
+    /// Limits the average number of entities and rows per second. A burst contains at most the entities and rows of one second.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }

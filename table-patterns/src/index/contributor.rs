@@ -145,8 +145,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
-    /// Creates the table and those of its indexes if they do not exist, compares the schema with the stored one, and reads the states of
-    /// the indexes. A new index on a table with rows is *building*.
+    /// Creates the table and the tables of its indexes if they do not exist, compares the schema with the stored one, and reads the states of the indexes. A
+    /// new index on a table with rows is *building*.
     ///
     /// # Errors
     /// `SchemaMismatch` if another entity type has claimed the keys of a remote index; any error of
@@ -183,7 +183,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 
 impl<E: Entity, S, O> Entities<E, S, O> {
     /// Treats the indexes as ready without reading their states, for the bearer of a shared access signature that may not read
-    /// [`LAYOUTS`](table_core::table::LAYOUTS). The issuer of the signature knows that they are.
+    /// [`LAYOUTS`](table_core::table::LAYOUTS). The issuer of the signature must know that the indexes are ready.
     ///
     /// ```
     /// use table_patterns::{Engine, Entity, EntityStore};

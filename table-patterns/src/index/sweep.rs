@@ -1,5 +1,5 @@
-//! One pass over an index: from its rows to their entities, then from the entities to their rows. Each finding is confirmed, and repaired if
-//! requested. A pass is safe while others write.
+//! One pass over an index: from its rows to their entities, then from the entities to their rows. Each finding is confirmed, and repaired if requested. A pass
+//! is safe while other programs write.
 
 mod entities;
 mod packs;

@@ -37,7 +37,7 @@ struct Reading {
     wanted: Wanted,
     /// The next hour to list.
     hour: Option<DateTime<Utc>>,
-    /// The remaining blobs of the hour, the next one last.
+    /// The remaining blobs of the hour in reverse order: the next blob is the last element.
     paths: Vec<Path>,
     /// The ids of the lines of this hour that were already returned. If a block was written twice, both blobs are in the same hour.
     seen: HashSet<String>,

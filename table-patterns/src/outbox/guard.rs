@@ -96,7 +96,7 @@ pub(crate) struct Guard {
 /// The effect of a step, computed from its guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// None, because the guard contains the same version or a newer one.
+    /// No effect, because the guard contains the same version or a newer one.
     Stale,
     /// Only the guard is updated, because another source owns the entity.
     Learn,

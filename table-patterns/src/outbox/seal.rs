@@ -112,7 +112,7 @@ impl Seals {
         Ok(removed)
     }
 
-    /// Returns the keys, which are read from the store on first use. A program without permission to read them has none.
+    /// Returns the keys, which are read from the store on first use. A program without permission to read them has no keys.
     async fn load<S: TableStore>(&self, store: &S, again: bool) -> Result<Arc<[Key]>> {
         let known = self.known();
         let are_given = self.0.lock().unwrap_or_else(PoisonError::into_inner).are_given;
@@ -190,7 +190,7 @@ fn number_of(row_key: &str) -> u64 {
     row_key.split('_').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
-/// Adds a random key. If several are added concurrently, all of them are valid.
+/// Adds a random key. If several processes add a key concurrently, all of these keys are valid.
 async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     let secret: Vec<u8> = [Uuid::new_v4(), Uuid::new_v4()].iter().flat_map(|part| *part.as_bytes()).collect();
     let mut writer = RowWriter::with_capacity(1);

@@ -90,7 +90,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     }
 }
 
-/// Returns the row of an intent with a seal; with an empty one, nothing seals it.
+/// Returns the row of an intent with a seal; an empty seal leaves the intent unsealed.
 pub(crate) fn with_seal(row: &Row, seal: &str) -> Result<Row> {
     let mut patch = RowWriter::with_capacity(1);
     patch.property(rows::SEAL, ValueRef::String(seal));

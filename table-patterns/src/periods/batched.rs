@@ -142,7 +142,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Begins after the position that an earlier run with the same selection reached. Without it, the result is the same, but the range that was
+    /// Begins after the position that an earlier run with the same selection reached. Without a position, the result is the same, but the range that was
     /// already deleted is searched again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }

@@ -143,7 +143,7 @@ impl Group {
         Some(joined)
     }
 
-    /// Closes the group. Its members then drive the commit. The turn is passed on at its end.
+    /// Closes the group. Its members then drive the commit. The turn is passed on when the commit ends.
     pub(crate) fn seal(&self, turn: Option<Turn>) {
         let mut state = self.lock();
         let Some(commit) = state.commit.take() else { return };
@@ -165,7 +165,7 @@ impl Group {
             Ok(Arc::new(versions.collect()))
         };
         state.sealed = Some(committing.boxed());
-        // One member drives the commit. The others are woken at its end.
+        // One member drives the commit. The other members are woken when the commit ends.
         let driver = state.wakers.pop();
         drop(state);
         driver.into_iter().for_each(Waker::wake);

@@ -232,7 +232,7 @@ mod tests {
             assert!(text.len() <= 32_768);
         }
         assert_eq!(form.read(row.view()).unwrap(), members);
-        // 1 MiB by the published formula: two bytes per unit.
+        // The members take 1 MiB by the published formula, with two bytes per UTF-16 code unit.
         let members: BTreeSet<Member> = (0..60_000).map(|id| vec![format!("{id:06}")]).collect();
         let error = form.write(&jones(), &members, &Limits::PORTABLE).unwrap_err();
         assert_eq!(error.code(), ErrorCode::IndexListFull);

@@ -42,7 +42,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         };
         loop {
             let Some(astray) = self.astray(key, &found.row).await? else { return Ok(Vec::new()) };
-            // IMPORTANT: the row was read before its owners. A new owner has written the row since, and changed its version.
+            // IMPORTANT: the row was read before its owners. An owner that was added since then has written the row and changed its version.
             let again = self.store().get(table, key, &Select::All).await?;
             let Some(again) = again else { return Ok(Vec::new()) };
             if again.etag != found.etag {
