@@ -12,11 +12,11 @@
 //! | as declared by the row type | as declared | a row put by one source entity, or sums to which many entities add |
 //! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts when a recount began |
 //! | a partition of the view | `U+FFFC view_recount` | `Id`: the latest recount; rows of sums that take part in it name it in `ViewRecount` |
-//! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that it is in |
+//! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; how far the partition's feed is applied |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
 //! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
-//! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid, which view it is of those that were made in this place |
+//! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid that distinguishes the view from earlier views with the same table |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the PartitionKey and RowKey of the source, each followed by U+0000. Typed reads skip these
 //! rows.
@@ -44,11 +44,11 @@
 //! | verb | requests |
 //! |---|---|
 //! | read | 1, and 1 more every ten seconds for the state of the view |
-//! | write of the source, declared with `#[entity(feed)]` | 2 operations more: the entries of the feed and its head |
-//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; per partition with changes some requests for the head, the entries and the cursor; then per changed entity 2 gets, or pages for eight or more that lie side by side, and 1 get for each partition of the view |
-//! | an entity that moved to another partition of the view | 2 gets more, and 1 get for each partition; 2 transactions for 100 such entities of a partition |
+//! | write of the source, declared with `#[entity(feed)]` | 2 more operations: the entries of the feed and its head |
+//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; per partition with changes some requests for the head, the entries and the cursor; then per changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
+//! | an entity that moved to another partition of the view | 2 more gets, and 1 get for each partition; 2 transactions for 100 such entities of a partition |
 //! | all entities that changed together | for each partition of the view 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
-//! | rebuild | 2 range queries for 256 rows of the source that lie side by side, and 1 get for each partition of the view that one of them was in before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, 1 get and 1 write a partition with a feed |
+//! | rebuild | 2 range queries for 256 adjacent rows of the source, and 1 get for each partition of the view that contained one of them before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 1 get and 1 write per partition with a feed |
 //!
 //! # Bounds
 //! - The rows and sums of one entity in one partition of the view are written in one transaction, so their number is at most 98. The list of an

@@ -146,7 +146,7 @@ impl<S: TableStore> Feed<S> {
         table: &TableName,
         partition_key: &PartitionKey,
     ) -> Result<Option<(Head, ETag)>> {
-        // IMPORTANT: before the partition is listed. A writer that was suspended while the table was dropped and created again is then
+        // IMPORTANT: the head is created before the partition is listed. A writer that was suspended while the table was dropped and created again is then
         // refused.
         let head = Head::new();
         let Operation { row_key, kind } = head.write(None)?;
@@ -167,8 +167,8 @@ impl<S: TableStore> Feed<S> {
     ) -> Result<(Transaction, Head)> {
         let in_table = |error: Error| error.with_table(table.as_str());
         if head.quiet {
-            // IMPORTANT: after the head was read, and before the commit. A follower that marks the feed as quiet in the meantime changes
-            // the head.
+            // IMPORTANT: the partition is listed after the head was read, and before the commit. A follower that marks the feed as quiet in the meantime
+            // changes the head.
             self.register(table, partition_key).await?;
         }
         for row in rows(records) {

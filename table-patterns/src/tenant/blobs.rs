@@ -138,7 +138,7 @@ impl BlobFolder {
     }
 }
 
-/// Begins a new blob.
+/// Starts the upload of a blob.
 pub(super) fn begin(name: &str) -> Result<BlobWriter> {
     Ok(BlobWriter::new(path(name)?, PART))
 }

@@ -263,7 +263,7 @@ impl Export<'_> {
         Ok(lines)
     }
 
-    /// Returns the line of a row. An intent keeps the time of its change, and its seal if that is valid.
+    /// Returns the line of a row. An intent keeps the time of its change, and its seal if the seal is valid.
     async fn row(&self, place: &Place, table: &TableName, row: EntityRef<'_>) -> Result<String> {
         let key = Some((row.partition_key, row.row_key));
         let entity = if is_record(row.row_key) {

@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Waits until the rows that the unit read are committed; `false` if they are not: a decision based on them is invalid.
+    /// Waits until the rows that the unit read are committed; `false` if they are not committed, in which case a decision based on them is invalid.
     async fn is_settled(&self, turn: Turn) -> Result<bool> {
         let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };
         drop(turn);
@@ -238,7 +238,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             }
             Err(error) if error.is_ambiguous() => Err(error),
             Err(error) if error.rule() == Some("CON-3") => Err(error),
-            // Another process has deleted the reservation, whose hold was too short, or the credential does not allow to delete it.
+            // Another process has deleted the reservation, whose hold was too short, or the credential does not permit deleting it.
             Err(error) if deleted.is_some_and(|own| own.is_at(&error) || is_refusal(error.code())) => {
                 attempts.contest.give_up(error);
                 Ok(Finished::Again(Some(turn)))

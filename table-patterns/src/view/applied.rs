@@ -13,7 +13,7 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The partitions of the view that the entity was in when it was last read. If one is missing here, the only cost is additional requests.
+    /// The partitions of the view that the entity was in when it was last read. A partition that is missing here only costs additional requests.
     pub(super) places: BTreeSet<String>,
 }
 

@@ -31,7 +31,7 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
         let recorded = requests::in_order(known, CONCURRENCY).await?;
         let gains = |recorded: &Recorded| recorded.known.named.iter().any(|place| !recorded.has(place));
         let (gaining, mut recorded): (Vec<_>, Vec<_>) = recorded.into_iter().partition(gains);
-        // IMPORTANT: done after the records are read, and before the source is read.
+        // IMPORTANT: partitions are added to the lists after the records are read, and before the source is read.
         recorded.extend(self.place(gaining, together, &mut wanted).await);
         Ok((recorded, wanted))
     }
@@ -133,7 +133,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
         if known.is_current && left != known.places.0 {
-            // IMPORTANT: done after the records are written. A process that has read one of them as empty then fails to fill it.
+            // IMPORTANT: partitions are removed from the list after the records are written. A process that has read one of these records as empty then fails
+            // to fill it.
             known.places.0 = left;
             let partition_key = known.source.partition_key.clone();
             let (item, place) = (known.item, Place { table: table.clone(), partition_key });

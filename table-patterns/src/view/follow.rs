@@ -169,7 +169,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let (mut applied, mut failed) = (0, 0);
         if reached != cursor {
             (applied, failed) = self.apply_entries(partition_key, &entries, aside).await?;
-            // IMPORTANT: done after the changes are applied. Any other process that has moved the cursor has also applied them.
+            // IMPORTANT: the cursor is moved after the changes are applied. Any other process that has moved the cursor has also applied them.
             self.move_cursor(partition_key, &reached, etag).await?;
         }
         take_out(aside, &feed_of(partition_key)?, self).await?;

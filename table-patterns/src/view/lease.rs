@@ -31,7 +31,7 @@ pub(super) struct Lease {
     _working: Working,
 }
 
-/// The mark of a clone that is applying changes. It ends when it is dropped.
+/// The mark of a clone that is applying changes. The mark is removed when this value is dropped.
 #[derive(Debug)]
 struct Working(Arc<AtomicBool>);
 

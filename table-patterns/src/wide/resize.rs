@@ -19,7 +19,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
-    /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared one, or if the parts belong to different writes (PAT-WIDE-4).
+    /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared number, or if the parts belong to different writes (PAT-WIDE-4).
     /// - `InvalidInput` if `stored` is 0 or above 99.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     /// - Any error from [`Wide::read`] or [`insert`](Self::insert).

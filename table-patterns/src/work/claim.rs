@@ -54,7 +54,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Returns the claim of a row.
+    /// Returns the operation that claims a row.
     pub(super) fn claimed(&self, pending: &Pending) -> Operation {
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until: self.held.until() })
     }

@@ -105,11 +105,10 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Returns all poison entries that a filter selects to the workers. Returns the number of these entries. The other entries become visible again
-    /// after a minute.
+    /// Requeues all poison entries that a filter selects, and returns the number of these entries. The other entries become visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. Entries that have already been returned to the workers remain so.
+    /// Any error from the stores. Entries that were requeued before the error remain requeued.
     ///
     /// ```
     /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -143,7 +142,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. Entries that have already been deleted remain so.
+    /// Any error from the stores. Entries that were deleted before the error remain deleted.
     pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
         let mut discarded = 0;
         loop {
