@@ -84,7 +84,7 @@ pub fn classify_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Row
 /// Classifies a row in the table of an index of `E`. `Own` means that the row belongs to the index.
 ///
 /// # Errors
-/// The errors of [`classify_row`].
+/// Any error from [`classify_row`].
 pub fn classify_index_row<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Result<RowOwner> {
     if is_reserved(entity.row_key) {
         return Ok(RowOwner::Other);

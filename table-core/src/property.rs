@@ -143,7 +143,7 @@ pub trait Property: Sized {
     /// Returns the stored value, for comparisons in filters, or `None` if nothing is stored.
     ///
     /// # Errors
-    /// The errors of [`write_to`](Self::write_to).
+    /// Any error from [`write_to`](Self::write_to).
     ///
     /// ```
     /// use table_core::{Property, Value};

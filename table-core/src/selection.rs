@@ -120,7 +120,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
     /// Returns the key ranges.
     ///
     /// # Errors
-    /// The errors of [`ranges`](Self::ranges).
+    /// Any error from [`ranges`](Self::ranges).
     pub fn into_ranges(self) -> Result<Vec<KeyRange>> {
         Ok(match self.keys? {
             Keys::Point(partition_key, row_key) => vec![KeyRange::point(partition_key, row_key)],
@@ -168,7 +168,7 @@ impl<E, F> Selection<E, Point, F> {
     /// Returns the key.
     ///
     /// # Errors
-    /// The errors of [`key`](Self::key).
+    /// Any error from [`key`](Self::key).
     pub fn into_key(self) -> Result<EntityKey> {
         let (partition_key, row_key) = match self.keys? {
             Keys::Point(partition_key, row_key) => (partition_key, row_key),

@@ -18,7 +18,7 @@ use super::text::{KeyText, partition};
 /// The terminator of levels. It sorts before every character of an escaped text, so any text can be a level and keeps its order.
 const END: &str = "!";
 
-/// A partition key should start with a field of more values than this.
+/// The largest number of values with which a field is too small to start a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.

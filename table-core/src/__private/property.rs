@@ -12,8 +12,8 @@ use crate::value::EdmType;
 
 use super::message::Message;
 
-/// The `encode` function of a codec. A function pointer, because the function's own type would repeat the codec's bounds wherever it is mentioned,
-/// and rustc would report an unsuitable codec for each.
+/// The `encode` function of a codec. A function pointer, because the function's own type would repeat the codec's bounds wherever it is mentioned, and rustc
+/// would report an unsuitable codec at each of these places.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
 /// Adds the name of the field or property to an error of its codec (`encode_key`, `from_entity`).
@@ -136,7 +136,7 @@ pub fn stub<T>() -> Result<T> {
 /// Reads a field of a projection, which has the type of its column.
 ///
 /// # Errors
-/// The errors of [`Projected::read`].
+/// Any error from [`Projected::read`].
 pub fn read_field<T, C: Projected<Value: IsType<T>>>(
     column: &C,
     entity: EntityRef<'_>,

@@ -28,7 +28,7 @@ pub struct EntityReader<'a> {
 }
 
 impl<'a> EntityReader<'a> {
-    /// Starts with the `PartitionKey`.
+    /// Starts to read an entity, at its `PartitionKey`.
     #[inline]
     #[must_use]
     pub const fn new(entity: EntityRef<'a>, partition_key: &'a [Piece]) -> Self {

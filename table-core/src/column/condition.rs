@@ -31,7 +31,7 @@ impl<E> Condition<E> {
         Self { filter, of: PhantomData }
     }
 
-    /// Matches if all conditions match; every entity for an empty list.
+    /// Creates a condition that matches if all conditions match. An empty list matches every entity.
     ///
     /// ```
     /// use table_core::column::{Column, Condition};
@@ -45,7 +45,7 @@ impl<E> Condition<E> {
         conditions.into_iter().reduce(Self::and).unwrap_or_else(|| Self::of_every_key(Comparison::Ge))
     }
 
-    /// Matches if at least one of the conditions matches; no entity for an empty list.
+    /// Creates a condition that matches if at least one of the conditions matches. An empty list matches no entity.
     pub fn any(conditions: impl IntoIterator<Item = Self>) -> Self {
         conditions.into_iter().reduce(Self::or).unwrap_or_else(|| Self::of_every_key(Comparison::Lt))
     }
@@ -61,12 +61,12 @@ impl<E> Condition<E> {
         self.filter
     }
 
-    /// Matches if both conditions match.
+    /// Creates a condition that matches if both conditions match.
     pub fn and(self, other: Self) -> Self {
         Self::from_filter(self.filter.and(other.filter))
     }
 
-    /// Matches if at least one of the conditions matches.
+    /// Creates a condition that matches if at least one of the conditions matches.
     pub fn or(self, other: Self) -> Self {
         Self::from_filter(self.filter.or(other.filter))
     }
@@ -120,7 +120,7 @@ impl<E> std::fmt::Debug for Condition<E> {
     }
 }
 
-/// A condition on the entity `E`: the argument of `filter`. A [`Condition`], or a column of `bool`, which must be `true`.
+/// The argument of `filter` for an entity `E`: a [`Condition`], or a column of `bool` that must be `true`.
 ///
 /// ```
 /// use table_core::column::{Column, IntoCondition};

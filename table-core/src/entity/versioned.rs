@@ -1,4 +1,4 @@
-//! `Versioned`: an entity with the ETag and Timestamp it was read with.
+//! `Versioned`: an entity with the ETag and Timestamp with which it was read.
 
 use std::ops::Deref;
 
@@ -13,7 +13,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::ticks;
 
-/// A value with the version it was read at.
+/// A value with the version at which it was read.
 ///
 /// ```
 /// use table_core::{ETag, Versioned};
@@ -70,7 +70,7 @@ impl<T: FromEntity> Versioned<T> {
     /// Reads a stored entity with its version.
     ///
     /// # Errors
-    /// The errors of [`FromEntity::from_entity`], with the key.
+    /// Any error from [`FromEntity::from_entity`], with the key.
     pub fn read(entity: EntityRef<'_>) -> Result<Self> {
         Self::read_with(entity, T::from_entity)
     }

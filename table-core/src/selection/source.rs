@@ -214,7 +214,7 @@ pub trait ReadableAs<T>: Source {
     /// Reads a value from the encoded row.
     ///
     /// # Errors
-    /// The errors of [`FromEntity::from_entity`].
+    /// Any error from [`FromEntity::from_entity`].
     fn read(entity: EntityRef<'_>) -> Result<T>;
 
     /// `true` if the source may contain rows of other declared types.
@@ -223,7 +223,7 @@ pub trait ReadableAs<T>: Source {
     /// Reads a row, or returns `None` for a row of another declared type.
     ///
     /// # Errors
-    /// The errors of [`FromEntity::read_own`].
+    /// Any error from [`FromEntity::read_own`].
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
         Versioned::read_with(entity, Self::read).map(Some)
     }

@@ -1,4 +1,4 @@
-//! Tenants: exports are imported as they were, erasures leave nothing, both from any interruption.
+//! Tests that an import restores an export exactly and that an erasure leaves nothing, even after an interruption at any point.
 
 mod foreign;
 mod hostile;
@@ -28,7 +28,7 @@ fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), Strin
     world.dump().into_iter().filter(|(key, _)| is_own(key)).collect()
 }
 
-/// Checks that a tenant has moved into another store with everything.
+/// Checks that a tenant has moved into another store with all its data.
 fn assert_moved(from: &World, to: &World, tenant: &str) {
     assert_eq!(own_rows(from, tenant), own_rows(to, tenant));
     block_on(from.work()).unwrap();

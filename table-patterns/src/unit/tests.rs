@@ -85,7 +85,7 @@ struct Audit {
     change: String,
 }
 
-/// An entity in another table than the others.
+/// An entity in a table other than that of all other entities.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
 #[row_key("elsewhere")]

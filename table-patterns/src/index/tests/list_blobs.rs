@@ -41,7 +41,7 @@ fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
         seed.push(Operation { row_key: key.row_key.clone(), kind: list })?;
         scene.store.engine.submit(&TableName::new("Company")?, seed).await?;
 
-        // A table without a blob store has no room for 40 more, and writes none of them.
+        // A table without a blob store has no room for 40 more keys, and writes none of them.
         let without = scene
             .store
             .engine

@@ -26,11 +26,11 @@ use crate::index::fixture::{Employee, jones};
 enum Damage {
     /// Deletes one of the rows that are not entities.
     Delete(prop::sample::Index),
-    /// Changes a property of such a row.
+    /// Changes a property of a row that is not an entity.
     Change(prop::sample::Index),
     /// Copies an index row to the key of another value.
     Misplace(prop::sample::Index, &'static str),
-    /// Makes such a row unreadable.
+    /// Makes a row that is not an entity unreadable.
     Blank(prop::sample::Index),
 }
 

@@ -1,5 +1,5 @@
-//! Odd rows below every reserved prefix, as a program with a right to one partition or a later release may write them. Every job ends, processes
-//! the other rows, and reports the odd ones.
+//! Tests with odd rows below every reserved prefix, as a program with a right to one partition or a later release may write them. Every job ends, processes the
+//! other rows, and reports the odd rows.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl View for Totals {
     }
 }
 
-/// The prefixes of all reserved rows, and one that no pattern has.
+/// The prefixes of all reserved rows, and a prefix that no pattern uses.
 const PREFIXES: [&str; 10] = [
     OUTBOX_PREFIX,
     POISON_PREFIX,

@@ -31,7 +31,7 @@ struct Schedule {
     asleep: usize,
 }
 
-/// Set when a task can run.
+/// A flag that is set when a task can run.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -91,7 +91,7 @@ impl Timeline {
     }
 }
 
-/// A store at a distance: each request takes between one and two latencies, half of it before it is executed.
+/// A store at a distance: each request takes between one and two latencies, half of that time before it is executed.
 #[derive(Clone)]
 pub(super) struct Distant<S> {
     pub(super) inner: S,

@@ -1,4 +1,4 @@
-//! Tests of costs that do not grow: those of an entity that moves endlessly, and of a rebuild with concurrent writers.
+//! Tests that costs do not grow, neither those of an entity that moves endlessly nor those of a rebuild with concurrent writers.
 
 use pollster::block_on;
 use proptest::prelude::*;

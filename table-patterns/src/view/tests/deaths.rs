@@ -6,7 +6,7 @@ use table_core::error::ErrorCode;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Creates three employees, of which the view contains two, one of them in an old state. Then creates further employees, one after another, that the
+/// Creates three employees, of which the view contains two, one of them in an old state. Then creates `more` further employees, one after another, that the
 /// view does not contain.
 fn company_of(more: u32) -> Company {
     let company = Company::new();

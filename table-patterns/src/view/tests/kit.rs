@@ -82,7 +82,7 @@ impl View for Headcounts {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
 
-/// The company from the view of one process.
+/// The company as seen by one process.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,

@@ -56,7 +56,7 @@ fn a_rebuild_requests_many_entities_at_once() {
         is(Call::Query)
     );
     company.assert_right("rebuilt");
-    // By another tool, without a feed.
+    // These writes are made by another tool, without the feed.
     for id in (0..500).step_by(9) {
         block_on(table.delete(Employee::key("Sales", id), IfMatch::Any)).unwrap();
     }

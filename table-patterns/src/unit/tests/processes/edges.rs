@@ -26,7 +26,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LOSSES, PREFIX};
 
-/// Reserves the partition, as by a process that then ended.
+/// Reserves the partition, like a process that then ended.
 fn reserve(run: &Run) {
     let table = TableName::new("Counters").unwrap();
     let partition_key = PartitionKey::new("t").unwrap();
@@ -219,7 +219,7 @@ fn rows_that_are_no_reservations_delay_nobody() {
     assert_eq!(run.reservations(), 0, "they are deleted");
 }
 
-/// Writes rows among the reservations, as a program with a right to the partition may. `hold` is the property of each.
+/// Writes rows among the reservations, as a program with a right to the partition may. `hold` is the hold property of each row.
 fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>) {
     let (table, limits) = (TableName::new("Counters").unwrap(), run.engine.capabilities().limits);
     let mut rows = rows.peekable();
@@ -235,7 +235,7 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
     }
 }
 
-/// Returns the end of a key by its number.
+/// A function that returns the end of the key with a number.
 type KeyForm = fn(u64) -> String;
 
 /// Rows of any form among the reservations do not hide those behind them: a distant process keeps its turn.
@@ -260,7 +260,7 @@ fn rows_of_another_form_hide_no_reservation() {
     }
 }
 
-/// Reservations that their writer does not delete delay the partition once, however many a program with a right to it writes.
+/// Reservations that their writer does not delete delay the partition only once, regardless of how many of them a program with a right to the partition writes.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {
@@ -286,7 +286,7 @@ fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     }
 }
 
-/// A store whose credential may write rows and not delete them.
+/// A store whose credential may write rows but not delete them.
 #[derive(Clone, Debug)]
 struct NoDeletes(Engine);
 
