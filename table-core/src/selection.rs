@@ -75,7 +75,7 @@ class! {
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions with one request or more each, as for `bucket(…)`.
+    /// Several partitions, each with one request or more, as for `bucket(…)`.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// Every partition (DQ-5).
     Scan, _ranges => QueryClass::TableScan;
@@ -128,7 +128,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Converts to a class and a source that are known to be suitable. A conversion to a scan uses the given reason.
+    /// Converts the selection to a class and a source that are known to be suitable. A conversion to a scan uses the given reason.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));
         Selection::of(self.keys, reason)

@@ -12,8 +12,8 @@ pub const MOST_CHUNKS: usize = 16;
 
 /// A type that can be stored in chunks: `Vec<u8>`, `String`, or an `Option` of either. Declared by `#[property(chunks)]`.
 ///
-/// - The first chunk has the name of the property; the others have the same name followed by a number, starting with 1. An empty value is one empty
-///   chunk. A chunk has 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all but the last are full; a text chunk has one code unit less if a
+/// - The first chunk has the name of the property; all other chunks have the same name followed by a number, starting with 1. An empty value is one empty
+///   chunk. A chunk has 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full; a text chunk has one code unit less if a
 ///   character would be split.
 /// - At most 16 chunks per value, and at most 1 MiB for the whole entity (SIZE-1).
 /// - A missing chunk, or a chunk of another size, is an error when the value is read, so remnants of an earlier value are always detected.

@@ -88,7 +88,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Alias of [`create_if_missing`](Self::create_if_missing), named for an existing table.
+    /// Opens an existing table: an alias of [`create_if_missing`](Self::create_if_missing).
     ///
     /// # Errors
     /// Any error from [`create_if_missing`](Self::create_if_missing).
@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         self.create_if_missing().await
     }
 
-    /// Stores the schema of `E` regardless of the compatibility. Call it once old rows have been rewritten or abandoned.
+    /// Stores the schema of `E` regardless of the compatibility. Call this function once old rows have been rewritten or abandoned.
     ///
     /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed.
     ///
@@ -149,7 +149,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound` if no schema was ever stored; the errors of the store.
+    /// `TableNotFound` if no schema was ever stored; any error from the store.
     #[doc(hidden)]
     pub async fn sightings(&self) -> Result<Sightings> {
         sighting::read(&self.store, self.name()?, E::SCHEMA.entity).await

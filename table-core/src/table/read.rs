@@ -155,7 +155,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         let reads: Vec<BoxFuture<'_, _>> =
             keys.into_iter().map(|key| self.read_row(key.into_point()).boxed()).collect();
         async move {
-            // Decoded after the last read, so the future can change threads even if an entity cannot.
+            // The rows are decoded after the last read, so the future can change threads even if an entity cannot.
             let found: Vec<Option<Found>> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
             found.into_iter().map(|found| found.map(|found| found.read::<K::From, E>()).transpose()).collect()
         }

@@ -11,7 +11,7 @@ use crate::key::codec::{
 /// `Microsoft`. A plain text ([`Text`]) may contain `!`, so its level is [`Escaped`]; a newtype delegates to its inner codec; all other codecs are
 /// used unchanged. A declaration is checked at compile time: the output of [`Level`](Self::Level) must not contain `!`.
 ///
-/// Implement it for a custom codec that a type's [`KeyPart`](crate::key::KeyPart) names:
+/// Implement this trait for a custom codec that a type's [`KeyPart`](crate::key::KeyPart) names:
 ///
 /// ```
 /// # use table_core::key::codec::{Alphabet, Form, KeyCodec};

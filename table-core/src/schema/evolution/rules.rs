@@ -56,11 +56,11 @@ pub struct Rule {
     pub id: &'static str,
     /// The kind of change.
     pub change: &'static str,
-    /// The compatibility.
+    /// The compatibility of old rows with the new schema.
     pub compatibility: Compatibility,
     /// The effect on old rows.
     pub then: &'static str,
-    /// The remedy.
+    /// The remedy for the change.
     pub advice: &'static str,
 }
 

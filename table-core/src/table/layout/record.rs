@@ -32,13 +32,14 @@ const REMEMBERED: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaRecord {
-    /// The schema.
+    /// The schema with which the table was last opened.
     pub schema: StoredSchema,
-    /// The work to do before the named part is complete: `index ByEmail`, `keeps feed`, `property Age`, as in [`Change::pending`](crate::schema::Change::pending).
+    /// The parts with pending work, such as `index ByEmail`, `keeps feed` or `property Age`, as in [`Change::pending`](crate::schema::Change::pending). A part
+    /// is incomplete until its work is done.
     pub pending: Vec<String>,
     /// Complete parts that are disabled, such as `index ByEmail`.
     pub disabled: Vec<String>,
-    /// The progress of pending work, one line for each worker.
+    /// The progress of running backfills: the position of each, by the name of its pending part.
     pub progress: BTreeMap<String, String>,
     /// Pending work that has not begun, with the store's time, in [ticks](crate::ticks), at which it was first requested.
     pub waiting: BTreeMap<String, u64>,

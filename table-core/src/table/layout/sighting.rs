@@ -1,4 +1,4 @@
-//! Sightings of older programs: rows next to the stored schema whose Timestamps, by the store's clock, show when one last checked whether it may
+//! Sightings of older programs: rows next to the stored schema. Their Timestamps show, by the store's clock, when an older program last checked whether it may
 //! write.
 
 use crate::error::{Error, Result};
