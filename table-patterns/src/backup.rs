@@ -1,4 +1,4 @@
-//! Backups of an embedded engine in a blob store: first a full backup, then incremental ones.
+//! Backups of an embedded engine in a blob store: first a full backup, then incremental backups.
 //!
 //! # Context
 //! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to

@@ -95,7 +95,7 @@ impl<I> Settled<I> {
 /// The writes computed by an implementation of [`Derive`].
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
-/// A kind of derived rows: reads the stored rows and computes the desired ones.
+/// A kind of derived rows. An implementation reads the stored rows and computes the desired rows.
 pub(crate) trait Derive: Sized + Sync {
     /// A source, or a row that is derived from one.
     type Item: Clone + Send + Sync;

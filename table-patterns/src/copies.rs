@@ -1,4 +1,4 @@
-//! Denormalisation: properties of one entity copied into others and kept consistent (PAT-DEN).
+//! Denormalisation: properties of one entity that are copied into other entities and kept consistent (PAT-DEN).
 //!
 //! # Context
 //! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both entities takes two requests; with a

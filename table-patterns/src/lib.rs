@@ -3,7 +3,7 @@
 //! | module | pattern |
 //! |---|---|
 //! | [`backup`] | full and incremental backups of an embedded engine in a blob store |
-//! | [`copies`] | properties of one entity copied into others, kept consistent (PAT-DEN) |
+//! | [`copies`] | properties of one entity that are copied into other entities and kept consistent (PAT-DEN) |
 //! | [`entities`] | the write path: every write of an entity, with the rows of its patterns |
 //! | [`feed`] | every change of a partition, in order, readable from any position (PAT-EC-8) |
 //! | [`index`](mod@index) | self-maintaining secondary indexes (PAT-INTRA, PAT-INTER, PAT-IX) |

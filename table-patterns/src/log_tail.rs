@@ -1,8 +1,8 @@
 //! Log tail: the newest events of a partition are its first rows (PAT-LOG).
 //!
 //! # Context
-//! Events such as expense claims, alarms and page views are appended, and usually the newest ones are read. A table returns the first n rows of a
-//! partition at the cost of n rows, regardless of the length of the partition. The newest event must therefore come first (PAT-LOG-1).
+//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. A table returns the first n rows of a partition
+//! at the cost of n rows, regardless of the length of the partition. The newest event must therefore come first (PAT-LOG-1).
 //!
 //! # Key layout
 //! | PartitionKey | RowKey |

@@ -43,7 +43,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
     poll_fn(work).boxed()
 }
 
-/// Runs writes concurrently and returns their results in order of completion. A failing write cancels none of the others.
+/// Runs writes concurrently and returns their results in order of completion. A failing write does not cancel the other writes.
 pub(crate) fn all<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,

@@ -12,7 +12,7 @@
 //! A slot without a value has no property. The entity is declared without its slots; the trait [`Series`] adds them.
 //!
 //! # Guarantee
-//! - [`set`](SeriesTable::set) merges one slot and leaves the others unchanged (PAT-SER-2). The last writer wins.
+//! - [`set`](SeriesTable::set) merges one slot and leaves the other slots unchanged (PAT-SER-2). The last writer wins.
 //! - [`increment`](SeriesTable::increment) loses no update. It reads, adds, and writes under the `ETag` that it read. If another writer committed
 //!   first, it retries after a [back-off](table_core::retry), a limited number of times (PAT-SER-3). A sum that exceeds its type is an error.
 //! - On backends that can lose responses, an increment stores an identifier. After a lost response the identifier is looked up, and the sum

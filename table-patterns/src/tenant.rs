@@ -15,7 +15,7 @@
 //! |---|---|
 //! | [`count`](Tenant::count) | the number of entities of each type, of other rows, and of blobs |
 //! | [`export`](Tenant::export) | lines of JSON: each row with the types of its properties, each blob in parts; resumable |
-//! | [`import`](Tenant::import) | the rows and blobs of an export, in the same partitions or others, then the remote rows |
+//! | [`import`](Tenant::import) | the rows and blobs of an export, in the same partitions or in other partitions, then the remote rows |
 //! | [`copy_to`](Tenant::copy_to) | an export and an import without a file |
 //! | [`erase`](Tenant::erase) | deletes everything, and verifies that nothing is left |
 //!

@@ -38,7 +38,7 @@ impl LevelsOf {
         Self(self.0.part(field, value, encode).literal(END))
     }
 
-    /// Returns the partitions with this prefix: from the text to the text with its last `!` replaced by its successor `"`.
+    /// Returns the partitions with this prefix: the range from the prefix up to the prefix with its last `!` replaced by the next character, `"`.
     ///
     /// # Errors
     /// `KeyEncoding` for the given values.

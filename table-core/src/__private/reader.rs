@@ -9,7 +9,7 @@ use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 
-/// The `decode` function of a codec; a function pointer, for the same reason as [`Encode`].
+/// The `decode` function of a codec. A function pointer, because the function's own type would repeat the codec's bounds, as for [`Encode`].
 pub type Decode<T> = fn(&str) -> Result<T>;
 
 /// The `decode_again` function of a codec.

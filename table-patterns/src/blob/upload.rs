@@ -33,7 +33,7 @@ impl BlobWriter {
         Self { path, part, held: BytesMut::new(), parts: None, written }
     }
 
-    /// Adds bytes, and sends all complete parts. Only the last part of an upload may be smaller than the others.
+    /// Adds bytes, and sends all complete parts. Only the last part of an upload may be smaller than the other parts.
     pub(crate) async fn write(&mut self, blobs: &dyn ObjectStore, bytes: &[u8]) -> Result<()> {
         self.written.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.written.crc = crc32c::crc32c_append(self.written.crc, bytes);

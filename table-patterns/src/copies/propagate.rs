@@ -59,7 +59,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
                     let own = what.write.as_ref().map_or(0, EntityPlan::operations);
                     wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });
                 }
-                // A holder that cannot be written does not block the others.
+                // A holder that cannot be written does not block the other holders.
                 Err(error) => wanted.failed.push((item, error)),
             }
         }

@@ -39,7 +39,7 @@ struct Lines {
 /// A partition of a table, for units, or one entity in it, for single writes.
 type Place = (String, PartitionKey, Option<RowKey>);
 
-/// The writers of one partition: one has the turn, the others wait in order.
+/// The writers of one partition: one writer has the turn, and the other writers wait in order.
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,

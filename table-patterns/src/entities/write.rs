@@ -253,7 +253,7 @@ struct Attempts<'a, E: 'static, S, O> {
     handle: &'a Entities<E, S, O>,
     key: &'a EntityKey,
     reads: bool,
-    /// All stored properties, for a contributor that reads others.
+    /// All stored properties, for a contributor that reads other entities.
     stored: Option<Row>,
     /// `true` if other entities are written in the same transaction.
     together: bool,

@@ -1,4 +1,4 @@
-//! The registry of the partitions that have a feed, and the marks of quiet ones.
+//! The registry of the partitions that have a feed, and the marks of quiet feeds.
 //!
 //! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first
 //! in the head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it

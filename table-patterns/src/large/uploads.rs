@@ -35,7 +35,7 @@ impl<E> Uploads<E> {
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Uploads the contents in order. If one fails, the earlier ones are removed.
+    /// Uploads the contents in order. If one upload fails, the earlier blobs are removed.
     pub(super) async fn upload(
         &self,
         key: &EntityKey,

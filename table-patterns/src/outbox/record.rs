@@ -202,7 +202,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(())
     }
 
-    /// Returns the approximate numbers of messages in the work queue, including hidden ones, and in the poison queue.
+    /// Returns the approximate numbers of messages in the work queue, including hidden messages, and in the poison queue.
     ///
     /// # Errors
     /// Any error from the queue store.
@@ -258,7 +258,7 @@ impl<S, Q> Outbox<S, Q> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BacklogCounts {
-    /// Number of messages in the work queue, including hidden ones.
+    /// Number of messages in the work queue, including hidden messages.
     pub waiting: u64,
     /// Number of messages in the poison queue.
     pub poison: u64,

@@ -160,7 +160,7 @@ impl Pending {
         })
     }
 
-    /// Returns the part of the key that identifies the source: it is equal for intents of the same source, and rarely equal for others.
+    /// Returns the part of the key that identifies the source: it is equal for intents of the same source, and rarely equal for intents of different sources.
     pub(crate) fn source(&self) -> &str {
         let row_key = self.place.key.row_key.as_str();
         row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key)

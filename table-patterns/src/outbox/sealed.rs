@@ -25,8 +25,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. Programs accept it immediately. They seal with it after a restart at the latest: this program at once,
-    /// others once they have met an intent that it seals.
+    /// Adds a key to the keys in the store. Programs accept it immediately. They seal with it after a restart at the latest: this program at once, other
+    /// programs once they have met an intent that it seals.
     ///
     /// # Errors
     /// Any error from the store.

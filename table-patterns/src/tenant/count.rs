@@ -16,7 +16,7 @@ pub struct Count {
     pub entities: BTreeMap<&'static str, u64>,
     /// The number of other rows: index rows in the partitions, and rows of unregistered types.
     pub other: u64,
-    /// The number of rows of patterns: entries of feeds, sequences, recorded steps, and others.
+    /// The number of rows of patterns, such as entries of feeds, sequences and recorded steps.
     pub reserved: u64,
     /// The number of blobs.
     pub blobs: u64,

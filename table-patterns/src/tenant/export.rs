@@ -283,7 +283,7 @@ fn is_record(row_key: &str) -> bool {
     [OUTBOX_PREFIX, POISON_PREFIX].iter().any(|prefix| row_key.starts_with(prefix))
 }
 
-/// Returns `true` for rows that an import derives from others: guards against late workers, and references to holders of copies.
+/// Returns `true` for rows that an import derives from other rows: guards against late workers, and references to holders of copies.
 fn is_derived(row_key: &str) -> bool {
     row_key.starts_with(GUARD_PREFIX) || row_key.starts_with(REFERENCE_PREFIX)
 }

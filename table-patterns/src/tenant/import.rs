@@ -1,4 +1,4 @@
-//! The import of a tenant from the lines of an export, into the same partitions or others.
+//! The import of a tenant from the lines of an export, into the same partitions or into other partitions.
 
 use std::collections::BTreeSet;
 use std::fmt;

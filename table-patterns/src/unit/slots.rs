@@ -1,4 +1,4 @@
-//! Slots of a series in a unit: single slots are set or incremented under the version of their row, without writing the others.
+//! Slots of a series in a unit: single slots are set or incremented under the version of their row, without writing the other slots.
 
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
@@ -75,7 +75,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(results)
     }
 
-    /// Sets slots of a series, and leaves the others unchanged. A missing row is inserted with the properties of `entity`.
+    /// Sets slots of a series, and leaves the other slots unchanged. A missing row is inserted with the properties of `entity`.
     ///
     /// # Errors
     /// `OutOfRangeInput` if a slot does not exist; any error from [`get`](Self::get) or [`insert`](Self::insert).

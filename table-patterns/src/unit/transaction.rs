@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - The error of the function, unchanged. Nothing is written then.
     /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed first in all attempts
     ///   of the [policy](Entities::with_retry).
-    /// - Any error from [`UnitOfWork::commit`], converted likewise.
+    /// - Any error from [`UnitOfWork::commit`], converted to the error type of the function.
     ///
     /// After an [ambiguous](Error::is_ambiguous) error, read before trying again.
     pub async fn transaction<T, X: From<Error>>(
@@ -257,7 +257,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Returns the versions of written entities, without those of conditions.
+    /// Returns the versions of written entities, without the versions of conditions.
     pub(super) fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Versions {
         let of_acts = self.acts.iter().zip(versions);
         of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, version)| version).collect()

@@ -265,7 +265,7 @@ fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Removes an entity from the ones set aside, after it could be applied again.
+/// Removes the row of an entity that was set aside, after the entity could be applied again.
 async fn take_out<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,

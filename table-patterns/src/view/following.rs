@@ -32,7 +32,7 @@ pub(super) struct Seen {
 pub(super) struct Following {
     /// The identifier of the follower in its leases.
     pub(super) id: String,
-    /// The partition with which the next call begins. It rotates, which prevents a busy partition from starving the others.
+    /// The partition with which the next call begins. It rotates, which prevents a busy partition from starving the other partitions.
     pub(super) turn: AtomicUsize,
     /// `true` while a clone of the follower applies changes.
     pub(super) working: Arc<AtomicBool>,

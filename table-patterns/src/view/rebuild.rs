@@ -1,4 +1,4 @@
-//! Building a view from the rows of its source while others write. A rebuild proceeds page by page and is resumable.
+//! Building a view from the rows of its source while other programs write. A rebuild proceeds page by page and is resumable.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -17,7 +17,7 @@ use crate::paging::each_row;
 use crate::wide::fault::WideFault;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
-/// A part, as read.
+/// A part of a wide entity, as it was read.
 struct Part {
     row: Row,
     etag: ETag,

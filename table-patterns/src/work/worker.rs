@@ -199,7 +199,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let place = (outbox.queues(), outbox.queue());
         let held = Held::new(place, outbox.runtime(), self.options.lease, (lease, received));
         if held.extend().await.is_err() {
-            // The message waited behind others until another worker received it.
+            // The message waited behind other messages until another worker received it.
             self.count(|metrics| metrics.lost += 1);
             return;
         }

@@ -53,7 +53,7 @@ fn escape(character: char) -> Option<(char, char)> {
     Some((lead, second))
 }
 
-/// Returns the character for two escaped ones.
+/// Returns the original character for its two escape characters.
 fn unescape(lead: char, second: char) -> Option<char> {
     let (_, first, last) = CLASSES.into_iter().find(|(candidate, ..)| *candidate == lead)?;
     let place = second.to_digit(36).filter(|_| !second.is_ascii_uppercase())?;

@@ -1,4 +1,4 @@
-//! Configuration of blobs for lists: the store, the names of blobs, and the grace period of unreferenced ones.
+//! Configuration of blobs for lists: the store, the names of blobs, and the grace period of unreferenced blobs.
 
 use std::fmt;
 use std::sync::Arc;

@@ -56,7 +56,7 @@ impl Disturbed {
         }
     }
 
-    /// Makes the submit with this number and all later ones fail.
+    /// Makes the submit with this number and all later submits fail.
     pub(super) fn die_at(&self, submit: usize, fault: Fault) {
         *self.fault.lock().unwrap() = Some((self.submits.load(Ordering::Relaxed) + submit, fault));
     }

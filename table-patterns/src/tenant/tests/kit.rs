@@ -326,7 +326,7 @@ impl World {
         rows
     }
 
-    /// Returns the findings of the checks of all indexes, with the rows of the partition and the remote ones.
+    /// Returns the number of findings when all indexes are checked, both those in the partition and the remote indexes.
     pub(super) fn findings(&self) -> u64 {
         block_on(self.tickets.check().run()).unwrap().found
     }

@@ -94,7 +94,7 @@ fn pat_ec_8_catching_up_is_bounded_and_resumes_at_its_position() {
     company.assert_right("caught up");
     assert_eq!(block_on(company.view.catch_up(6)).unwrap(), CaughtUp::default());
 
-    // A partition that changes continuously does not delay the others.
+    // A partition that changes continuously does not delay the other partitions.
     for age in 0..20 {
         company.change("Marketing", 1, |one| one.age = age);
     }

@@ -104,7 +104,7 @@ fn transactions_without_contention_send_no_request_for_reservations() {
     // The row of the counter and the row of the sequence, then the commit.
     assert_eq!(store.calls(), [Call::Get, Call::Get, Call::Submit].repeat(5));
 
-    // Another process writes in between: one more read, together with the others from the next transaction on.
+    // Another process writes in between: one more read, which is sent together with the other reads from the next transaction on.
     let other = store.entities::<Counter>();
     block_on(post(&other));
     store.heal();
@@ -238,7 +238,7 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
 /// A function that returns the end of the key with a number.
 type KeyForm = fn(u64) -> String;
 
-/// Rows of any form among the reservations do not hide those behind them: a distant process keeps its turn.
+/// Rows of any form among the reservations do not hide the reservations behind them: a distant process keeps its turn.
 #[test]
 fn rows_of_another_form_hide_no_reservation() {
     let early = |number: u64| format!("{:010}_{number:016x}", 0);
