@@ -169,7 +169,7 @@ pub struct IndexSchema {
     /// The properties that each copy includes by declaration; `None` if copies include all properties (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
     /// The properties that a copy or list entry stores: the fields of the entity's key that the row's key does not contain, as strings with the text
-    /// that keys contain, then the included ones.
+    /// that keys contain, then the included properties.
     pub properties: &'static [PropertySchema],
 }
 

@@ -129,7 +129,7 @@ pub(crate) trait Derive: Sized + Sync {
 }
 
 /// Makes derived rows consistent with their current sources. Idempotent, independent of order, and safe to run concurrently. An item that cannot be
-/// settled does not block the others.
+/// settled does not block the other items.
 ///
 /// # Errors
 /// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied` if other writers changed the same rows during every

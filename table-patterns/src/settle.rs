@@ -15,8 +15,8 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     /// written. Call this function at least once for each recorded change. It is idempotent.
     ///
     /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes of an index. The guard of each key is therefore
-    /// read before the entity, and written together with the entry: if two calls settle the same key, the one with the older entity fails. A worker also knows
-    /// the number of the change, which detects stale reads.
+    /// read before the entity, and written together with the entry: if two calls settle the same key, the call that read the older entity fails. A worker also
+    /// knows the number of the change, which detects stale reads.
     ///
     /// # Errors
     /// - `UniqueViolation` if another entity has the value, which no transaction across partitions can prevent. The change stays recorded and must be

@@ -34,7 +34,7 @@
 //! - The changes of a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work for each
-//!   row, while others read and write, and is resumable. Changes from before its start are not applied again. It corrects damage caused by a trimmed
+//!   row, while other programs read and write, and is resumable. Changes from before its start are not applied again. It corrects damage caused by a trimmed
 //!   feed, a changed projection or another tool. This includes sums: a row to which no entity contributes ends with sums of 0.
 //! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again is building. Handles that
 //!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A stored position of an earlier rebuild is
@@ -61,7 +61,7 @@
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
-//! - The table belongs to the view. Its schema has only one row type. The entities of the source are distinguished from others in the same table by
+//! - The table belongs to the view. Its schema has only one row type. The entities of the source are distinguished from other entities in the same table by
 //!   the literal at the beginning of their `RowKey`.
 //!
 //! # When not to

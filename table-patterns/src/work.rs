@@ -23,7 +23,7 @@
 //! # Cost
 //! A message takes a put, a receive and a delete, and an update for each half lease of work. A portion of 32 rows takes a range query and one transaction,
 //! which claims the rows and starts the first 16. A row takes the requests of its steps (see [`guard`](crate::outbox::guard)), which run concurrently with
-//! those of 15 other rows. One transaction deletes these rows and starts the next ones. A row that was tried before is started and ended alone. An idle worker
+//! those of 15 other rows. One transaction deletes these rows and starts the next rows. A row that was tried before is started and ended alone. An idle worker
 //! receives once per [`WorkerOptions::poll_interval`].
 //!
 //! # Bounds

@@ -1,4 +1,4 @@
-//! Tests that reading into an existing value returns the same as reading a new one.
+//! Tests that reading into an existing value returns the same as reading a new value.
 
 use std::fmt::Debug;
 

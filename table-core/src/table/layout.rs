@@ -170,7 +170,7 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own.
+    /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own entities.
     /// The check queries the stored schema if this handle was opened.
     #[doc(hidden)]
     #[must_use]

@@ -196,7 +196,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self.read(self.source.page(&self.paging, None).await?)
     }
 
-    /// Returns the page that follows an earlier one of the same query.
+    /// Returns the page that follows an earlier page of the same query.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).

@@ -119,7 +119,7 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities of a transaction may change the same row. `parts` are then the changes of all of them, in order. The first one computes
+/// Several entities of a transaction may change the same row. `parts` are then the changes of all of them, in order. The first change computes
 /// the operation for all.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the new properties of the row, which determine its size.

@@ -76,7 +76,7 @@ impl Derived {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryFingerprint {
-    /// Unknown, as in a repair.
+    /// The entry is unknown, as in a repair.
     #[default]
     Unknown,
     /// The entity has no entry.

@@ -1,4 +1,4 @@
-//! Group commit: a transaction is committed together with those of its process that follow it.
+//! Group commit: a transaction is committed together with later transactions of the same process.
 
 use std::sync::Arc;
 

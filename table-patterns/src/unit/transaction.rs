@@ -58,7 +58,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// read may be from different moments.
     ///
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are committed in
-    ///   groups: a transaction reads the rows of the previous ones. A function must not start another transaction on the same partition
+    ///   groups: a transaction reads the rows of the previous transactions. A function must not start another transaction on the same partition
     ///   through the same handle.
     /// - Between processes, the first commit wins. A transaction that lost three attempts reserves the partition by a reserved row, and the
     ///   transactions of other processes wait for it: a process with a distant store is not starved by processes with a near store. Functions that

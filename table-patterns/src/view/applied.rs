@@ -37,7 +37,7 @@ pub(crate) struct Known {
     pub(super) named: BTreeSet<String>,
 }
 
-/// An entity with its records in the partitions of the view that currently contain it, or may do so.
+/// An entity with its records in the partitions of the view that currently contain it, or may contain it.
 pub(crate) struct Recorded {
     pub(super) known: Known,
     pub(super) shares: Vec<(PartitionKey, Option<StoredRow>)>,

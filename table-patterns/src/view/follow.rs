@@ -42,7 +42,7 @@ pub struct CaughtUp {
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from all partitions of the source. An entity that cannot be applied is [set aside](Self::poison) and does not
-    /// block the others.
+    /// block the other entities.
     ///
     /// Of all followers, one applies changes at a time, so they share the work instead of multiplying it. The lease of a dead follower expires after [a
     /// period](Self::with_lease) that the other followers measure themselves.

@@ -102,7 +102,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         self
     }
 
-    /// Sweeps the partitions of the registry, with one range query each: all active ones, and at most 64 quiet ones, chosen at random. Failures are
+    /// Sweeps the partitions of the registry, with one range query each: all active partitions, and at most 64 quiet partitions, chosen at random. Failures are
     /// [counted](SweepReport::failed) and do not affect other partitions.
     ///
     /// # Errors

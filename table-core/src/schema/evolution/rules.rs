@@ -13,7 +13,7 @@ pub enum Compatibility {
     Compatible,
     /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until a backfill has processed them.
     NeedsBackfill,
-    /// The new schema maintains less than the stored one promises, as an older program would. The program must accept this explicitly.
+    /// The new schema maintains less than the stored schema promises, as an older program would. The program must accept this explicitly.
     NeedsAcceptance,
     /// Old rows cannot be read or found until they are rewritten. They contain everything that the rewrite needs.
     NeedsRewrite,

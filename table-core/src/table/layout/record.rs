@@ -47,7 +47,7 @@ pub struct SchemaRecord {
     pub accepted: Option<String>,
     /// The number of schemas stored so far, including this one.
     pub generation: u64,
-    /// The time at which this schema replaced another one, in [ticks](crate::ticks), by the clock of the program that replaced it.
+    /// The time at which this schema replaced another schema, in [ticks](crate::ticks), by the clock of the program that replaced it.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
@@ -96,7 +96,7 @@ impl SchemaRecord {
         self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
-    /// Returns this record as the next generation of a stored one, or as the same generation if only Rust names differ.
+    /// Returns this record as the next generation of a stored record, or as the same generation if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));

@@ -12,7 +12,7 @@ use table_core::value::ValueRef;
 use crate::blob::BlobRef;
 use crate::index::list::fault::ListFault;
 
-/// One member of a list: the parts of its owner's key that are not in the list's key, those of the `RowKey` first.
+/// One member of a list: the parts of its owner's key that are not in the list's key, starting with the parts of the `RowKey`.
 pub(crate) type Member = Vec<String>;
 
 /// The storage format of an index's lists.
