@@ -1,4 +1,4 @@
-//! Replaceable clock, sleep and random numbers.
+//! Replaceable clock, sleep function and random numbers.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};

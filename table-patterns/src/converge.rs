@@ -59,7 +59,7 @@ pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
     /// Final writes of items; each is made once all other parts of its item are written.
     pub(crate) last: Vec<Part<W>>,
-    /// Items to process in the next round in place of input items, with the additional information found so far.
+    /// Items that replace input items in the next round, each with the index of the input item and with the information found so far.
     pub(crate) again: Vec<(usize, I)>,
     /// Indexes of input items that another writer changed in the meantime.
     pub(crate) lost: Vec<usize>,

@@ -34,8 +34,8 @@
 //!   Each record is settled by [`settle`](crate::Entities::settle), which reads the current entity, possibly late, twice and in any order. The entry
 //!   of the recorded change is written under a guard that contains the newest change settled there: a worker that was suspended or got a stale read
 //!   is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify)
-//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second is settled. Its record is retried with growing delays until
-//!   one of them releases the value; a [check](crate::Entities::check) reports both.
+//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second entity is settled. The record of that entity is retried with growing
+//!   delays until one of them releases the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition,
 //!   eventually consistent in other partitions. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs that no entity
 //!   names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was
@@ -59,7 +59,7 @@
 //! | change of a list in a blob | in addition, 1 get and 1 put of the blob | as for other lists |
 //! | settling one index of one change | 1 get, 2 gets for each key, and 1 transaction for the keys of each partition | for each key 1 for the guard, 1 for the entry if it changes |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
-//! | backfill and repair of an index in the partition | 1 for as many entities as fit in 100 operations and 4 MiB, 16 at a time | 1 per entity, 1 per copy, 1 per list |
+//! | backfill and repair of an index in the partition | 1 transaction for as many entities as fit in 100 operations and 4 MiB, 16 transactions at a time | 1 per entity, 1 per copy, 1 per list |
 //! | backfill and repair of a remote index | one settling per entity without its row, 16 at a time | |
 //!
 //! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes the whole

@@ -19,7 +19,7 @@
 //!
 //! # Guarantee
 //! A number is given out at most once, regardless of failures and of the number of concurrent processes, because `Next` changes only under its
-//! `ETag`. A gapless sequence and a block sequence may take numbers from the same row; the numbers then have gaps.
+//! `ETag`. Both a [`GaplessSequence`] and a [`BlockSequence`] may take numbers from the same sequence, which then has gaps.
 //! A sequence belongs to the entity type that takes its first number. Another type with a sequence of the same name in the partition is refused; two types
 //! that are meant to share numbers take them through one handle.
 //!

@@ -54,7 +54,7 @@
 //! - The rows and sums of one entity in one partition of the view are written in one transaction, so their number is at most 98. The list of an
 //!   entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record in each partition that it leaves; such records do
 //!   not make later changes more expensive.
-//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. So does `catch_up`.
+//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same data.
 //! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes of one sum write the same row, so their rate is
 //!   limited to what one partition supports.
 //! - A row that is put belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.

@@ -61,7 +61,7 @@ impl LevelsOf {
         partitions_with(self.0, field, prefix, encode)
     }
 
-    /// Returns the partitions whose next level is in a range. Whether the level is ordered is checked at compile time (K3).
+    /// Returns the partitions whose next level is in a range of values. Whether the level is ordered is checked at compile time (K3).
     pub fn range<E, T>(
         self,
         field: &'static str,

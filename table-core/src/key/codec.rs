@@ -213,8 +213,8 @@ pub trait KeyCodec<T> {
     /// contain part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string to hash for a value: its encoding. The string itself is not in the key and may therefore contain characters that keys
-    /// cannot.
+    /// Appends the string that is hashed for a value, by default its encoding. The string itself is not in the key and may therefore contain characters that
+    /// keys cannot.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`encode`](Self::encode), except for illegal characters or length.

@@ -26,7 +26,7 @@ pub(super) struct Holders<'a, E, S, O> {
     pub(super) source: &'a EntityKey,
     /// `true` if holders that are already correct are written as well. A concurrent writer that has read an older source then fails.
     pub(super) touches: bool,
-    /// The entities by which the change was passed on, the source last.
+    /// The entities through which the change was passed on; the last one is the source.
     pub(super) path: Vec<EntityKey>,
     /// The delivery that triggered the update, if any.
     pub(super) call: Option<Delivery<'a>>,

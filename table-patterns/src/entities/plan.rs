@@ -193,7 +193,7 @@ pub(crate) struct ChangeRecord {
     pub(crate) payload: Vec<u8>,
 }
 
-/// A pattern that records the changes of a transaction, and commits both together.
+/// A pattern that records the changes of a transaction, and commits the changes and their records together.
 pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations that the records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;

@@ -20,7 +20,7 @@ impl Pacer {
         Self { pace, per_second, began, done: 0 }
     }
 
-    /// Returns the number of items that may be processed before the next wait: those of one second.
+    /// Returns the number of items that may be processed before the next wait: the items of one second.
     pub(crate) fn burst(&self) -> usize {
         self.per_second.map_or(usize::MAX, |rate| usize::try_from(rate.get()).unwrap_or(usize::MAX))
     }

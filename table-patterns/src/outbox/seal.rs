@@ -4,7 +4,7 @@
 //! than that bearer. Each intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program. Workers
 //! perform no step of an intent without a valid seal, with one exception: patterns bring derived rows in line with the entities of that partition.
 //!
-//! The default key is a random one in the registry table, which signatures for other tables cannot reach. The first program that needs it creates it.
+//! The default key is a random key in the registry table, which signatures for other tables cannot reach. The first program that needs it creates it.
 //! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the program has the same key: use
 //! `sealed_by`, or copy the registry table as well.
 

@@ -28,7 +28,7 @@ pub(super) struct Queue<'a, S> {
 }
 
 impl<S: TableStore> Queue<'_, S> {
-    /// Returns the first reservations in order; none if the credentials do not permit reading them.
+    /// Returns the first reservations in order; an empty list if the credentials do not permit reading reservations.
     ///
     /// # Errors
     /// Any error from a query.

@@ -119,7 +119,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(found)
     }
 
-    /// Reads a row from the store. In a transaction, other processes that have reserved the partition come first.
+    /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition.
     async fn read_stored(&mut self, key: &EntityKey) -> Result<Option<StoredRow>> {
         let Some(rivals) = &mut self.rivals else {
             return self.store.get(&self.table, key, &Select::All).await;

@@ -32,7 +32,7 @@ impl Sighting {
         Ok(Some(Self { first, last }))
     }
 
-    /// Returns the row that records a sighting now. The Timestamp of the row is the instant.
+    /// Returns a row that records a sighting. The Timestamp of the row is the instant of the sighting.
     fn row(lease: &ETag, first: Option<u64>) -> Row {
         let mut writer = RowWriter::with_capacity(2);
         writer.property("Lease", ValueRef::String(&lease.to_string()));

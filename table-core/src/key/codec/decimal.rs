@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Appends the digits within `WIDTH` of a number's 16 digits that start `BELOW` places before the end.
+/// Appends a number of 16 digits that is followed by `BELOW` digits, without the leading digits that exceed a total of `WIDTH`.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {

@@ -19,7 +19,7 @@ use crate::entities::plan::{ChangeRecord, RecordChanges, is_condition};
 use crate::entities::turns::Turn;
 use crate::entities::turns::compose::{GroupRow, Seen, compose, next_number, seen_after};
 
-/// Commits the operations of a group with its records.
+/// A function that commits the operations of a group together with their records.
 pub(crate) type CommitGroup = Box<
     dyn FnOnce(Vec<Operation>, Vec<ChangeRecord>, Recorder) -> BoxFuture<'static, Result<Committed>> + Send,
 >;

@@ -96,7 +96,7 @@ impl ListForm {
     /// Returns the members of a stored list.
     ///
     /// # Errors
-    /// `EntityMismatch` if the row is not a list of this index. Its content is not guessed.
+    /// `EntityMismatch` if the row is not a list of this index.
     pub(crate) fn read(&self, list: RowView<'_>) -> Result<BTreeSet<Member>> {
         let mut members = BTreeSet::new();
         // Each property is a piece: an unexpected one would belong to a list with a missing piece.
