@@ -113,7 +113,7 @@ pub use group::{EntityGroup, GroupOf};
 pub use key::{EntityKey, KeyPart, PartitionKey, RowKey};
 pub use name::TableName;
 pub use operation::{Operation, OperationKind};
-/// `.block_on()` on any future, for programs without a runtime. Do not use it in async code, where it would block the thread.
+/// A trait that adds `.block_on()` to every future, for programs without a runtime. Do not use it in async code, where it would block the thread.
 pub use pollster::FutureExt as BlockOn;
 pub use property::{Json, Property};
 pub use query::{Continuation, Page, Query};

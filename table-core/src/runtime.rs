@@ -84,7 +84,7 @@ impl Runtime {
         self.clock.now()
     }
 
-    /// Sleeps. The returned future may be dropped before it completes.
+    /// Sleeps for the given time. The returned future may be dropped before it completes.
     pub async fn sleep(&self, time: Duration) {
         (self.sleep)(time).await;
     }

@@ -226,8 +226,8 @@ impl IndexSchema {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexKind {
-    /// One copy of each entity (PAT-INTRA, PAT-INTER).
+    /// The index stores one copy of each entity (PAT-INTRA, PAT-INTER).
     Copies,
-    /// One row for each value, with the keys of all entities that have it (PAT-IX).
+    /// The index stores one row for each value, with the keys of all entities that have the value (PAT-IX).
     List,
 }

@@ -125,7 +125,7 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// Body of trait methods in the expansion of an invalid declaration, so rustc reports only the errors of the declaration.
+/// Returns an error, as the body of trait methods in the expansion of an invalid declaration, so rustc reports only the errors of the declaration.
 ///
 /// # Errors
 /// Always an error. Such a program does not compile.

@@ -15,8 +15,8 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// State of a read: the remaining text and properties, and the first error. Expansions use `let … else { return reader.fail() }`, because each `?`
-/// costs compile time.
+/// The state of a read: the remaining text and properties, and the first error. Expansions use `let … else { return reader.fail() }`, because each `?` costs
+/// compile time.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::property::Property;
 use crate::query::EntityRef;
 
-/// Marker of a [`Column`] that no index and no key depends on. A patch can set it.
+/// A marker of a [`Column`] that no index and no key depends on. A patch can set such a column.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -27,8 +27,8 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// Marker of a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set it, because it does not know the old value
-/// and could not update the index.
+/// A marker of a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column, because the patch does not know the
+/// old value and could not update the index.
 ///
 /// ```
 /// # use table_core::Entity;

@@ -260,9 +260,9 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
 enum Place {
     /// One of the given characters.
     Of(Alphabet),
-    /// None, because matching strings are shorter.
+    /// No character, because matching strings are shorter.
     Nothing,
-    /// Unknown, because a part of variable width precedes the position.
+    /// An unknown character, because a part of variable width precedes the position.
     Unknown,
 }
 

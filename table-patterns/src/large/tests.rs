@@ -54,7 +54,7 @@ const CV: Blob<Employee> = Employee::CV_BLOB;
 
 type Employees = LargeTable<Employee, FaultyStore<Engine>>;
 
-/// 2014-04-23T12:00:00Z.
+/// The instant 2014-04-23T12:00:00Z, in ticks.
 const NOON: u64 = 635_338_512_000_000_000;
 const GRACE: u64 = 864_000_000_000;
 

@@ -26,7 +26,7 @@ const HIDDEN: Duration = Duration::from_secs(60);
 /// The number of entries received at once (QUE-10).
 const PORTION: usize = 32;
 
-/// Work that was set aside.
+/// An intent or a message that was set aside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]

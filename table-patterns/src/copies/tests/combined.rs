@@ -69,7 +69,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// No tickets in either index.
+/// The result of a search that finds no ticket in either index.
 const NONE: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
 
 type Through = Outbox<Engine, Engine>;

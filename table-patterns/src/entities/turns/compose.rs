@@ -24,7 +24,7 @@ pub(super) enum Seen {
     Known(Option<StoredRow>),
     /// The stored row, which the group only checks.
     Stored,
-    /// Unknown, because properties were merged into a row that was not read.
+    /// The content is unknown, because properties were merged into a row that was not read.
     Unknown,
 }
 

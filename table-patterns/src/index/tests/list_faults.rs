@@ -98,7 +98,7 @@ fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     }
 }
 
-/// Another writer's list moves, changes and ends between the read and the write of this one.
+/// Another writer's list moves, changes and ends between the read and the write of this writer.
 #[test]
 fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {

@@ -47,7 +47,7 @@ impl Timeline {
         self.0.lock().unwrap().now
     }
 
-    /// Sleeps.
+    /// Sleeps for the given time.
     pub(super) fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + use<> {
         let mut schedule = self.0.lock().unwrap();
         let (sender, receiver) = oneshot::channel();
@@ -97,7 +97,7 @@ pub(super) struct Distant<S> {
     pub(super) inner: S,
     pub(super) timeline: Timeline,
     pub(super) latency: Duration,
-    /// Source of the variation.
+    /// The source of the variation.
     pub(super) runtime: Runtime,
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Employee {
     pub(super) age: i32,
 }
 
-/// Another type in the same table, from which the view is not built.
+/// An entity of another type in the same table, from which the view is not built.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
