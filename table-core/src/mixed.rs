@@ -48,7 +48,7 @@ use crate::set::is_of;
 pub enum RowOwner {
     /// A row of the type.
     Own,
-    /// A row of another declared type, of an index, or reserved for a pattern.
+    /// A row of another declared type or of an index, or a row that is reserved for a pattern.
     Other,
 }
 

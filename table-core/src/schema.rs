@@ -54,7 +54,7 @@ pub struct EntitySchema {
     pub entity: &'static str,
     /// The table that stores the entities.
     pub table: &'static str,
-    /// The value of the property `EntityType` that distinguishes this type from others in the table, if the type has one (PAT-HET-1).
+    /// The value of the property `EntityType` that distinguishes this type from other types in the table, if the type has one (PAT-HET-1).
     pub kind: Option<&'static str>,
     /// The pieces of the `PartitionKey`.
     pub partition_key: &'static [KeyPiece],

@@ -107,7 +107,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// The contended rows, as named in error messages.
     const RACE: &'static str;
 
-    /// Reads the stored rows of items, each guard with or before its rows. At most `together` items are recorded in one transaction.
+    /// Reads the stored rows of items. Each guard is read together with its rows or before them. At most `together` items are recorded in one transaction.
     fn stored(
         &self,
         items: &[Self::Item],

@@ -21,7 +21,7 @@
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
 //! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, for changes of one
-//!   entity and of several. No clock takes part: neither a writer's, nor a reader's, nor the store's.
+//!   entity and of several entities. No clock takes part: neither a writer's, nor a reader's, nor the store's.
 //! - No entry ever appears before a [`Cursor`] that was returned. A writer that was suspended for any time before its commit is refused, reads the
 //!   head again and takes the next number.
 //! - Each reader gets each entry at least once: a reader that stores its cursor after it has processed a page reads some entries again after a crash.
@@ -32,7 +32,7 @@
 //! # Cost
 //! **Write.** A write adds two operations to the transaction: the entries and the head. The handle remembers the head of a partition after a commit.
 //! The first write of a process reads it, and so does a write after a conflict. Writes of one partition through one handle are serialised, because
-//! each needs the head of the previous one. Between processes, a writer that was slower tries again.
+//! each write needs the head that the previous write left. Between processes, a writer that was slower tries again.
 //!
 //! **Read.** A read takes one request for the head if nothing is new; otherwise it also reads the pages with the new rows.
 //!

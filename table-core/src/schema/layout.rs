@@ -141,7 +141,7 @@ const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     true
 }
 
-/// Returns `true` if two strings are equal, in constants.
+/// Returns `true` if two strings are equal. Usable in constants.
 #[must_use]
 pub const fn is_same_text(a: &str, b: &str) -> bool {
     a.len() == b.len() && is_prefix(a.as_bytes(), b.as_bytes())

@@ -157,7 +157,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Checks that a write may start now, for handles that bypass this one. The check fails if a program with a newer schema has opened the table,
+    /// Checks that a write may start now, for handles that bypass this handle. The check fails if a program with a newer schema has opened the table,
     /// unless this program maintains everything that the newer schema declares. Queries the store once in [five seconds](LEASE), and never for a
     /// handle that was not opened.
     ///

@@ -84,7 +84,7 @@ impl<S: TableStore> PageSource<S> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns one page, from the start or from the end of an earlier one.
+    /// Returns one page, from the start or from the end of an earlier page.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
         let table = self.table()?;
         let queries = paging.queries()?;

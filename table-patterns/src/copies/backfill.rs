@@ -184,7 +184,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Settles the copies of one page. Returns the position of the next one.
+    /// Settles the copies of one page. Returns the position of the next page.
     async fn complete_page(
         &self,
         side: Side,

@@ -1,6 +1,6 @@
 //! Chains: an entity that holds copies can be the source of further copies. A change of its copies is passed on by a worker.
 //!
-//! Copies must not form a circle in which each change causes another one. A change therefore names the entities through which it was passed on. A worker
+//! Copies must not form a circle in which each change causes another change. A change therefore names the entities through which it was passed on. A worker
 //! refuses a change that returns to the same entity again and again.
 
 use table_core::entity::Entity;

@@ -39,7 +39,7 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
-/// Settles copies through handles of type `H`. A trait object, whose code is only compiled for entities with relations.
+/// A trait for settling copies through handles of type `H`. It is used as a trait object, whose code is only compiled for entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
     /// Settles the copies affected by a recorded change. Returns the number of entities written.
     fn settle<'a>(

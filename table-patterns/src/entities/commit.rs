@@ -179,7 +179,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(Some((operations, recorded)))
     }
 
-    /// Returns the sealed operations that record the intents of a batch, and registers the partition for sweeps if it has any.
+    /// Returns the sealed operations that record the intents of a batch, and registers the partition for sweeps if the batch has any intents.
     async fn recorded_intents(&self, batch: &Batch) -> Result<Vec<Operation>> {
         let intents = self.outbox.intents(&batch.intents())?;
         if intents.is_empty() {

@@ -39,7 +39,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
-    /// Returns the contributor to use once the table of the handle has been opened; `None` to keep this one.
+    /// Returns the contributor to use once the table of the handle has been opened; `None` to keep this contributor.
     fn opened(&self, _: &H) -> Option<Arc<dyn Contributor<E, H>>> {
         None
     }
@@ -48,7 +48,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The change of one entity: from the stored version to the new one.
+/// The change of one entity: from the stored version to the new version.
 pub(crate) struct EntityChange<'a, E> {
     pub(crate) key: &'a EntityKey,
     pub(crate) kind: &'a OperationKind,

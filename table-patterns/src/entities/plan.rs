@@ -155,7 +155,7 @@ pub(crate) struct RowPlace<'a> {
     pub(crate) rows: &'a dyn ReadRow,
 }
 
-/// Reads other rows of the table.
+/// A reader of other rows of the table.
 pub(crate) trait ReadRow: Send + Sync {
     /// Returns the stored row at a key.
     ///
@@ -244,7 +244,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     })
 }
 
-/// Converts a planned operation to the one that is sent. For a store without checks, a check becomes an empty merge of the row.
+/// Converts a planned operation to the operation that is sent. For a store without checks, a check becomes an empty merge of the row.
 ///
 /// # Errors
 /// `Unsupported` for the absence of a row on a store without checks (ENG-21).

@@ -44,7 +44,7 @@ impl<'a> Rounds<'a> {
         Self { look, ..self }
     }
 
-    /// Sets the maximum number of conflicts. The last one is returned as an error.
+    /// Sets the maximum number of conflicts. The last conflict is returned as an error.
     pub(crate) const fn at_most(self, left: usize) -> Self {
         Self { left, ..self }
     }
@@ -84,7 +84,7 @@ impl<'a> Rounds<'a> {
         Ok(None)
     }
 
-    /// Records an attempt that had a conflict, and waits before the next one.
+    /// Records an attempt that had a conflict, and waits before the next attempt.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).

@@ -22,7 +22,7 @@ use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome};
 
 /// The longest wait for a turn during which no other writer gets a turn. The writer that holds the turn may no longer be polled. The waiting writers then write
-/// without a turn, and may have a conflict. It is longer than a usual request to a distant store.
+/// without a turn, and may have a conflict. The wait is longer than a usual request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queues of the partitions that a handle writes to. Clones share them.

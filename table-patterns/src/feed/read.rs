@@ -225,7 +225,7 @@ fn number(row_key: &str) -> Option<u64> {
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// Adds the entries of a row. A row that was not written by a feed has none.
+/// Adds the entries of a row. A row that was not written by a feed has no entries.
 fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEntry>) -> Result<()> {
     let (begin, hint) = (entries.len(), &mut 0);
     for at in 0..CHANGES {

@@ -96,7 +96,7 @@ pub struct BulkProgress {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BulkError {
-    /// The first error by position.
+    /// The error with the smallest position.
     pub source: Error,
     /// The position of the entity that caused it.
     pub at: Option<usize>,

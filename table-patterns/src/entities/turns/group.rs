@@ -225,7 +225,7 @@ impl Member<'_> {
 }
 
 impl Drop for Member<'_> {
-    /// Lets another member drive the commit. After a panic in the store, its outcome is unknown.
+    /// Lets another member drive the commit. After a panic in the store, the outcome of the commit is unknown.
     fn drop(&mut self) {
         if self.is_polling {
             let error = Error::of(EntityFault::CommitPanicked).into_ambiguous();
