@@ -1,4 +1,4 @@
-//! Reads of many keys: adjacent keys are read by pages if the store returns rows in order, and all others by point queries.
+//! Reads of many keys: adjacent keys are read by pages if the store returns rows in order, and all other keys by point queries.
 
 use std::ops::Bound;
 

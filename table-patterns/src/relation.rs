@@ -23,7 +23,7 @@
 //! repeated for each conflict with another writer.
 //!
 //! # Bounds
-//! A delete covers at most 100 rows including the parent (EGT-2); a larger one is refused before anything is deleted. Inserts of parts of one parent
+//! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted. Inserts of parts of one parent
 //! are serialised.
 //!
 //! # When not to

@@ -147,7 +147,7 @@ pub struct UnitOfWork<S, O> {
     indexes: Indexes,
     /// Handles by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// Checks that no program with a newer schema forbids writes, by entity type.
+    /// The checks, by entity type, that no program with a newer schema forbids writes.
     admissions: HashMap<TypeId, Admission>,
     /// Replaces that need all stored properties.
     rewrites: Vec<Rewrite>,

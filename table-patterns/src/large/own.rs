@@ -11,7 +11,7 @@ use crate::entities::{Contribution, Contributor, EntityChange};
 use crate::large::fault::LargeFault;
 use crate::large::{BlobRef, Large};
 
-/// Refuses entities with the address of a blob that was uploaded for another key.
+/// A contributor that refuses entities with the address of a blob that was uploaded for another key.
 pub(super) struct OwnBlobs;
 
 impl<E: Large, H> Contributor<E, H> for OwnBlobs {

@@ -281,7 +281,7 @@ pub(crate) fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Returns the seal in the row of an intent; `None` if the row has no seal or an empty one.
+/// Returns the seal in the row of an intent; `None` if the row has no seal or an empty seal.
 pub(crate) fn seal_in(row: RowView<'_>) -> Result<Option<&str>> {
     Ok(match row.find(SEAL, &mut 0)? {
         Some(ValueRef::String(seal)) if !seal.is_empty() => Some(seal),
@@ -301,7 +301,7 @@ pub(crate) enum Note<'a> {
     Prompted(u64),
     /// A worker has claimed the row until a time, with its claim and the started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64 },
-    /// An attempt failed. Contains the number of attempts that count, and the earliest time of the next one.
+    /// An attempt failed. Contains the number of attempts that count, and the earliest time of the next attempt.
     Failed { error: &'a str, attempts: u32, until: u64 },
 }
 

@@ -78,7 +78,7 @@ pub struct ExportPosition {
     /// The places of the tenant; empty at the start.
     places: Vec<HeaderPlace>,
     place: usize,
-    /// The table of a place with several tables; `None` for the first one.
+    /// The table of a place with several tables; `None` for the first table.
     table: Option<String>,
     range: usize,
     from: Option<Continuation>,

@@ -1,4 +1,4 @@
-//! The registered types of a tenant. Each identifies its rows, and the remote rows derived from them.
+//! The registered types of a tenant. Each type identifies its rows, and the remote rows derived from them.
 
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};

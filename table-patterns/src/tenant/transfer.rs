@@ -57,7 +57,7 @@ fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     Ok(Some(Operation { row_key, kind: OperationKind::Insert(row.clone()) }))
 }
 
-/// Returns a row for an export: a recorded intent has a seal only if it is valid, because an import seals it again.
+/// Returns a row for an export: a recorded intent keeps its seal only if the seal is valid, because an import seals it again.
 ///
 /// # Errors
 /// Any error from reading the key.

@@ -38,7 +38,7 @@ async fn told<I: Index, O: StepRecorder>(
         .await
 }
 
-/// Runs a backfill that dies, and then another one. Returns `true` if the first one died.
+/// Runs a backfill that dies, and then another backfill. Returns `true` if the first backfill died.
 async fn dies_and_goes_on<I: Index, O: StepRecorder>(
     store: &Disturbed,
     table: &Entities<I::Entity, Disturbed, O>,

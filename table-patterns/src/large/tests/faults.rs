@@ -10,9 +10,9 @@ use crate::faults::Fault;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Inserts with both blobs.
+    /// Inserts the entity with both blobs.
     Insert(u32),
-    /// Replaces with a photo and without a CV.
+    /// Replaces the entity, with a photo and without a CV.
     Replace(u32),
     /// Sets one of the blobs.
     Set(u32, bool),

@@ -84,7 +84,7 @@ const NAMES: [&str; 22] = [
     "Format",
 ];
 
-/// Returns the endings of keys: none, texts, numbers of the width that patterns write, and the longest possible one.
+/// Returns the endings of keys: none, texts, numbers of the width that patterns write, and the longest possible ending.
 fn endings(prefix: &str) -> Vec<String> {
     let longest = "k".repeat(512 - prefix.encode_utf16().count());
     let texts = [

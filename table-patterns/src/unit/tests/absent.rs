@@ -9,7 +9,7 @@ use table_core::{Entity, TableStoreExt};
 use crate::EntityStore;
 use crate::faults::Unordered;
 
-/// A doctor on duty. The rule: never two of them.
+/// A doctor on duty. The rule of the tests is that two doctors are never on duty at once.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ward")]
 #[partition_key(ward)]
