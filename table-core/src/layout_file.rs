@@ -123,7 +123,7 @@ fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
     Error::of(LayoutFileFault::File { verb, path: path.to_owned(), source })
 }
 
-/// The compatibility on the differences, and their description.
+/// The compatibility of the differences, and their description.
 struct Judged {
     compatibility: Compatibility,
     report: String,

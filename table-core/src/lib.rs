@@ -57,7 +57,7 @@
 //! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as key parts |
 //! | `rust_decimal` | no | `rust_decimal::Decimal` as a property |
 //!
-//! Indexes, copies, feeds and other patterns are in the package `table-patterns`, the client for Azure Table Storage and compatible services in
+//! Indexes, copies, feeds and other patterns are in the package `table-patterns`. The client for Azure Table Storage and compatible services is in
 //! `table-azure`.
 
 // The derive macros refer to the crate by this name, also in the tests of this crate.

@@ -151,7 +151,7 @@ pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// A view: computes the rows and amounts that each entity of a table contributes.
+/// A view, which computes the rows and amounts that each entity of a table contributes.
 pub trait View: 'static {
     /// The entity from which the view is built.
     type Source: Entity + Send + Sync;

@@ -36,7 +36,7 @@ impl<'a> EntityReader<'a> {
         Self { row_key: entity.row_key, key, is_known: false, search: Search::new(entity.row) }
     }
 
-    /// Starts to read an entity into an existing value. The entity may be in the same partition as the previous one.
+    /// Starts to read an entity into an existing value. The entity may be in the same partition as the previous entity.
     #[inline]
     #[must_use]
     pub const fn again(entity: EntityRef<'a>, partition_key: &'a [Piece], is_same_partition: bool) -> Self {

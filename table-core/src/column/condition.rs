@@ -50,7 +50,7 @@ impl<E> Condition<E> {
         conditions.into_iter().reduce(Self::or).unwrap_or_else(|| Self::of_every_key(Comparison::Lt))
     }
 
-    /// Compares the `PartitionKey`, which every entity has, with the empty string, the smallest one.
+    /// Compares the `PartitionKey`, which every entity has, with the empty string, which is the smallest string.
     fn of_every_key(operator: Comparison) -> Self {
         Self::from_filter(Filter::compare("PartitionKey", operator, ""))
     }
@@ -72,7 +72,7 @@ impl<E> Condition<E> {
     }
 }
 
-/// Matches if both conditions match, like [`and`](Condition::and).
+/// Combines two conditions: the result matches if both match, like [`and`](Condition::and).
 ///
 /// ```
 /// use table_core::Column;
@@ -90,7 +90,7 @@ impl<E> std::ops::BitAnd for Condition<E> {
     }
 }
 
-/// Matches if at least one of the conditions matches, like [`or`](Condition::or).
+/// Combines two conditions: the result matches if at least one of them matches, like [`or`](Condition::or).
 impl<E> std::ops::BitOr for Condition<E> {
     type Output = Self;
 

@@ -75,7 +75,7 @@ impl<T: FromEntity> Versioned<T> {
         Self::read_with(entity, T::from_entity)
     }
 
-    /// Reads another entity into this one. An error has no key yet and leaves a mix of both entities.
+    /// Reads another entity into this value. An error has no key yet and leaves a mix of both entities.
     #[inline]
     pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
         self.value.read_again(entity, is_same_partition)?;

@@ -285,7 +285,7 @@ pub trait Reversible<T>: KeyCodec<T> {
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be part of a key. Its codec is used if the declaration names none.
+/// A type that can be part of a key. Its codec is used if the declaration names no codec.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};

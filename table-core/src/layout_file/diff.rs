@@ -1,6 +1,6 @@
 //! Line-by-line differences between two texts.
 
-/// Returns the lines that occur only in `old` or only in `new`, prefixed with `-` for the old text and `+` for the new one.
+/// Returns the lines that occur only in `old` or only in `new`, prefixed with `-` for the old text and `+` for the new text.
 ///
 /// A line counts as common if it belongs to a longest common subsequence.
 pub(super) fn diff(old: &str, new: &str) -> String {

@@ -94,7 +94,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Applies several entities to the view, in shared transactions. Returns those that cannot be applied, with their errors.
+    /// Applies several entities to the view, in shared transactions. Returns the entities that cannot be applied, with their errors.
     pub(super) async fn apply_all(
         &self,
         entities: impl IntoIterator<Item = Applied> + Send,

@@ -1,7 +1,7 @@
 //! Claims: a worker claims rows of an outbox in portions, which prevents other workers from processing the same rows.
 //!
 //! A portion is claimed by one transaction, until the lease of the message expires. An attempt is counted when it starts, in the transaction that
-//! ends the previous rows. Rows without earlier attempts are started together, and all others alone. A row that waited behind a long step is free
+//! ends the previous rows. Rows without earlier attempts are started together, and all other rows alone. A row that waited behind a long step is free
 //! again when its claim expires, and no attempt was counted.
 
 use std::collections::VecDeque;

@@ -157,7 +157,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// The outer error is an error of the queue, which all partitions share; the inner one is an error of the table.
+    /// The outer error is an error of the queue, which all partitions share; the inner error is an error of the table.
     async fn sweep(
         &self,
         table: &TableName,

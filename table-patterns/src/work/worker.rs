@@ -114,7 +114,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Registers the handler of a [message](Message), and replaces any earlier one. If a handler handles several messages, register it for each of
+    /// Registers the handler of a [message](Message), and replaces any earlier handler. If a handler handles several messages, register it for each of
     /// them: `.handler::<Closed>(mail.clone())`.
     ///
     /// A message without a handler in this worker, or with a later version, is left to a worker that supports it. It becomes poison when its attempts

@@ -134,7 +134,7 @@ impl Hasher for Fnv1a {
 /// `FORM` is the form of the characters: hexadecimal digits, `'x'` in lower case and `'X'` in upper case, or the alphabets of RFC 4648 without padding,
 /// `'u'` for base64url and `'b'` for base32.
 ///
-/// Fixed width, not ordered. Different values may have equal characters: a few of them distribute keys but do not identify values.
+/// Fixed width, not ordered. Different values may have equal characters: a few characters distribute keys but do not identify values.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};

@@ -5,7 +5,7 @@ use crate::key::codec::{
     Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant, Without,
 };
 
-/// The codec used in place of this one for a level of a hierarchical partition key (HPK-2).
+/// The codec that is used in place of this codec for a level of a hierarchical partition key (HPK-2).
 ///
 /// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and `Micro` never matches
 /// `Microsoft`. A plain text ([`Text`]) may contain `!`, so its level is [`Escaped`]; a newtype delegates to its inner codec; all other codecs are

@@ -11,7 +11,7 @@ use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
 
-/// A codec that is coarser than its values and can truncate a value to one that it writes.
+/// A codec that is coarser than its values and can truncate a value to a value that it writes.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -31,7 +31,7 @@ pub trait Truncates<T>: KeyCodec<T> {
     /// The error in the arguments of the codec inside `truncate`; see [`KeyCodec::FAULT`].
     const CUT_FAULT: Option<&'static str> = Self::FAULT;
 
-    /// Returns the greatest value that the codec can encode and that is not greater than this one, or `None`.
+    /// Returns the greatest value that the codec can encode and that is not greater than the given value, or `None`.
     fn truncate(value: &T) -> Option<T>;
 }
 
