@@ -30,7 +30,7 @@ impl Patience {
         self.given.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits for a turn; `None` if no task got a turn within the time-out.
+    /// Waits for a turn. Returns `None` if no task got a turn within the time-out.
     pub(crate) async fn wait<T>(
         &self,
         mut turn: impl Future<Output = T> + Unpin,

@@ -127,7 +127,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         }
     }
 
-    /// Deletes the parent with its derived rows and parts; `None` if it changed since the rows were read.
+    /// Deletes the parent with its derived rows and parts. Returns `None` if it changed since the rows were read.
     async fn delete_all(
         &self,
         owner: &EntityKey,

@@ -13,7 +13,7 @@ use crate::store::TableStore;
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
 
-/// Number of ranges of a fan-out that are queried concurrently (IMP-5).
+/// The number of ranges of a fan-out that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// The parameters of a query over key ranges, as collected by a builder.

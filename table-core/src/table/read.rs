@@ -12,7 +12,7 @@ use crate::selection::{Class, IntoSelection, Point, PointKey, ReadableAs, Select
 use crate::store::{StoredRow, TableStore};
 use crate::table::{Table, request};
 
-/// Number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
+/// The number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
 // The functions return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a third time at the

@@ -53,12 +53,12 @@ pub(crate) fn encode(text: &str) -> String {
     segment
 }
 
-/// Decodes a segment; `None` if the segment is not an output of `encode`.
+/// Decodes a segment. Returns `None` if the segment is not an output of `encode`.
 pub(crate) fn decode(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode(text) == segment)
 }
 
-/// Decodes a segment; `None` if the segment is hashed, or is not an output of [`encode_caseless`].
+/// Decodes a segment. Returns `None` if the segment is hashed, or is not an output of [`encode_caseless`].
 pub(crate) fn decode_caseless(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode_caseless(text) == segment)
 }

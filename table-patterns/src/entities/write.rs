@@ -268,7 +268,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Attempts<'_, E, S, O> {
         Ok(current)
     }
 
-    /// Commits a plan; `None` if the write must be planned again.
+    /// Commits a plan. Returns `None` if the write must be planned again.
     async fn write(&mut self, plan: EntityPlan) -> Result<Option<Written>> {
         let handle = self.handle;
         handle.admit(false).await?;

@@ -100,7 +100,7 @@ impl Head {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Reads the head of a partition's feed; `None` if the partition has no feed yet.
+    /// Reads the head of a partition's feed. Returns `None` if the partition has no feed yet.
     pub(crate) async fn head(
         &self,
         table: &TableName,

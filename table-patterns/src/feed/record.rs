@@ -140,7 +140,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Creates the head of a feed; `None` if another writer committed first.
+    /// Creates the head of a feed. Returns `None` if another writer committed first.
     pub(super) async fn create(
         &self,
         table: &TableName,

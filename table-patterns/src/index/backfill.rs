@@ -30,9 +30,9 @@ const LISTED: usize = 1_000;
 pub struct BackfillProgress {
     /// The phase of the current pass.
     pub phase: Phase,
-    /// Number of entities and rows processed by this run.
+    /// The number of entities and rows processed by this run.
     pub scanned: u64,
-    /// Number of rows written by this run.
+    /// The number of rows written by this run.
     pub written: u64,
 }
 

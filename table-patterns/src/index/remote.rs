@@ -60,7 +60,7 @@ impl Derived {
         }
     }
 
-    /// Parses the kind; `None` for an index that `E` does not have.
+    /// Parses the kind. Returns `None` for an index that `E` does not have.
     fn parse<E: Entity>(text: &str) -> Option<Self> {
         if text == GIVEN {
             return Some(Self::CopiesOf);

@@ -109,7 +109,7 @@ fn quote(field: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Splits a line into its fields; `None` if its quotes are unbalanced.
+/// Splits a line into its fields. Returns `None` if its quotes are unbalanced.
 fn split(line: &str) -> Option<Vec<String>> {
     let mut fields = Vec::new();
     let mut rest = line;

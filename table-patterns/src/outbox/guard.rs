@@ -173,7 +173,7 @@ impl Guard {
     }
 }
 
-/// Applies a guarded step; `false` if it was skipped.
+/// Applies a guarded step. Returns `false` if the step was skipped.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.

@@ -258,9 +258,9 @@ impl<S, Q> Outbox<S, Q> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BacklogCounts {
-    /// Number of messages in the work queue, including hidden messages.
+    /// The number of messages in the work queue, including hidden messages.
     pub waiting: u64,
-    /// Number of messages in the poison queue.
+    /// The number of messages in the poison queue.
     pub poison: u64,
 }
 

@@ -33,9 +33,9 @@ use table_core::{Table, Transaction};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteProgress {
-    /// Number of deleted entities.
+    /// The number of deleted entities.
     pub deleted: u64,
-    /// Number of entities that were kept because another writer changed them after they matched the condition. To check them again, run the delete
+    /// The number of entities that were kept because another writer changed them after they matched the condition. To check them again, run the delete
     /// again.
     pub changed: u64,
     /// The key of the last processed entity, for [`BatchedDelete::resume`]. The position may be stored.

@@ -52,7 +52,7 @@ impl Partitions {
         }
     }
 
-    /// Returns `true` if both are a single partition, or both are a prefix.
+    /// Returns `true` if both values are a single partition, or both are a prefix.
     pub(super) const fn is_like(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Is(_), Self::Is(_)) | (Self::Begin(_), Self::Begin(_)))
     }

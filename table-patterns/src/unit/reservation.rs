@@ -120,7 +120,7 @@ impl Reservations {
 }
 
 impl Stored {
-    /// Reads a row of the queue; `None` if its key cannot be written, so that no reservation can have it.
+    /// Reads a row of the queue. Returns `None` if its key cannot be written, so that no reservation can have it.
     pub(super) fn read(entity: EntityRef<'_>) -> Option<Self> {
         let reservation = Reservation(RowKey::new(entity.row_key).ok()?);
         let hold = match entity.row.find(HOLD, &mut 0) {

@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Waits until the rows that the unit read are committed; `false` if they are not committed, in which case a decision based on them is invalid.
+    /// Waits until the rows that the unit read are committed. Returns `false` if they are not committed, in which case a decision based on them is invalid.
     async fn is_settled(&self, turn: Turn) -> Result<bool> {
         let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };
         drop(turn);

@@ -172,7 +172,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.rows.store().get(self.rows.name()?, key, &Select::All).await
     }
 
-    /// Submits a transaction; `false` if another writer committed first.
+    /// Submits a transaction. Returns `false` if another writer committed first.
     pub(super) async fn submit(
         &self,
         partition_key: &PartitionKey,

@@ -28,13 +28,13 @@ const BUSY: Duration = Duration::from_millis(50);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CaughtUp {
-    /// Number of changes read from the feeds.
+    /// The number of changes read from the feeds.
     pub changes: usize,
-    /// Number of entities applied. Several changes of one entity that were read together count once.
+    /// The number of entities applied. Several changes of one entity that were read together count once.
     pub applied: usize,
-    /// Number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
+    /// The number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
     pub failed: usize,
-    /// Number of partitions that were left to another follower, which is applying changes.
+    /// The number of partitions that were left to another follower, which is applying changes.
     pub busy: usize,
     /// `true` if more changes remain, so `catch_up` should be called again.
     pub is_behind: bool,

@@ -48,7 +48,7 @@ impl Drop for Working {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Takes the lease; `None` if another follower holds it.
+    /// Takes the lease. Returns `None` if another follower holds it.
     pub(super) async fn take_lease(&self) -> Result<Option<Lease>> {
         let following = &self.memory.following;
         let Some(working) = Working::begin(&following.working) else { return Ok(None) };
@@ -93,7 +93,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.write_lease(None, Some(lease.etag.clone())).await.map(drop)
     }
 
-    /// Writes the holder of the lease under its version. Returns the new version; `None` if another follower committed first.
+    /// Writes the holder of the lease under its version. Returns the new version, or `None` if another follower committed first.
     async fn write_lease(&self, holder: Option<&str>, etag: Option<ETag>) -> Result<Option<ETag>> {
         let key = record::lease_key()?;
         let write = upsert(record::lease_row(holder), etag);

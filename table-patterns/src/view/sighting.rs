@@ -19,7 +19,7 @@ struct Sighting {
 }
 
 impl Sighting {
-    /// Reads the sighting of a lease; `None` if the row records another lease.
+    /// Reads the sighting of a lease. Returns `None` if the row records another lease.
     fn read(row: RowView<'_>, lease: &ETag) -> Result<Option<Self>> {
         if row.find("Lease", &mut 0)? != Some(ValueRef::String(&lease.to_string())) {
             return Ok(None);

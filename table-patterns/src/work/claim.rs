@@ -59,7 +59,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until: self.held.until() })
     }
 
-    /// Writes rows; `None` if another worker changed one of them.
+    /// Writes rows. Returns `None` if another worker changed one of them.
     pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
         if operations.is_empty() {
             return Ok(Some(Committed::default()));
@@ -121,7 +121,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok((rows, page.continuation))
     }
 
-    /// Claims the free rows of a page, oldest change first, and starts the first of them; `None` if another worker committed first.
+    /// Claims the free rows of a page, oldest change first, and starts the first of them. Returns `None` if another worker committed first.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
         // A clock that is ahead only takes claimed rows early, which repeats work.
         let now = self.held.now().max(self.worker.outbox.runtime().now());

@@ -83,7 +83,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(messages.iter().map(PoisonEntry::of).collect())
     }
 
-    /// Requeues the next poison entry, with its attempts reset, and returns it; `None` if the queue is empty.
+    /// Requeues the next poison entry, with its attempts reset, and returns it. Returns `None` if the queue is empty.
     ///
     /// # Errors
     /// Any error from the stores. The entry then becomes visible again after a minute.
@@ -94,7 +94,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Deletes the next poison entry together with its row, and returns it; `None` if the queue is empty.
+    /// Deletes the next poison entry together with its row, and returns it. Returns `None` if the queue is empty.
     ///
     /// # Errors
     /// Any error from the stores. The entry then becomes visible again after a minute.

@@ -61,16 +61,16 @@ struct Progress {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweepReport {
-    /// Number of partitions that were read.
+    /// The number of partitions that were read.
     pub partitions: u64,
-    /// Number of intents that are not done, except poison; see [`Outbox::backlog`].
+    /// The number of intents that are not done, except poison; see [`Outbox::backlog`].
     pub pending: u64,
-    /// Number of messages sent.
+    /// The number of messages sent.
     pub prompted: u64,
-    /// Number of partitions that were marked as quiet. Each later sweep reads only some of the quiet partitions, chosen at random, until one of
+    /// The number of partitions that were marked as quiet. Each later sweep reads only some of the quiet partitions, chosen at random, until one of
     /// them is written again.
     pub quiet: u64,
-    /// Number of invalid rows of the registry, and of partitions and rows that could not be swept. All other partitions and rows were swept.
+    /// The number of invalid rows of the registry, and of partitions and rows that could not be swept. All other partitions and rows were swept.
     pub failed: u64,
     /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,

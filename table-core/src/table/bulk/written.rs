@@ -86,9 +86,9 @@ impl FromIterator<usize> for WrittenPositions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BulkProgress {
-    /// Number of entities written so far, including those of an earlier run.
+    /// The number of entities written so far, including those of an earlier run.
     pub written: usize,
-    /// Number of entities in the last transaction.
+    /// The number of entities in the last transaction.
     pub transaction: usize,
 }
 

@@ -100,7 +100,7 @@ impl Group {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Adds the operations of a unit, all or none; `None` if the group refuses them.
+    /// Adds the operations of a unit, all or none. Returns `None` if the group refuses them.
     pub(crate) fn join(
         &self,
         operations: &[Operation],

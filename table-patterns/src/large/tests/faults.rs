@@ -14,9 +14,9 @@ enum Step {
     Insert(u32),
     /// Replaces the entity, with a photo and without a CV.
     Replace(u32),
-    /// Sets one of the blobs.
+    /// Sets one blob of an entity.
     Set(u32, bool),
-    /// Removes one of the blobs.
+    /// Removes one blob of an entity.
     Remove(u32, bool),
     Delete(u32),
     Collect,
