@@ -157,7 +157,7 @@ pub struct Cursor {
 }
 
 impl FeedEntry {
-    /// Returns the key of the changed entity, if it is of type `E`. A feed has the changes of all types of its partition; to tell the types apart, see
+    /// Returns the key of the changed entity, if it is of type `E`. A feed contains the changes of all types in its partition; to tell the types apart, see
     /// [`mixed`](crate::mixed).
     ///
     /// ```

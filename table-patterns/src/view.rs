@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! How many employees does each department have? How many routes start at an airport? On the rows of the entities, each of these questions requires a
-//! scan. A view is another table whose layout answers such a question, and which follows the rows. It is the read side of CQRS.
+//! scan. A view is another table whose layout answers such a question, and which is updated after each change of the rows. It is the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:

@@ -96,7 +96,7 @@ impl EntryFingerprint {
         Self::Entry { key: key.clone(), hash: hash(row.as_bytes().iter().copied()) }
     }
 
-    /// Returns `true` if both fingerprints imply the same entry at a key.
+    /// Returns `true` if, at a key, both fingerprints describe the same index entry or no entry.
     pub(crate) fn agrees(&self, other: &Self, at: &EntityKey) -> bool {
         let there = |left: &Self| match left {
             Self::Entry { key, hash } if key == at => Some(*hash),

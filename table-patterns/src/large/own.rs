@@ -1,4 +1,4 @@
-//! Names of an entity's blobs, and the check that an entity refers to none of another entity's blobs, which that entity may remove.
+//! Names of an entity's blobs, and the check that an entity refers to no blob of another entity, because the other entity may remove the blob.
 
 use std::any::Any;
 

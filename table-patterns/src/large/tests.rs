@@ -36,7 +36,7 @@ struct Employee {
     cv: Option<BlobRef>,
 }
 
-/// The entity of the same rows in an older version of the program.
+/// The entity type of the same rows in an older version of the program.
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]

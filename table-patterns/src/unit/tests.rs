@@ -1,4 +1,4 @@
-//! Tests of a desk whose tickets use every pattern, all of which every write maintains.
+//! Tests of a desk whose tickets use every pattern. Every write of a ticket maintains the rows of all these patterns.
 
 mod absent;
 mod bad_input;

@@ -155,7 +155,7 @@ fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Ro
     inserted
 }
 
-/// Returns odd rows below a prefix: each ending with some of the bodies.
+/// Returns the keys and contents of odd rows whose keys begin with a prefix: one row for each ending, with a content that depends on `seed`.
 fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     let bodies = bodies();
     let endings = endings(prefix).into_iter().enumerate();
@@ -170,7 +170,7 @@ struct Faults {
 }
 
 impl Faults {
-    /// Returns the outcome of a job, if it succeeded.
+    /// Returns the value of a job that succeeded, or records the error of a job that failed.
     fn of<T, E: std::fmt::Display>(&mut self, job: &str, outcome: Result<T, E>) -> Option<T> {
         outcome.map_err(|error| self.found.push(format!("{job}: {error}"))).ok()
     }

@@ -235,7 +235,7 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
     }
 }
 
-/// A function that returns the end of the key with a number.
+/// A function that returns the part of a `RowKey` after the prefix, given the number of the row.
 type KeyForm = fn(u64) -> String;
 
 /// Rows of any form among the reservations do not hide the reservations behind them: a distant process keeps its turn.
