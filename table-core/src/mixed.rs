@@ -57,7 +57,7 @@ pub enum RowOwner {
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, for a row of no declared type; `Corrupted` if the bytes are not a row.
 pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
-    // Reserved rows first, because a key whose parts accept any text also matches them.
+    // Reserved rows are checked first, because a key whose parts accept any text also matches them.
     let mut is_other = is_reserved(entity.row_key);
     if !is_other && is_of(E::SCHEMA, entity)? {
         return Ok(RowOwner::Own);

@@ -36,7 +36,7 @@ pub(crate) struct Head {
 impl Head {
     /// Creates the head of a feed that is not listed.
     pub(super) fn new() -> Self {
-        // 53 bits, which JSON numbers preserve.
+        // The ID has 53 bits, because JSON numbers preserve integers up to that size.
         let id = Uuid::new_v4().as_u64_pair().1 & ((1 << 53) - 1);
         Self { id, last: 0, floor: 0, quiet: true, kept: false }
     }

@@ -21,7 +21,7 @@ pub(super) fn check_service(service: &str) -> Result<()> {
 
 /// Returns the start of the hour that contains `instant`.
 pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
-    // Computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
+    // The hour is computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
     instant.date_naive().and_hms_opt(instant.hour(), 0, 0).map_or(instant, |hour| hour.and_utc())
 }
 

@@ -97,7 +97,7 @@ fn numbers_and_cursors_continue_after_an_import() {
 
 #[test]
 fn a_tenant_can_be_renamed() {
-    // A file of several parts.
+    // The file has several parts.
     let mut steps = steps_with_file(2_500_000);
     steps.push((true, Step::Work));
     let world = World::after(&steps);
@@ -139,7 +139,7 @@ fn an_export_continues_from_any_position() {
             let mut export =
                 tenant.export().page(rows).resume(position.to_string().parse().unwrap()).unwrap();
             text.truncate(usize::try_from(position.bytes()).unwrap());
-            // The process dies after a step whose position it did not store, and after one whose position it did.
+            // The process dies after a step whose position it did not store, and after a step whose position it stored.
             let Some(lines) = block_on(export.step()).unwrap() else { break };
             text += &lines;
             while *export.position() == position {

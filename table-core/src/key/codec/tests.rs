@@ -84,7 +84,7 @@ fn k1_to_k4_every_value_of_a_byte() {
 proptest! {
     #[test]
     fn k1_to_k4_instants(steps in prop::collection::vec((0..=tick_count::MAX, 0..3u64, 0..4i64), 1..24)) {
-        // Some twice, some a tick apart, some between two ticks, which are refused.
+        // Some instants occur twice, some are a tick apart, and some lie between two ticks. The codec refuses an instant between two ticks.
         let mut instants: Vec<DateTime<Utc>> = Vec::new();
         for (count, near, nanos) in steps {
             let instant = tick_count::to_datetime(count.saturating_sub(near)).unwrap();

@@ -220,7 +220,7 @@ fn orphans_are_kept_for_the_grace_period_and_named_blobs_forever() {
         for person in &all {
             people.insert(person).await?;
         }
-        // Two lists in the partition, one of them changed once.
+        // The partition has two lists, one of which was changed once.
         assert_eq!(scene.blobs.names().len(), 3);
         let young = people.collect_orphaned_lists().await?;
         assert_eq!((young.kept, young.marked, young.removed), (3, 0, 0));

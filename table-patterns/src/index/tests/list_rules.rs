@@ -312,7 +312,7 @@ fn pat_ix_the_layout_of_the_three_options() {
             shown.push(format!("\n{name}\n{}", content.trim_end()));
         }
         shown.push(String::new());
-        // Options 2 and 3 without blobs.
+        // The lists of options 2 and 3, stored without blobs.
         let entities = [jones(223), jones(152), person("Marketing", 7, "Jones")];
         let without = expected(&entities);
         let lists = without.iter().filter(|(_, row)| row.contains("IDs") || row.contains("Details"));

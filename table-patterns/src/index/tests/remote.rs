@@ -206,7 +206,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
                     table.settle(change).await.unwrap();
                 }
                 let unbadged = |now: &mut Employee| now.badge = None;
-                // Different numbers than those of the records above.
+                // The numbers of the next records must differ from the numbers of the records above.
                 for _ in 0..3 {
                     table.outbox.record_number();
                 }

@@ -101,10 +101,10 @@ fn transactions_without_contention_send_no_request_for_reservations() {
     for _ in 0..5 {
         assert_eq!(block_on(post(&counters)), 1);
     }
-    // The row of the counter and the row of the sequence, then the commit.
+    // Each transaction reads the row of the counter and the row of the sequence, then commits.
     assert_eq!(store.calls(), [Call::Get, Call::Get, Call::Submit].repeat(5));
 
-    // Another process writes in between: one more read, which is sent together with the other reads from the next transaction on.
+    // Another process writes in between. This transaction sends one more read; from the next transaction on, that read is sent together with the other reads.
     let other = store.entities::<Counter>();
     block_on(post(&other));
     store.heal();
