@@ -61,7 +61,7 @@ pub trait Entity: FromEntity + 'static {
     /// `KeyEncoding` if a field's value cannot be written into a key; `PropertyValueTooLarge` if a key has more than the 512 UTF-16 code units that
     /// every store accepts (KEY-7); `OutOfRangeInput` if the key is reserved for rows of patterns ([`RESERVED`](crate::key::text::RESERVED)).
     fn key_of(&self) -> Result<EntityKey> {
-        // Capacity for keys of usual length, because they are written part by part.
+        // The strings have capacity for keys of usual length, because the keys are written part by part.
         let (mut partition_key, mut row_key) = (String::with_capacity(32), String::with_capacity(32));
         self.encode_key(&mut partition_key, &mut row_key)?;
         require_portable("PartitionKey", &partition_key)?;

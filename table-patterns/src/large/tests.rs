@@ -213,7 +213,7 @@ fn pat_large_2_a_reader_has_the_grace_period_after_a_change() {
 #[test]
 fn pat_large_2_a_collection_during_an_upload_spares_it() {
     let scene = scene();
-    // The blob exists and its entity does not yet: a collector runs.
+    // A collector runs when the blob exists and its entity does not exist yet.
     let (other, now) = (scene.employees.clone(), Arc::clone(&scene.now));
     scene.tables.script(move |call, _| match call {
         Call::Submit => {

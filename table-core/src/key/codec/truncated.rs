@@ -79,7 +79,7 @@ source! {
 #[diagnostic::do_not_recommend]
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
-        // Computed by calendar, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
+        // The result is computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
         Some(value.date_naive().and_hms_opt(value.hour(), 0, 0)?.and_utc())
     }
 }

@@ -100,7 +100,7 @@ proptest! {
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..12, any::<bool>(), any::<bool>()))), 1..20),
     ) {
         let scene = scene();
-        // The possible states of an entity: several after a lost response.
+        // The possible states of each entity. After a lost response, several states are possible.
         let mut model: BTreeMap<u32, Vec<Held>> = (0..3).map(|id| (id, vec![None])).collect();
         for (value, (step, fault)) in (1_u8..).zip(steps) {
             if let Some((number, lost, in_blobs)) = fault {

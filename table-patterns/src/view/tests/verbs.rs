@@ -42,7 +42,7 @@ fn imp_6_the_layout_of_a_view() {
             for property in entity.row.properties() {
                 let property = property.unwrap();
                 let value = match property.value {
-                    // Begins with the identifier of the feed, which differs each time.
+                    // The cursor begins with the identifier of the feed, which differs in each run.
                     ValueRef::String(cursor) if ["Cursor", "Quiet"].contains(&property.name) => {
                         format!("{{\"feed\":…,{}", cursor.split_once(',').unwrap().1)
                     }
