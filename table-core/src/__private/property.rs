@@ -128,7 +128,7 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
 /// Returns an error, as the body of trait methods in the expansion of an invalid declaration, so rustc reports only the errors of the declaration.
 ///
 /// # Errors
-/// Always an error. Such a program does not compile.
+/// This function always returns an error. A program with such a declaration does not compile.
 pub fn stub<T>() -> Result<T> {
     Err(Error::new(ErrorCode::NotImplemented, "the declaration of the entity has mistakes"))
 }

@@ -179,7 +179,7 @@ impl<'a> EntityReader<'a> {
     /// Returns the recorded error.
     ///
     /// # Errors
-    /// Always, because the caller has recorded an error.
+    /// This function always returns an error, because the caller has recorded one.
     #[cold]
     pub fn fail<T>(&mut self) -> Result<T> {
         let other = || Error::new(ErrorCode::EntityMismatch, "the stored entity has another schema");

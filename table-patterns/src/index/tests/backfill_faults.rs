@@ -277,7 +277,7 @@ proptest! {
                 let model = model.lock().unwrap().clone();
                 assert_eq!(stored(&store.engine, &["Company"]).await?, expected(model.values()));
             }
-            // Without other writers, the backfill ends as the data imply.
+            // Without other writers, the outcome of the backfill depends only on the stored entities.
             let second = all(&store.engine.entities::<Staff>().create_if_missing().await?, page).await;
             let model = model.lock().unwrap().clone();
             let (mut emails, mut names) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());

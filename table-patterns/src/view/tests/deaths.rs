@@ -41,7 +41,7 @@ const SCENES: [(&str, u32, Scene); 3] = [
     ("rebuilds", 0, |company| {
         let _ = block_on(company.view.rebuild().page(2).run());
     }),
-    // Enough to be read by pages.
+    // With eight further employees, the keys of the rebuild are numerous enough to be read by pages instead of by point queries.
     ("rebuilds many", 8, |company| {
         let _ = block_on(company.view.rebuild().run());
     }),
