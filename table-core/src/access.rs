@@ -39,13 +39,13 @@ use crate::query::QueryClass;
 pub struct AccessPattern {
     /// The name of the selecting function.
     pub name: &'static str,
-    /// Its documentation as written, one line per `///`.
+    /// The documentation of the pattern as written, one line per `///`.
     pub doc: &'static str,
-    /// The names of its arguments.
+    /// The names of the function's arguments.
     pub arguments: &'static [&'static str],
     /// The name of the entity's type.
     pub entity: &'static str,
-    /// The table that the pattern reads: that of the entity, or that of the index.
+    /// The table that the pattern reads: the table of the entity or of the index.
     pub table: &'static str,
     /// The maximum cost class (CLS-1).
     pub ceiling: QueryClass,

@@ -18,7 +18,7 @@ use crate::value::{Value, edm_ticks};
 ///
 /// - Properties keep the order of first insertion. The order has no meaning and does not affect equality (PROP-7).
 /// - Names are case-sensitive (PROP-1). Names, number and sizes of properties are checked against the store's limits when the entity is written.
-/// - A lookup compares names one by one; an entity has at most 252 (ENT-2).
+/// - A lookup compares names one by one; an entity has at most 252 properties (ENT-2).
 /// - The serde format is the service's JSON with minimal metadata: types that JSON lacks are annotated (JSON-3).
 ///
 /// ```

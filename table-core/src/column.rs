@@ -80,8 +80,8 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Eq, value)
     }
 
-    /// Matches entities whose property differs from the value, including one stored as another type (FIL-16). An entity without the property does not
-    /// match (FIL-11); to include it, write `!column.eq(value)` (FIL-12).
+    /// Matches entities whose property differs from the value, including a property stored as another type (FIL-16). An entity without the property does not
+    /// match (FIL-11); to include such entities, write `!column.eq(value)` (FIL-12).
     pub fn ne(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Ne, value)
     }
@@ -106,8 +106,8 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Le, value)
     }
 
-    /// Matches entities whose property equals one of the values; no entity for an empty list. The service documents at most 15
-    /// comparisons in a filter (FIL-7).
+    /// Matches entities whose property equals one of the values. An empty list matches no entity. The service documents at most 15 comparisons in a filter
+    /// (FIL-7).
     ///
     /// ```
     /// use table_core::Column;
@@ -120,7 +120,7 @@ impl<E, T, K> Column<E, T, K> {
         Condition::any(values.into_iter().map(|value| self.eq(value)))
     }
 
-    /// Matches entities that lack the property (FIL-12). `!column.is_absent()` matches entities that have it, with any type.
+    /// Matches entities that lack the property (FIL-12). `!column.is_absent()` matches entities that have the property, with any type.
     ///
     /// ```
     /// use table_core::Column;
@@ -137,7 +137,7 @@ impl<E, T, K> Column<E, T, K> {
 
 // The bounds are on the methods and not on the `impl`, because rustc then prints the bound's own message with its number.
 impl<E, T, K> Column<E, T, K> {
-    /// Matches entities whose property is `true` (FIL-13). `!column.is_true()` also matches entities that lack it.
+    /// Matches entities whose property is `true` (FIL-13). `!column.is_true()` also matches entities that lack the property.
     pub fn is_true(self) -> Condition<E>
     where
         T: BoolColumn,

@@ -35,9 +35,9 @@ pub type AnyRelations = dyn Any + Send + Sync;
     note = "an entity is a struct with `#[derive(Entity)]`, `#[partition_key(…)]` and `#[row_key(…)]`"
 )]
 pub trait Entity: FromEntity + 'static {
-    /// The schema.
+    /// The schema of the entity.
     const SCHEMA: &'static EntitySchema;
-    /// Its indexes, in declaration order. The rows of each are written together with the entity.
+    /// The indexes of the entity, in declaration order. A write of the entity also writes their rows.
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// `true` if each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
@@ -61,7 +61,7 @@ pub trait Entity: FromEntity + 'static {
     /// `KeyEncoding` if a field's value cannot be written into a key; `PropertyValueTooLarge` if a key has more than the 512 UTF-16 code units that
     /// every store accepts (KEY-7); `OutOfRangeInput` if the key is reserved for rows of patterns ([`RESERVED`](crate::key::text::RESERVED)).
     fn key_of(&self) -> Result<EntityKey> {
-        // Capacity for keys of usual length, because they are written part by part.
+        // The strings have capacity for keys of usual length, because the keys are written part by part.
         let (mut partition_key, mut row_key) = (String::with_capacity(32), String::with_capacity(32));
         self.encode_key(&mut partition_key, &mut row_key)?;
         require_portable("PartitionKey", &partition_key)?;
@@ -136,7 +136,8 @@ pub trait PlainEntity: Entity {
     type Table: SameTable<Self::Table> + SameTable<AnyTable>;
 }
 
-/// A row type with the schemas that a table of it is opened with: one for an entity, those of all members for a set, none for the bag. Derived.
+/// A row type with the schemas with which its table is opened: one schema for an entity, the schemas of all members for a set, none for the bag. Implemented by
+/// the derives.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -154,7 +155,7 @@ pub trait PlainEntity: Entity {
 /// assert_eq!(Employee::SCHEMAS[0].entity, "Employee");
 /// ```
 pub trait Declared {
-    /// The schemas.
+    /// The schemas with which the table is opened.
     const SCHEMAS: &'static [&'static EntitySchema];
 }
 
@@ -239,7 +240,7 @@ impl<E: PlainEntity> ToEntity for E {
 #[doc(hidden)]
 pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 
-/// A type that a stored entity can be read as: an [`Entity`], a projection of one, a bag.
+/// A type as which a stored entity can be read: an [`Entity`], a projection of an entity, or the bag.
 ///
 /// ```
 /// use table_core::{BlockOn, Entity, Projection, TableStoreExt, embedded::Engine};
@@ -271,7 +272,7 @@ pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 /// # }.block_on().unwrap();
 /// ```
 pub trait FromEntity: Sized {
-    /// `true` if its table may contain rows of other declared types, which [`read_own`](Self::read_own) skips.
+    /// `true` if the table of the type may contain rows of other declared types, which [`read_own`](Self::read_own) skips.
     const IS_MIXED: bool = false;
 
     /// Classifies a row that could not be read as this type. `None` for types that can be read from any row, or that classify a row before reading
@@ -290,7 +291,7 @@ pub trait FromEntity: Sized {
     /// A type that can be read from any row, such as a set or the bag, never returns `None`.
     ///
     /// # Errors
-    /// The errors of [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) for a row of no declared type.
+    /// Any error from [`from_entity`](Self::from_entity), with the key; `EntityMismatch` (PAT-HET-6) for a row of no declared type.
     #[inline]
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<Self>>> {
         own::read_own(entity)
@@ -318,10 +319,11 @@ pub trait FromEntity: Sized {
     }
 }
 
-/// A type that entities `E` can be read as: a projection, a set with `E` as a member, the bag. This bound prevents, for example, reading employees as
-/// a projection of another entity.
+/// A type as which entities `E` can be read: a projection, a set with `E` as a member, or the bag. This bound prevents, for example, reading employees as a
+/// projection of another entity.
 ///
-/// Derived. A manual [`FromEntity`] needs one line: `impl ProjectionOf<Employee> for NameOnly {}`. A table without a schema can be read as any type.
+/// The derives implement this trait. A manual [`FromEntity`] needs one line: `impl ProjectionOf<Employee> for NameOnly {}`. A table without a schema can be
+/// read as any type.
 ///
 /// ```
 /// use table_core::{Entity, Projection, TableEntity, entity::ProjectionOf};

@@ -45,11 +45,11 @@ const VARIABLE: &str = "TABLES_UPDATE";
 /// Permission to rewrite a layout file that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateMode {
-    /// Never rewrite the file: a difference is an error.
+    /// Never rewrites the file: a difference is an error.
     Never,
-    /// Rewrite the file up to the compatibility *needs backfill*.
+    /// Rewrites the file up to the compatibility *needs backfill*.
     Allowed,
-    /// Rewrite the file regardless of the compatibility.
+    /// Rewrites the file regardless of the compatibility.
     Force,
 }
 
@@ -123,7 +123,7 @@ fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
     Error::of(LayoutFileFault::File { verb, path: path.to_owned(), source })
 }
 
-/// The compatibility on the differences, and their description.
+/// The compatibility of the differences, and their description.
 struct Judged {
     compatibility: Compatibility,
     report: String,

@@ -57,7 +57,7 @@
 //! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as key parts |
 //! | `rust_decimal` | no | `rust_decimal::Decimal` as a property |
 //!
-//! Indexes, copies, feeds and other patterns are in the package `table-patterns`, the client for Azure Table Storage and compatible services in
+//! Indexes, copies, feeds and other patterns are in the package `table-patterns`. The client for Azure Table Storage and compatible services is in
 //! `table-azure`.
 
 // The derive macros refer to the crate by this name, also in the tests of this crate.
@@ -113,7 +113,7 @@ pub use group::{EntityGroup, GroupOf};
 pub use key::{EntityKey, KeyPart, PartitionKey, RowKey};
 pub use name::TableName;
 pub use operation::{Operation, OperationKind};
-/// `.block_on()` on any future, for programs without a runtime. Do not use it in async code, where it would block the thread.
+/// A trait that adds `.block_on()` to every future, for programs without a runtime. Do not use it in async code, where it would block the thread.
 pub use pollster::FutureExt as BlockOn;
 pub use property::{Json, Property};
 pub use query::{Continuation, Page, Query};

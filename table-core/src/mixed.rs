@@ -48,7 +48,7 @@ use crate::set::is_of;
 pub enum RowOwner {
     /// A row of the type.
     Own,
-    /// A row of another declared type, of an index, or reserved for a pattern.
+    /// A row of another declared type or of an index, or a row that is reserved for a pattern.
     Other,
 }
 
@@ -57,7 +57,7 @@ pub enum RowOwner {
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, for a row of no declared type; `Corrupted` if the bytes are not a row.
 pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
-    // Reserved rows first, because a key whose parts accept any text also matches them.
+    // Reserved rows are checked first, because a key whose parts accept any text also matches them.
     let mut is_other = is_reserved(entity.row_key);
     if !is_other && is_of(E::SCHEMA, entity)? {
         return Ok(RowOwner::Own);
@@ -84,7 +84,7 @@ pub fn classify_key<E: Entity>(partition_key: &str, row_key: &str) -> Result<Row
 /// Classifies a row in the table of an index of `E`. `Own` means that the row belongs to the index.
 ///
 /// # Errors
-/// The errors of [`classify_row`].
+/// Any error from [`classify_row`].
 pub fn classify_index_row<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>) -> Result<RowOwner> {
     if is_reserved(entity.row_key) {
         return Ok(RowOwner::Other);

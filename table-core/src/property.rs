@@ -107,8 +107,8 @@ pub trait Property: Sized {
     /// annotations lose the difference (ENG-12).
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
-    /// Reads the next property of a row if it has this name and type. `None` means that [`from_value`](Self::from_value) must be called. A fast path
-    /// for built-in types that avoids an intermediate value.
+    /// Reads the next property of a row if it has this name and type. `None` means that [`from_value`](Self::from_value) must be called. This fast path for
+    /// built-in types avoids an intermediate value.
     #[doc(hidden)]
     #[inline]
     fn from_next(_row: &mut RowReader<'_>, _name: &str) -> Option<Self> {
@@ -143,7 +143,7 @@ pub trait Property: Sized {
     /// Returns the stored value, for comparisons in filters, or `None` if nothing is stored.
     ///
     /// # Errors
-    /// The errors of [`write_to`](Self::write_to).
+    /// Any error from [`write_to`](Self::write_to).
     ///
     /// ```
     /// use table_core::{Property, Value};

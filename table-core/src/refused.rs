@@ -1,4 +1,4 @@
-//! Methods of other libraries, which exist for the message of their bound.
+//! Methods of other libraries that exist only for the error message of their bound.
 
 /// A bound that no type satisfies. A method with such a bound returns any type, so rustc reports the method and nothing that is called on its result.
 pub trait Refused {

@@ -73,7 +73,7 @@ impl Retry {
     }
 }
 
-/// [`Retry::ATTEMPTS`] attempts; the first delay is at most 1 ms, every delay at most 100 ms.
+/// The default policy makes [`Retry::ATTEMPTS`] attempts; the first delay is at most 1 ms, every delay at most 100 ms.
 impl Default for Retry {
     fn default() -> Self {
         Self::new(Self::ATTEMPTS, Duration::from_millis(1), Duration::from_millis(100))
@@ -103,7 +103,7 @@ pub struct RetryLoop<'a> {
 }
 
 impl RetryLoop<'_> {
-    /// Waits before the next attempt. `conflict` is the error of the last one, if it had an error.
+    /// Waits before the next attempt. `conflict` is the error of the last attempt, if that attempt returned an error.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt, with its table, key and error as the source.

@@ -1,4 +1,4 @@
-//! Replaceable clock, sleep and random numbers.
+//! Replaceable clock, sleep function and random numbers.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -84,7 +84,7 @@ impl Runtime {
         self.clock.now()
     }
 
-    /// Sleeps. The returned future may be dropped before it completes.
+    /// Sleeps for the given time. The returned future may be dropped before it completes.
     pub async fn sleep(&self, time: Duration) {
         (self.sleep)(time).await;
     }

@@ -54,7 +54,7 @@ pub struct EntitySchema {
     pub entity: &'static str,
     /// The table that stores the entities.
     pub table: &'static str,
-    /// The value of the property `EntityType` that distinguishes this type from others in the table, if the type has one (PAT-HET-1).
+    /// The value of the property `EntityType` that distinguishes this type from other types in the table, if the type has one (PAT-HET-1).
     pub kind: Option<&'static str>,
     /// The pieces of the `PartitionKey`.
     pub partition_key: &'static [KeyPiece],
@@ -124,7 +124,7 @@ impl KeyPiece {
     }
 }
 
-/// One property.
+/// A property of an entity type.
 ///
 /// ```
 /// use table_core::EdmType;
@@ -135,11 +135,11 @@ impl KeyPiece {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PropertySchema {
-    /// The name in the store.
+    /// The name of the property in the store.
     pub name: &'static str,
-    /// The name of the field.
+    /// The name of the field that is stored as the property.
     pub field: &'static str,
-    /// The type in the store.
+    /// The type of the property in the store.
     pub edm: EdmType,
     /// `true` if the property may be absent.
     pub optional: bool,
@@ -148,15 +148,15 @@ pub struct PropertySchema {
 /// A secondary lookup, stored as copies (PAT-INTRA, PAT-INTER) or as lists (PAT-IX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexSchema {
-    /// The name.
+    /// The name of the index.
     pub name: &'static str,
-    /// Whether the index stores copies or lists of keys.
+    /// The kind of rows that the index stores: copies of entities, or lists of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is refused (PAT-INTRA-5).
     pub unique: bool,
     /// The declared maximum number of keys in a list (PAT-IX-4); `None` for copies.
     pub at_most: Option<u32>,
-    /// `true` if entities may be absent: entities that `when` excludes, or that have no value for the index's key.
+    /// `true` if entities may be absent from the index: entities that `when` excludes, or that have no value for the index's key.
     pub sparse: bool,
     /// The path of the function that selects the indexed entities; `None` if all entities with values for the key are indexed.
     pub when: Option<&'static str>,
@@ -166,10 +166,10 @@ pub struct IndexSchema {
     pub partition_key: Option<&'static [KeyPiece]>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// The properties that each copy includes by declaration; `None` for all (PAT-INTRA-6).
+    /// The properties that each copy includes by declaration; `None` if copies include all properties (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
     /// The properties that a copy or list entry stores: the fields of the entity's key that the row's key does not contain, as strings with the text
-    /// that keys contain, then the included ones.
+    /// that keys contain, then the included properties.
     pub properties: &'static [PropertySchema],
 }
 
@@ -226,8 +226,8 @@ impl IndexSchema {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexKind {
-    /// One copy of each entity (PAT-INTRA, PAT-INTER).
+    /// The index stores one copy of each entity (PAT-INTRA, PAT-INTER).
     Copies,
-    /// One row for each value, with the keys of all entities that have it (PAT-IX).
+    /// The index stores one row for each value, with the keys of all entities that have the value (PAT-IX).
     List,
 }

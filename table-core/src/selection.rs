@@ -75,7 +75,7 @@ class! {
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions with one request or more each, as for `bucket(…)`.
+    /// Several partitions, each with one request or more, as for `bucket(…)`.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// Every partition (DQ-5).
     Scan, _ranges => QueryClass::TableScan;
@@ -120,7 +120,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
     /// Returns the key ranges.
     ///
     /// # Errors
-    /// The errors of [`ranges`](Self::ranges).
+    /// Any error from [`ranges`](Self::ranges).
     pub fn into_ranges(self) -> Result<Vec<KeyRange>> {
         Ok(match self.keys? {
             Keys::Point(partition_key, row_key) => vec![KeyRange::point(partition_key, row_key)],
@@ -128,7 +128,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Converts to a class and a source that are known to be suitable. A conversion to a scan uses the given reason.
+    /// Converts the selection to a class and a source that are known to be suitable. A conversion to a scan uses the given reason.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));
         Selection::of(self.keys, reason)
@@ -168,7 +168,7 @@ impl<E, F> Selection<E, Point, F> {
     /// Returns the key.
     ///
     /// # Errors
-    /// The errors of [`key`](Self::key).
+    /// Any error from [`key`](Self::key).
     pub fn into_key(self) -> Result<EntityKey> {
         let (partition_key, row_key) = match self.keys? {
             Keys::Point(partition_key, row_key) => (partition_key, row_key),

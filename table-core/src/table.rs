@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, WrittenPositions};
 pub use ext::TableStoreExt;
-// Hidden: `table-patterns` calls these, and the hidden methods of `Table` that return them. Programs do not need them.
+// These types are hidden, because only `table-patterns` uses them, through hidden methods of `Table`. Programs do not need them.
 #[doc(hidden)]
 pub use layout::{Admission, Sightings};
 pub use layout::{LAYOUTS, LEASE, SchemaRecord};

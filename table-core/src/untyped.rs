@@ -104,7 +104,7 @@ impl<E, S> EntityQuery<E, S> {
 }
 
 impl<S> EntityQuery<TableEntity, S> {
-    /// Adds a condition from the text of a `$filter`. A blank text adds none (FIL-6).
+    /// Adds a condition from the text of a `$filter`. A blank text adds no condition (FIL-6).
     ///
     /// # Errors
     /// `InvalidInput` for a text that is not a filter (FIL-5).

@@ -1,4 +1,4 @@
-//! Backups of an embedded engine in a blob store: first a full backup, then incremental ones.
+//! Backups of an embedded engine in a blob store: first a full backup, then incremental backups.
 //!
 //! # Context
 //! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to
@@ -32,8 +32,8 @@
 //! the rows.
 //!
 //! # When not to
-//! Do not use this module for an account, which has no engine files. An account replicates its data but keeps no earlier states; use `tables backup`
-//! for them. To copy tables between stores, use [`migrate`](crate::migrate).
+//! Do not use this module for an account, which has no engine files. An account replicates its data but keeps no earlier states; use `tables backup` to keep
+//! earlier states. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -138,7 +138,7 @@ impl BlobBackup {
         if earlier.as_deref() != Some(&base) {
             self.write(BASE, base).await?;
         }
-        // IMPORTANT: removed only after `BASE` has been replaced. Until then, the previous backup needs these files.
+        // IMPORTANT: obsolete row files are removed only after `BASE` has been replaced. Until then, the previous backup needs these files.
         let obsolete = |name: &&String| name.ends_with(ROWS) && files.iter().all(|file| file.name != **name);
         for name in there.keys().filter(obsolete) {
             let path = self.path(name);
@@ -158,7 +158,7 @@ impl BlobBackup {
     /// - `Corrupted` with the file and the offset; `BlobNotFound` if a file is missing.
     /// - `FormatTooNew`, `FormatTooOld`, `Io`, `DiskFull`, or any error from the blob store.
     ///
-    /// After an error, a folder that already contains row files is refused by `Engine::open`; empty it before the next attempt.
+    /// After an error, a folder that already contains row files is refused by `Engine::open`; empty the folder before the next attempt.
     pub async fn restore(&self, to: impl AsRef<Folder>) -> Result<CopyReport> {
         let (Some(manifest), Some(base)) = (self.read(MANIFEST).await?, self.read(BASE).await?) else {
             return Err(Error::of(BackupFault::NoBackup(self.prefix.to_string())));

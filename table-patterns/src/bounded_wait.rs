@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, Shared, select};
 use table_core::runtime::Runtime;
 
-/// The turns that a queue has given, and the time-out of its waiting tasks.
+/// The number of turns that a queue has granted, and the time-out of its waiting tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     given: AtomicU64,
@@ -30,7 +30,7 @@ impl Patience {
         self.given.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits for a turn; `None` if no task got a turn within this time.
+    /// Waits for a turn. Returns `None` if no task got a turn within the time-out.
     pub(crate) async fn wait<T>(
         &self,
         mut turn: impl Future<Output = T> + Unpin,

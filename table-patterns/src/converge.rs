@@ -7,10 +7,11 @@
 //! 1. Read the stored rows, with the version of their *guard*: a row that every write of the derived rows changes. A remote index entry has
 //!    a separate guard row; the guard of a copy is its holder; the guard of a view is the record of the source's rows in a partition.
 //! 2. Then read the source, once for all rows derived from it, and compute the desired rows.
-//! 3. Write both, including the guard even if nothing else changes, under the versions of step 1. Many sources share a transaction.
+//! 3. Write the desired rows and the guard, on condition of the versions of step 1. The guard is written even if nothing else changes. The rows of many sources
+//!    share a transaction.
 //! 4. If another writer changed a guard, repeat from step 1 for the affected item alone, after a growing delay.
 //!
-//! The source of each write is therefore read after the previous write. A suspended worker cannot overwrite newer rows.
+//! Each write is therefore computed from a source that was read after the previous write. A suspended worker cannot overwrite newer rows.
 //! `docs/convergence.md` has the proof, and the treatment of stale reads.
 
 mod packs;
@@ -56,13 +57,13 @@ pub(crate) struct Part<W> {
 #[derive(Debug)]
 pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
-    /// Final writes of items, made once all parts of the item are written.
+    /// Final writes of items; each is made once all other parts of its item are written.
     pub(crate) last: Vec<Part<W>>,
-    /// Items to process in the next round in place of input items, with the additional information found so far.
+    /// Items that replace input items in the next round, each with the index of the input item and with the information found so far.
     pub(crate) again: Vec<(usize, I)>,
-    /// Input items that another writer changed in the meantime.
+    /// Indexes of input items that another writer changed in the meantime.
     pub(crate) lost: Vec<usize>,
-    /// Input items that cannot be settled.
+    /// Indexes of input items that cannot be settled, with their errors.
     pub(crate) failed: Vec<(usize, Error)>,
 }
 
@@ -72,12 +73,12 @@ impl<I, W> Default for Wanted<I, W> {
     }
 }
 
-/// The result of a settling.
+/// The result of settling several items.
 #[derive(Debug)]
 pub(crate) struct Settled<I> {
     /// The number of changed rows.
     pub(crate) written: usize,
-    /// Items that cannot be settled, for any state of the store. All others are settled.
+    /// Items that cannot be settled whatever the state of the store, with their errors. All other items are settled.
     pub(crate) failed: Vec<(I, Error)>,
 }
 
@@ -94,7 +95,7 @@ impl<I> Settled<I> {
 /// The writes computed by an implementation of [`Derive`].
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
-/// A kind of derived rows: reads the stored rows and computes the desired ones.
+/// A kind of derived rows. An implementation reads the stored rows and computes the desired rows.
 pub(crate) trait Derive: Sized + Sync {
     /// A source, or a row that is derived from one.
     type Item: Clone + Send + Sync;
@@ -106,7 +107,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// The contended rows, as named in error messages.
     const RACE: &'static str;
 
-    /// Reads the stored rows of items, each guard with or before its rows. At most `together` items are recorded in one transaction.
+    /// Reads the stored rows of items. Each guard is read together with its rows or before them. At most `together` items are recorded in one transaction.
     fn stored(
         &self,
         items: &[Self::Item],
@@ -123,12 +124,12 @@ pub(crate) trait Derive: Sized + Sync {
         parts: &[Part<Self::What>],
     ) -> impl Future<Output = Result<Option<usize>>> + Send;
 
-    /// Adds the item to an error.
+    /// Adds the key of the item to an error.
     fn named(&self, error: Error, item: &Self::Item) -> Error;
 }
 
 /// Makes derived rows consistent with their current sources. Idempotent, independent of order, and safe to run concurrently. An item that cannot be
-/// settled does not block the others.
+/// settled does not block the other items.
 ///
 /// # Errors
 /// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied` if other writers changed the same rows during every
@@ -165,7 +166,7 @@ pub(crate) async fn settle<D: Derive>(
             lost.dedup();
             if let Some(first) = lost.first().and_then(|at| left.get(*at)) {
                 race.retry(None).await.map_err(|error| of.named(error, first))?;
-                // Another process works on the same rows. Separate transactions avoid losing all items with one.
+                // Another process works on the same rows. With separate transactions, a conflict on one item does not affect the other items.
                 together = 1;
             }
             let again =
@@ -257,7 +258,7 @@ pub(crate) fn is_won<T>(outcome: Result<T>) -> Result<bool> {
     }
 }
 
-/// Returns the write of a row that was read with this version, or did not exist.
+/// Returns the operation that writes a row: a replace of the version `etag`, or an insert if the row did not exist.
 pub(crate) fn upsert(row: Row, etag: Option<ETag>) -> OperationKind {
     match etag {
         Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),

@@ -1,8 +1,8 @@
-//! Denormalisation: properties of one entity copied into others and kept consistent (PAT-DEN).
+//! Denormalisation: properties of one entity that are copied into other entities and kept consistent (PAT-DEN).
 //!
 //! # Context
-//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both takes two requests; a copy
-//! in the department takes one. In exchange, a change of the manager must reach every department that she manages.
+//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both entities takes two requests; with a
+//! copy of the name and address in the department, one request is enough. In exchange, a change of the manager must reach every department that she manages.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -36,12 +36,11 @@
 //! | read a holder | 1 |
 //! | insert of a holder, same partition | 1 get, 1 transaction of 3 operations |
 //! | insert of a holder, other partition | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
-//! | update of a holder that keeps its references | 1 get and 1 for each, 1 transaction of 1 |
+//! | update of a holder that keeps its references | 1 get and 1 get per reference, 1 transaction of 1 operation |
 //! | update of a holder that changes to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
 //! | update of a source, copied properties unchanged | 1 get, 1 transaction of 1 |
-//! | update of a source, copies in the partition | 1 get, 1 range query, 1 get a holder, 1 transaction |
-//! | update of a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get a holder, 1 get and 1
-//! transaction for 100 holders of one partition |
+//! | update of a source, copies in the partition | 1 get, 1 range query, 1 get per holder, 1 transaction |
+//! | update of a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition |
 //!
 //! A reference is a row of some 200 bytes in the partition of the source.
 //!
@@ -51,7 +50,7 @@
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference writes the source (an empty merge) and changes its `ETag`. A source to which thousands of new holders refer at the same time
 //!   is a hot spot.
-//! - A copy may be the source of another copy, in a chain of any length. A worker updates the second copy and all further ones, in any
+//! - A copy may be the source of another copy, in a chain of any length. A worker updates the second copy and all further copies, in any
 //!   partition. Entities whose copies form a circle must agree on a value: a change that returns to the same entity for the eighth time becomes
 //!   poison, which names the entities.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
@@ -166,7 +165,7 @@ pub(crate) use relations::{Copies, SettleCopies, keeping};
 
 /// A relation: the properties that are copied from a source into the holders that refer to it.
 ///
-/// The functions are pure. A type may be the holder in several relations, and the source in several.
+/// The functions must be pure. A type may be the holder in several relations, and the source in several relations.
 #[diagnostic::on_unimplemented(
     message = "[T185] `{Self}` is not a relation",
     label = "`copied_by` and `copies_from` name types that implement `CopyRelation`",

@@ -21,7 +21,7 @@
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
 //! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, for changes of one
-//!   entity and of several. No clock takes part: neither a writer's, nor a reader's, nor the store's.
+//!   entity and of several entities. No clock takes part: neither a writer's, nor a reader's, nor the store's.
 //! - No entry ever appears before a [`Cursor`] that was returned. A writer that was suspended for any time before its commit is refused, reads the
 //!   head again and takes the next number.
 //! - Each reader gets each entry that has not been trimmed at least once: a reader that stores its cursor after it has processed a page reads some entries again after a crash.
@@ -32,9 +32,9 @@
 //! # Cost
 //! **Write.** A write adds two operations to the transaction: the entries and the head. The handle remembers the head of a partition after a commit.
 //! The first write of a process reads it, and so does a write after a conflict. Writes of one partition through one handle are serialised, because
-//! each needs the head of the previous one. Between processes, a writer that was slower tries again.
+//! each write needs the head that the previous write left. Between processes, a writer that was slower tries again.
 //!
-//! **Read.** A read takes one request for the head if nothing is new; otherwise also the pages of the new rows.
+//! **Read.** A read takes one request for the head if nothing is new; otherwise it also reads the pages with the new rows.
 //!
 //! **Poll of all partitions.** A poll takes one request per 1,000 quiet partitions. A follower that has read a partition to its end marks it as quiet
 //! (two writes). The next writer removes the mark (one write) before it commits.
@@ -46,9 +46,9 @@
 //! the changes over partitions, or write many entities per transaction: 98 entities share one row of entries.
 //!
 //! # Declared
-//! `#[entity(feed)]` on a struct: every [handle](crate::Entities) of it records each change in the transaction of the entity, with its indexes and
-//! participants, as `inserted`, `updated` or `deleted`, without a payload. A plain write of such an entity does not compile. For another kind or a
-//! payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
+//! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) of its entities records each change in the transaction of the entity, with its indexes
+//! and participants, as `inserted`, `updated` or `deleted`, without a payload. A plain write of such an entity does not compile. For another kind or a payload,
+//! use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};
@@ -157,8 +157,8 @@ pub struct Cursor {
 }
 
 impl FeedEntry {
-    /// Returns the key of the changed entity, if it is of type `E`. Compare it with the [type of other entries](crate::mixed): a feed has the
-    /// changes of all types of its partition.
+    /// Returns the key of the changed entity, if it is of type `E`. A feed contains the changes of all types in its partition; to tell the types apart, see
+    /// [`mixed`](crate::mixed).
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey, feed::Cursor};
@@ -194,7 +194,7 @@ impl Cursor {
         self.number
     }
 
-    /// Returns `true` if the cursor is at another cursor of its feed, or after it.
+    /// Returns `true` if the cursor is equal to, or after, another cursor of the same feed.
     pub(crate) fn is_at(&self, other: &Self) -> bool {
         self.feed == other.feed && self.number >= other.number
     }

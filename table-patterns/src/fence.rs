@@ -1,8 +1,8 @@
 //! The fence of a backfill (of an index, copies or a feed). It delays the pass until no write of a program with an older schema can take effect.
 //!
-//! Until then, older programs may write. Each records a sighting before it writes, and reads the schema again after the sighting. The fence refuses
-//! older programs only after none was seen for [`LAST_REQUESTS`], and then reads the last sighting again. `docs/models/backfill.rs` checks this
-//! protocol.
+//! Until then, older programs may write. Every older program records a sighting before it writes, and reads the schema again after the sighting. The fence
+//! refuses older programs only after no older program was seen for [`LAST_REQUESTS`], and then reads the last sighting again. `docs/models/backfill.rs` checks
+//! this protocol.
 
 use std::time::Duration;
 
@@ -48,8 +48,8 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Decides whether the pass of the pending part with this note may begin or continue. `start` is the position at which it begins. Without older
-    /// programs, it always may.
+    /// Decides whether the pass of the pending part with this note may begin or continue. `start` is the position at which the pass begins. Without older
+    /// programs, the pass may always begin.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,
@@ -103,7 +103,7 @@ pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, position: &str) {
     }
 }
 
-/// Ends the backfill of a part, which is complete.
+/// Removes a part from the pending parts, because its backfill is complete.
 pub(crate) fn complete(layout: &mut SchemaRecord, note: &str) {
     layout.pending.retain(|pending| pending != note);
     layout.progress.remove(note);

@@ -10,57 +10,56 @@
 //! | where | PartitionKey | RowKey | properties |
 //! |---|---|---|---|
 //! | copy, same partition | `Sales` | `email_jonesj@contoso.com` | `EmployeeId`, and the included properties |
-//! | copy, other partition | `email_Sales` | `jonesj@contoso.com` | the same |
-//! | copy, other table | as declared | as declared | the same |
+//! | copy, other partition | `email_Sales` | `jonesj@contoso.com` | as in the same partition |
+//! | copy, other table | as declared | as declared | as in the same partition |
 //! | list, same partition | `Sales` | `lastname_Jones` | `EmployeeIDs`: `["000152","000223"]` |
 //! | list, other partition | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
-//! | guard of a remote copy or list | the same | `U+FFFC guard_` and its `RowKey` | the newest settled change of each entity: see [`guard`](crate::outbox::guard) |
-//! | list in a blob | the same | the same | `EmployeeDetailsBlob`: name, length and checksum of the blob |
+//! | guard of a remote copy or list | that of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change of each entity: see [`guard`](crate::outbox::guard) |
+//! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
 //! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains the
-//! sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and one with the key of the list. The name of the blob encodes
+//! sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and a line with the key of the list. The name of the blob encodes
 //! that key, is legal in every store and unique per value: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new blob, and blobs never
 //! change: so any object store works, even without conditional writes. The published layout has `Sales` / `Jones`. Here a literal precedes the value,
 //! because `Jones` and an entity's `000152` in one partition could not be distinguished (T066). A value that may contain any character is `escaped`
 //! (PAT-IX-7).
 //!
 //! # Guarantee
-//! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4),
-//!   regardless of which process dies at which point. The versions of entities that were read are conditions. Rows that others changed in the
-//!   meantime are read again, with growing delays and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1,
-//!   PAT-IX-2).
+//! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), regardless of
+//!   which process dies at which point. The versions of entities that were read are conditions. Rows that other writers changed in the meantime are read again,
+//!   with growing delays and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
 //! - A value of a `unique` index in the partition belongs to one entity. A second entity gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
 //! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction.
 //!   Each record is settled by [`settle`](crate::Entities::settle), which reads the current entity, possibly late, twice and in any order. The entry
 //!   of the recorded change is written under a guard that contains the newest change settled there: a worker that was suspended or got a stale read
 //!   is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify)
-//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second is settled. Its record is retried with growing delays until
-//!   one of them releases the value; a [check](crate::Entities::check) reports both.
+//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second entity is settled. The record of that entity is retried with growing
+//!   delays until one of them releases the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition,
 //!   eventually consistent in other partitions. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs that no entity
 //!   names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was
 //!   overtaken by a collection starts again.
-//! - An index is used only when it is complete: [`IndexState`]. A new index of an existing table is *building* until its
+//! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs of an older release may write without the index.
 //!   [`check`](crate::Entities::check) finds damage by other tools.
 //! - A backfill and a repair write the missing rows of several entities of a partition together, each entity under the version that was
 //!   read. If a concurrent writer changed one of them, the transaction is refused as a whole, and its entities are processed one by one.
-//! - All writers must open the table (`create_if_missing`). One that does not, and does not declare the index, leaves it stale, which only a
+//! - All writers must open the table (`create_if_missing`). A writer that neither opens the table nor declares the index leaves the index stale, which only a
 //!   check detects.
 //!
 //! # Cost
 //! | verb | requests | operations of the transaction |
 //! |---|---|---|
 //! | insert | 1; a get for each list in the partition | 1, 1 per copy, 1 per list, 1 for the record of remote changes |
-//! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, 1 or 2 per copy that changes, the same for lists |
-//! | update of an entity read before | 1, or 2 if a property is removed, and a get for each list that changes | the same |
+//! | replace, merge, patch, upsert, delete | 2, and a get for each list that changes | 1, and 1 or 2 for each copy or list that changes |
+//! | update of an entity read before | 1, or 2 if a property is removed, and a get for each list that changes | as for replace |
 //! | get through an index | 1 | |
-//! | lookup through a list | 1 and 1 for each member (PAT-IX-3), optionally [by pages](crate::Entities::get_page_by_index); 1 for its blob | |
-//! | change of a list in a blob | 1 get and 1 put of the blob in addition | the same |
+//! | lookup through a list | 1, and 1 for each member (PAT-IX-3), optionally [by pages](crate::Entities::get_page_by_index); 1 more for a list in a blob | |
+//! | change of a list in a blob | in addition, 1 get and 1 put of the blob | as for other lists |
 //! | settling one index of one change | 1 get, 2 gets for each key, and 1 transaction for the keys of each partition | for each key 1 for the guard, 1 for the entry if it changes |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
-//! | backfill and repair of an index in the partition | 1 for as many entities as fit in 100 operations and 4 MiB, 16 at a time | 1 per entity, 1 per copy, 1 per list |
+//! | backfill and repair of an index in the partition | 1 transaction for as many entities as fit in 100 operations and 4 MiB, 16 transactions at a time | 1 per entity, 1 per copy, 1 per list |
 //! | backfill and repair of a remote index | one settling per entity without its row, 16 at a time | |
 //!
 //! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes the whole
@@ -69,16 +68,15 @@
 //!
 //! # Bounds
 //! - Copies, lists and records count towards the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
-//! - A list holds `at_most` keys, and as many as one entity can hold: 1 MiB. Above that the result is
-//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or a blob with [`ListBlobs`] (PAT-IX-4); lists are never truncated. The rate of
-//!   changes of a list is limited to that of one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob
-//!   until it is collected.
+//! - A list holds at most `at_most` keys, and no more than fit into one entity of 1 MiB. A longer list results in
+//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or moves to a blob with [`ListBlobs`] (PAT-IX-4); lists are never truncated. The rate of changes of a
+//!   list is limited to that of one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob until it is collected.
 //! - A backfill and a repair write the entities that they index, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
 //! - A guard remains after its entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it is opened. The
 //!   claims are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the table of the index is deleted.
-//! - Index rows of an earlier layout are not found if the present layout cannot produce their keys, and remain.
+//! - Index rows of an earlier layout are neither found nor deleted if the present layout cannot produce their keys.
 //!
 //! # When not to
 //! - If the value is already in the key, use a range or a prefix, which needs no index.

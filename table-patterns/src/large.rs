@@ -9,8 +9,7 @@
 //! |---|---|---|
 //! | table | `Sales` / `000223` | the entity, with the address, length and checksum of each blob in one property |
 //! | blobs | `staff/blobs/=45mployees/=53ales/000223/0635338512000000000_5f0c…` | the value |
-//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark with the time at which the collector
-//! first found that no entity names the blob |
+//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark with the time at which the collector first found that no entity names the blob |
 //!
 //! Each upload has a unique name with its start time and a random number, and a blob never changes. The name does not contain the field: fields can
 //! be renamed, and the collector keeps a blob if any property of the entity contains its address.
@@ -18,7 +17,7 @@
 //! # Guarantee
 //! - An entity that this library wrote refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and is removed only a [grace
 //!   period](LargeTable::grace) after the last entity that referred to it has changed.
-//! - A reader sees either the old value or the new one, complete. One write changes the addresses in the entity, for all blobs that one call uploads.
+//! - A reader sees either the complete old value or the complete new value. One write changes the addresses in the entity, for all blobs that one call uploads.
 //!   A reader that has an older version of the entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
 //! - A stale address is never written back, because an entity that was read earlier keeps its other blobs only if its `ETag` still matches.
 //! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).

@@ -3,7 +3,7 @@
 //! | module | pattern |
 //! |---|---|
 //! | [`backup`] | full and incremental backups of an embedded engine in a blob store |
-//! | [`copies`] | properties of one entity copied into others, kept consistent (PAT-DEN) |
+//! | [`copies`] | properties of one entity that are copied into other entities and kept consistent (PAT-DEN) |
 //! | [`entities`] | the write path: every write of an entity, with the rows of its patterns |
 //! | [`feed`] | every change of a partition, in order, readable from any position (PAT-EC-8) |
 //! | [`grant`] | entities with derived rows for the bearer of a signature of one partition |
@@ -16,9 +16,9 @@
 //! | [`participant`] | application code that adds rows to each write of an entity |
 //! | [`periods`] | one table per period, dropped when it expires; batched deletes (PAT-HVD) |
 //! | [`relation`] | parents and their parts: no part without its parent (PAT-CK-3) |
-//! | [`sequence`] | numbers of a partition: without gaps, or without a hot row |
+//! | [`sequence`] | consecutive numbers within a partition: without gaps, or without a hot row |
 //! | [`series`] | the values of a period as properties of one entity (PAT-SER) |
-//! | [`tenant`] | everything of one tenant: counted, exported, imported, copied, erased |
+//! | [`tenant`] | all data of one tenant: counted, exported, imported, copied, erased |
 //! | [`unit`](mod@unit) | one transaction over several entity types, with the rows of their patterns |
 //! | [`view`] | a read model built from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |

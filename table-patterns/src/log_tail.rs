@@ -1,8 +1,8 @@
 //! Log tail: the newest events of a partition are its first rows (PAT-LOG).
 //!
 //! # Context
-//! Events such as expense claims, alarms and page views are appended, and usually the newest ones are read. A table returns the first n rows of a
-//! partition at the cost of n rows, regardless of the length of the partition. The newest event must therefore come first (PAT-LOG-1).
+//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. A table returns the first n rows of a partition
+//! at the cost of n rows, regardless of the length of the partition. The newest event must therefore come first (PAT-LOG-1).
 //!
 //! # Key layout
 //! | PartitionKey | RowKey |
@@ -19,8 +19,8 @@
 //! - A [`LogFollower`] returns each event once, the oldest first, if its append took no longer than the settling time.
 //!
 //! # Cost
-//! An append is one request. Reading the newest n events takes one request per 1,000 events and partition. It reads one event more than n, which shows
-//! whether older ones follow, so the newest 1,000 take two requests. A poll by an up-to-date follower takes one request per partition. A follower that
+//! An append is one request. Reading the newest n events takes one request per 1,000 events and partition. It reads one more event than n, which shows
+//! whether older events follow, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per partition. A follower that
 //! is behind needs a few more, because it must find the oldest event that it missed.
 //!
 //! # Bounds

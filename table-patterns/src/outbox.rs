@@ -20,7 +20,7 @@
 //! without `Row`. `Row` is the base64 text of the encoded row. A step for a handler is `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a
 //! [message](Message) with its name, its version and its JSON. Steps of patterns have no version.
 //!
-//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all others of their partition. Typed writes refuse them, and
+//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys of their partition. Typed writes refuse them, and
 //! typed reads skip them. The rows are in the partitions of the changes, so the outbox is spread like the changes and is not a hot spot.
 //!
 //! # Guarantee

@@ -96,7 +96,7 @@ use crate::outbox::Step;
 pub(crate) use attach::Participants;
 pub use attach::WithParticipants;
 
-/// A pattern that adds rows to the writes of entities `E`. For its laws see [the module](self).
+/// A pattern that adds rows to the writes of entities `E`. For the rules that it must obey, see [the module](self).
 pub trait Participant<E>: Send + Sync {
     /// Returns the name, which appears in errors and in descriptions of transactions.
     fn name(&self) -> &'static str;

@@ -1,4 +1,4 @@
-//! Reads of many keys: adjacent keys are read by pages if the store returns rows in order, and all others by point queries.
+//! Reads of many keys: adjacent keys are read by pages if the store returns rows in order, and all other keys by point queries.
 
 use std::ops::Bound;
 
@@ -18,7 +18,7 @@ const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;
 
-/// Reads the rows of keys, in the order of the keys; `None` for a key without a row.
+/// Reads the rows of keys. Returns them in the order of the keys, with `None` for a key without a row.
 pub(crate) async fn rows<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],
@@ -188,7 +188,7 @@ mod tests {
         };
         assert_eq!(calls((0..100).map(|number| (1, number)).collect()), (1, 0));
         assert_eq!(calls((0..100).rev().map(|number| (1, number)).collect()), (0, 100));
-        // A page of 80 rows reaches twenty of forty keys that have three other rows between them.
+        // A page of 80 rows reaches twenty of forty keys that have three other rows between each two of them.
         assert_eq!(calls((0..40).map(|number| (1, number * 4)).collect()), (1, 20));
         assert_eq!(calls((0..7).map(|number| (1, number)).collect()), (0, 7));
         let store = store.clone().pages_of(30);
@@ -196,7 +196,7 @@ mod tests {
         assert!(
             read(&store, &(0..100).map(|number| (1, number)).collect::<Vec<_>>()).iter().all(Option::is_some)
         );
-        // Three whole pages, and one for the last ten keys.
+        // Three whole pages are read, and a fourth page for the last ten keys.
         assert_eq!(store.calls(), [Call::Query; 4]);
     }
 }

@@ -23,7 +23,7 @@
 //! repeated for each conflict with another writer.
 //!
 //! # Bounds
-//! A delete covers at most 100 rows including the parent (EGT-2); a larger one is refused before anything is deleted. Inserts of parts of one parent
+//! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted. Inserts of parts of one parent
 //! are serialised.
 //!
 //! # When not to
@@ -127,7 +127,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         }
     }
 
-    /// Deletes the parent with its derived rows and parts; `None` if it changed since the rows were read.
+    /// Deletes the parent with its derived rows and parts. Returns `None` if it changed since the rows were read.
     async fn delete_all(
         &self,
         owner: &EntityKey,

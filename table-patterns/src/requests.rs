@@ -43,7 +43,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
     poll_fn(work).boxed()
 }
 
-/// Runs writes concurrently and returns their results in order of completion. A failing write cancels none of the others.
+/// Runs writes concurrently and returns their results in order of completion. A failing write does not cancel the other writes.
 pub(crate) fn all<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -81,7 +81,7 @@ mod tests {
         static POLLS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Returns the number and counts the calls. Number 1 fails.
+    /// Returns `number` and counts the calls. The call with number 1 fails.
     async fn turn(number: usize) -> Result<usize> {
         POLLS.set(POLLS.get() + 1);
         if number == 1 { Err(Error::new(ErrorCode::InvalidInput, "the second")) } else { Ok(number) }
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(most.load(Ordering::SeqCst), 3);
     }
 
-    /// A future that is pending once, then ready.
+    /// Completes when it is polled for the second time.
     async fn later() {
         let mut polled = false;
         poll_fn(|context| {

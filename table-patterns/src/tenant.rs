@@ -15,9 +15,9 @@
 //! |---|---|
 //! | [`count`](Tenant::count) | the number of entities of each type, of other rows, and of blobs |
 //! | [`export`](Tenant::export) | lines of JSON: each row with the types of its properties, each blob in parts; resumable |
-//! | [`import`](Tenant::import) | the rows and blobs of an export, in the same partitions or others, then the remote rows |
+//! | [`import`](Tenant::import) | the rows and blobs of an export, in the same partitions or in other partitions, then the remote rows |
 //! | [`copy_to`](Tenant::copy_to) | an export and an import without a file |
-//! | [`erase`](Tenant::erase) | deletes everything, and proves it |
+//! | [`erase`](Tenant::erase) | deletes everything, and verifies that nothing is left |
 //!
 //! # Lines
 //! A line is a JSON object with one member: `Tenant`, the header; `Row`, with the entity in the JSON of the service; `Blob`, a part of a blob in
@@ -29,14 +29,15 @@
 //!   feeds remain valid, and recorded steps are performed, including those that were set aside.
 //! - The imported steps are sealed with the key of the importing program: import only files that you trust.
 //! - Guards against late workers and references to holders of copies are not exported. An import derives them again.
-//! - Under another name, addresses of blobs are adapted. A row that contains the name of its partition is refused, and so are recorded steps:
-//!   run a worker until they are done.
+//! - An import into partitions with other names adapts the addresses of blobs. It refuses a row that contains the name of its partition, and recorded steps:
+//!   before the export, run a worker until all steps are done.
 //! - Repeat an interrupted call, or continue it from a stored position. Rows that are already in place are written again or skipped.
 //!
 //! # Cost
 //! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction; it then reads the imported entities that
 //! have remote rows, and settles each of these rows as a worker does. An erasure reads each row, removes the remote rows one by one, and deletes in
-//! transactions of 100. Its proof reads the partitions again, and all remote indexes of the registered types, including the entries of other tenants.
+//! transactions of 100. Its final verification reads the partitions again, and all remote indexes of the registered types, including the entries of other
+//! tenants.
 //!
 //! # Bounds
 //! - Stop the writers of the tenant during an export, an import and an erasure.
@@ -231,7 +232,7 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds a type to the place with its table and partitions, or a new place.
+    /// Adds a type to the place with its table and partitions, or to a new place.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Self {
         let is_same = |known: &Place| match (&known.tables, &place.tables) {
             (Tables::One(known_table), Tables::One(table)) => {

@@ -15,16 +15,16 @@
 //! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete. The first commit of a
 //! partition with a feed or with intents also registers the partition, and each intent sends a message.
 //!
-//! A [transaction](crate::Entities::transaction) that finds rows written by another process reads the reservations of the partition as well, with one query.
-//! If it loses three attempts, it reserves the partition by a row whose `RowKey` begins with `U+FFFC reservation_`, with one query and one write, and
-//! its commit deletes the row. Without writes of other processes, neither is sent.
+//! A [transaction](crate::Entities::transaction) that finds rows written by another process reads the reservations of the partition as well, with one query. If
+//! it loses three attempts, it reserves the partition by a row whose `RowKey` begins with `U+FFFC reservation_`, with one query and one write, and its commit
+//! deletes the row. Without writes by other processes, the transaction sends none of these requests.
 //!
 //! # Bounds
-//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1,
-//! EGT-5). The function that would exceed a limit fails, and its error lists the contributions. Conditions are checks, which write nothing, if the
-//! store [has them](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has none: there, [`require`](UnitOfWork::require)
-//! is an empty merge, which changes the `ETag` of the entity, and [`require_absent`](UnitOfWork::require_absent) is refused. Entities with [copies](crate::copies) are
-//! completed at the commit, which reads their sources and holders. If their rows exceed a limit, the commit fails.
+//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). The
+//! function that would exceed a limit fails, and its error lists the contributions. Conditions are checks, which write nothing, if the store [supports
+//! checks](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has no checks: there,
+//! [`require`](UnitOfWork::require) is an empty merge, which changes the `ETag` of the entity, and [`require_absent`](UnitOfWork::require_absent) is refused.
+//! Entities with [copies](crate::copies) are completed at the commit, which reads their sources and holders. If their rows exceed a limit, the commit fails.
 //!
 //! # When not to
 //! To write one entity, use the functions of the handle. For more writes than fit into one transaction, use [bulk](crate::Entities::bulk), which is
@@ -148,7 +148,7 @@ pub struct UnitOfWork<S, O> {
     indexes: Indexes,
     /// Handles by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// Checks, by entity type, that no program with a newer schema forbids writes.
+    /// The checks, by entity type, that no program with a newer schema forbids writes.
     admissions: HashMap<TypeId, Admission>,
     /// Replaces that need all stored properties.
     rewrites: Vec<Rewrite>,
@@ -236,7 +236,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         handle
     }
 
-    /// Returns the largest number of operations of its transaction, including those of contributors and the outbox.
+    /// Returns the largest possible number of operations of the unit's transaction, including those of contributors and the outbox.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.batch.operations()
@@ -292,7 +292,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.complete_changes().await
     }
 
-    /// Returns the attempts to commit the unit. A transaction that loses several runs again, which may reserve the partition.
+    /// Returns the attempts to commit the unit. In a transaction, the number of attempts is limited; its function then runs again, which may reserve the
+    /// partition.
     const fn rounds(&self, what: &'static str) -> Rounds<'_> {
         let rounds = Rounds::new(&self.retry, what);
         if self.rivals.is_some() { rounds.at_most(LOSSES) } else { rounds }

@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! How many employees does each department have? How many routes start at an airport? On the rows of the entities, each of these questions requires a
-//! scan. A view is another table whose layout answers such a question, and which follows the rows. It is the read side of CQRS.
+//! scan. A view is another table whose layout answers such a question, and which is updated after each change of the rows. It is the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
@@ -12,11 +12,11 @@
 //! | as declared by the row type | as declared | a row put by one source entity, or sums to which many entities add |
 //! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts when a recount began |
 //! | a partition of the view | `U+FFFC view_recount` | `Id`: the latest recount; rows of sums that take part in it name it in `ViewRecount` |
-//! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that it is in |
+//! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; how far the partition's feed is applied |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
 //! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
-//! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid, which view it is of those that were made in this place |
+//! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid that distinguishes the view from earlier views with the same table |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the PartitionKey and RowKey of the source, each followed by U+0000. Typed reads skip these
 //! rows.
@@ -34,7 +34,7 @@
 //! - The changes of a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work for each
-//!   row, while others read and write, and is resumable. Changes from before its start are not applied again. It corrects damage caused by a trimmed
+//!   row, while other programs read and write, and is resumable. Changes from before its start are not applied again. It corrects damage caused by a trimmed
 //!   feed, a changed projection or another tool. This includes sums: a row to which no entity contributes ends with sums of 0.
 //! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again is building. Handles that
 //!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A stored position of an earlier rebuild is
@@ -44,24 +44,24 @@
 //! | verb | requests |
 //! |---|---|
 //! | read | 1, and 1 more every ten seconds for the state of the view |
-//! | write of the source, declared with `#[entity(feed)]` | 2 operations more: the entries of the feed and its head |
-//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; per partition with changes some requests for the head, the entries and the cursor; then per changed entity 2 gets, or pages for eight or more that lie side by side, and 1 get for each partition of the view |
-//! | an entity that moved to another partition of the view | 2 gets more, and 1 get for each partition; 2 transactions for 100 such entities of a partition |
+//! | write of the source, declared with `#[entity(feed)]` | 2 more operations: the entries of the feed and its head |
+//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; per partition with changes some requests for the head, the entries and the cursor; then per changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
+//! | an entity that moved to another partition of the view | 2 more gets, and 1 get for each partition; 2 transactions for 100 such entities of a partition |
 //! | all entities that changed together | for each partition of the view 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
-//! | rebuild | 2 range queries for 256 rows of the source that lie side by side, and 1 get for each partition of the view that one of them was in before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, 1 get and 1 write a partition with a feed |
+//! | rebuild | 2 range queries for 256 adjacent rows of the source, and 1 get for each partition of the view that contained one of them before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 1 get and 1 write per partition with a feed |
 //!
 //! # Bounds
 //! - The rows and sums of one entity in one partition of the view are written in one transaction, so their number is at most 98. The list of an
 //!   entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record in each partition that it leaves; such records do
 //!   not make later changes more expensive.
-//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. So does `catch_up`.
+//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same data.
 //! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes of one sum write the same row, so their rate is
 //!   limited to what one partition supports.
 //! - A row that is put belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
-//! - The table belongs to the view. Its schema has only one row type. The entities of the source are distinguished from others in the same table by
+//! - The table belongs to the view. Its schema has only one row type. The entities of the source are distinguished from other entities in the same table by
 //!   the literal at the beginning of their `RowKey`.
 //!
 //! # When not to
@@ -151,7 +151,7 @@ pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// A view: computes the rows and amounts that each entity of a table contributes.
+/// A view, which computes the rows and amounts that each entity of a table contributes.
 pub trait View: 'static {
     /// The entity from which the view is built.
     type Source: Entity + Send + Sync;

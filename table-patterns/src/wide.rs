@@ -15,7 +15,7 @@
 //! next, or begins a new part at `#[part(2)]`.
 //!
 //! # Guarantee
-//! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, including unchanged ones.
+//! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, including unchanged parts.
 //! - A write of properties in one part only is one merge.
 //! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts by one range query and accepts them only if all have the same `WriteId`.
 //!   Otherwise, it reads again after a [back-off](table_core::retry). This is sufficient because every write of two or more parts changes the

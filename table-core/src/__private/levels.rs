@@ -20,7 +20,7 @@ use super::text::{KeyText, partition};
 /// The terminator of levels. It sorts before every character of an escaped text, so any text can be a level and keeps its order.
 const END: &str = "!";
 
-/// A partition key should start with a field of more values than this.
+/// The largest number of values with which a field is too small to start a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.
@@ -54,7 +54,7 @@ impl LevelsOf {
         Self(self.0.part(field, value, encode).literal(END))
     }
 
-    /// Returns the partitions with this prefix: from the text to the text with its last `!` replaced by its successor `"`.
+    /// Returns the partitions with this prefix: the range from the prefix up to the prefix with its last `!` replaced by the next character, `"`.
     ///
     /// # Errors
     /// `KeyEncoding` for the given values.
@@ -77,7 +77,7 @@ impl LevelsOf {
         partitions_with(self.0, field, prefix, encode)
     }
 
-    /// Returns the partitions whose next level is in a range. Whether the level is ordered is checked at compile time (K3).
+    /// Returns the partitions whose next level is in a range of values. Whether the level is ordered is checked at compile time (K3).
     pub fn range<E, T>(
         self,
         field: &'static str,

@@ -38,7 +38,8 @@ pub const fn derived_place<C: DerivedPart<T>, T>(literal: &'static str, end: boo
     Place { literal, end, descending: false, form: C::FORM, cut: true }
 }
 
-/// Returns the keys with a prefix whose next part is in a range. Whether the part is ordered is checked at compile time (K3).
+/// Returns the range of the keys that start with a prefix and whose next part is in a range of values. Whether the part is ordered is checked at compile time
+/// (K3).
 pub(super) fn range<T>(
     begin: &str,
     field: &'static str,
@@ -72,8 +73,8 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// Returns the keys with a prefix whose next character can start the part. If the order of characters allows it, this excludes rows of another kind
-/// with the same prefix.
+/// Returns the range of the keys that start with a prefix and whose next character can start the part. If the order of characters allows it, this excludes rows
+/// of another kind with the same prefix.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };
@@ -83,7 +84,7 @@ pub(super) fn values(begin: &str, form: Form) -> TextRange {
     }
 }
 
-/// Returns the keys with a prefix whose next part starts with the given string.
+/// Returns the range of the keys that start with a prefix and whose next part starts with the given string.
 pub(super) fn prefix(
     mut begin: String,
     field: &'static str,

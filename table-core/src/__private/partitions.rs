@@ -11,7 +11,8 @@ use super::bucket::KeyTexts;
 use super::part::{self, Place, values};
 use super::property::Encode;
 
-/// Returns the partitions with a prefix whose next part is in a range. Whether the part is ordered is checked at compile time (K3).
+/// Returns the partitions whose keys start with a prefix and whose next part is in a range of values. Whether the part is ordered is checked at compile time
+/// (K3).
 pub fn partitions_in<E, T, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -22,7 +23,7 @@ pub fn partitions_in<E, T, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::range(&begin, field, range, encode, place)))
 }
 
-/// Returns the partitions with a prefix whose next part starts with the given string.
+/// Returns the partitions whose keys start with a prefix and whose next part starts with the given string.
 pub fn partitions_with<E, P, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -32,7 +33,7 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Returns the partitions with a prefix whose hashes are in one share of `of` equal shares.
+/// Returns the partitions whose keys start with a prefix and whose hashes are in one of `of` equal shares.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -59,7 +60,7 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     let characters: Vec<char> =
         ('\0'..'\u{80}').filter(|character| form.alphabet.contains(*character)).collect();
     let bits = characters.len().checked_ilog2().filter(|bits| *bits > 0)?;
-    // Enough characters for every share to contain some hashes, and few enough for the product to fit a `u128`.
+    // The number of characters is large enough for every share to contain some hashes, and small enough for the product to fit a `u128`.
     let places = u32::try_from(form.max).unwrap_or(u32::MAX).min(80 / bits);
     let least = (1_u128 << (bits * places)) * u128::from(share) / u128::from(of);
     let character = |place| {

@@ -14,8 +14,8 @@ use crate::value::EdmType;
 
 use super::message::Message;
 
-/// The `encode` function of a codec. A function pointer, because the function's own type would repeat the codec's bounds wherever it is mentioned,
-/// and rustc would report an unsuitable codec for each.
+/// The `encode` function of a codec. A function pointer, because the function's own type would repeat the codec's bounds wherever it is mentioned, and rustc
+/// would report an unsuitable codec at each of these places.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
 /// Adds the name of the field or property to an error of its codec (`encode_key`, `from_entity`).
@@ -119,10 +119,10 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// Body of trait methods in the expansion of an invalid declaration, so rustc reports only the errors of the declaration.
+/// Returns an error, as the body of trait methods in the expansion of an invalid declaration, so rustc reports only the errors of the declaration.
 ///
 /// # Errors
-/// Always. Such a program does not compile.
+/// This function always returns an error. A program with such a declaration does not compile.
 pub fn stub<T>() -> Result<T> {
     Err(Error::new(ErrorCode::NotImplemented, "the declaration of the entity has mistakes"))
 }
@@ -135,7 +135,7 @@ pub fn read_json<T: DeserializeOwned + Serialize>(search: &mut Search<'_>, name:
 /// Reads a field of a projection, which has the type of its column.
 ///
 /// # Errors
-/// The errors of [`Projected::read`].
+/// Any error from [`Projected::read`].
 pub fn read_field<T, C: Projected<Value: IsType<T>>>(
     column: &C,
     entity: EntityRef<'_>,

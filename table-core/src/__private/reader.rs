@@ -9,14 +9,14 @@ use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 
-/// The `decode` function of a codec; a function pointer, for the same reason as [`Encode`].
+/// The `decode` function of a codec. A function pointer, because the function's own type would repeat the codec's bounds, as for [`Encode`].
 pub type Decode<T> = fn(&str) -> Result<T>;
 
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// State of a read: the remaining text and properties, and the first error. Expansions use `let … else { return reader.fail() }`, because each `?`
-/// costs compile time.
+/// The state of a read: the remaining text and properties, and the first error. Expansions use `let … else { return reader.fail() }`, because each `?` costs
+/// compile time.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
@@ -28,7 +28,7 @@ pub struct EntityReader<'a> {
 }
 
 impl<'a> EntityReader<'a> {
-    /// Starts with the `PartitionKey`.
+    /// Starts to read an entity, at its `PartitionKey`.
     #[inline]
     #[must_use]
     pub const fn new(entity: EntityRef<'a>, partition_key: &'a [Piece]) -> Self {
@@ -36,7 +36,7 @@ impl<'a> EntityReader<'a> {
         Self { row_key: entity.row_key, key, is_known: false, search: Search::new(entity.row) }
     }
 
-    /// Starts to read an entity into an existing value. The entity may be in the same partition as the previous one.
+    /// Starts to read an entity into an existing value. The entity may be in the same partition as the previous entity.
     #[inline]
     #[must_use]
     pub const fn again(entity: EntityRef<'a>, partition_key: &'a [Piece], is_same_partition: bool) -> Self {
@@ -179,7 +179,7 @@ impl<'a> EntityReader<'a> {
     /// Returns the recorded error.
     ///
     /// # Errors
-    /// Always, because the caller has recorded an error.
+    /// This function always returns an error, because the caller has recorded one.
     #[cold]
     pub fn fail<T>(&mut self) -> Result<T> {
         let other = || Error::new(ErrorCode::EntityMismatch, "the stored entity has another schema");

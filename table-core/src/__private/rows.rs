@@ -79,7 +79,7 @@ impl RowsOf {
         Selection::new(self.finish(|begin| part::prefix(begin, field, |text| encode(prefix, text))))
     }
 
-    /// Returns the rows whose next part is in a range. Whether the part is ordered is checked at compile time (K3).
+    /// Returns the rows whose next part is in a range of values. Whether the part is ordered is checked at compile time (K3).
     pub fn range<E, T, C: Class, F>(
         self,
         field: &'static str,

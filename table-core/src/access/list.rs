@@ -1,6 +1,6 @@
 //! The macro that declares access patterns.
 
-/// Declares the queries of an entity's table: for each a name, its maximum cost, and the selection.
+/// Declares the queries of an entity's table, each with a name, a maximum cost and a selection.
 ///
 /// ```
 /// use table_core::query::QueryClass;
@@ -49,14 +49,14 @@
 ///
 /// # Ceilings
 ///
-/// From cheapest to most expensive (CLS-1, [`WithinCeiling`](crate::access::WithinCeiling)):
+/// The ceilings, from cheapest to most expensive (CLS-1, [`WithinCeiling`](crate::access::WithinCeiling)):
 ///
 /// - `point`: one lookup;
-/// - `range`: also a range of rows in one partition;
-/// - `partition`: also one whole partition;
-/// - `partitions`: also a range of partitions;
-/// - `fanout(n)`: everything within `partition`, and up to `n` partitions or ranges with one request or more each;
-/// - `scan`: everything.
+/// - `range`: a `point`, or a range of rows in one partition;
+/// - `partition`: a `range`, or one whole partition;
+/// - `partitions`: a `partition`, or a range of partitions;
+/// - `fanout(n)`: a `partition`, or up to `n` partitions or ranges, each with one request or more;
+/// - `scan`: every selection.
 ///
 /// A selection that costs more does not compile. This includes a `fanout(n)` over a partition key with more than `n` buckets. A fan-out built at run
 /// time is counted when it is built; with more than `n` ranges, using the selection fails.

@@ -31,7 +31,7 @@ impl<E> Condition<E> {
         Self { filter, of: PhantomData }
     }
 
-    /// Matches if all conditions match; every entity for an empty list.
+    /// Creates a condition that matches if all conditions match. An empty list matches every entity.
     ///
     /// ```
     /// use table_core::column::{Column, Condition};
@@ -45,12 +45,12 @@ impl<E> Condition<E> {
         conditions.into_iter().reduce(Self::and).unwrap_or_else(|| Self::of_every_key(Comparison::Ge))
     }
 
-    /// Matches if at least one of the conditions matches; no entity for an empty list.
+    /// Creates a condition that matches if at least one of the conditions matches. An empty list matches no entity.
     pub fn any(conditions: impl IntoIterator<Item = Self>) -> Self {
         conditions.into_iter().reduce(Self::or).unwrap_or_else(|| Self::of_every_key(Comparison::Lt))
     }
 
-    /// Compares the `PartitionKey`, which every entity has, with the empty string, the smallest one.
+    /// Compares the `PartitionKey`, which every entity has, with the empty string, which is the smallest string.
     fn of_every_key(operator: Comparison) -> Self {
         Self::from_filter(Filter::compare("PartitionKey", operator, ""))
     }
@@ -61,18 +61,18 @@ impl<E> Condition<E> {
         self.filter
     }
 
-    /// Matches if both conditions match.
+    /// Creates a condition that matches if both conditions match.
     pub fn and(self, other: Self) -> Self {
         Self::from_filter(self.filter.and(other.filter))
     }
 
-    /// Matches if at least one of the conditions matches.
+    /// Creates a condition that matches if at least one of the conditions matches.
     pub fn or(self, other: Self) -> Self {
         Self::from_filter(self.filter.or(other.filter))
     }
 }
 
-/// Matches if both conditions match, like [`and`](Condition::and).
+/// Combines two conditions: the result matches if both match, like [`and`](Condition::and).
 ///
 /// ```
 /// use table_core::Column;
@@ -90,7 +90,7 @@ impl<E> std::ops::BitAnd for Condition<E> {
     }
 }
 
-/// Matches if at least one of the conditions matches, like [`or`](Condition::or).
+/// Combines two conditions: the result matches if at least one of them matches, like [`or`](Condition::or).
 impl<E> std::ops::BitOr for Condition<E> {
     type Output = Self;
 
@@ -120,7 +120,7 @@ impl<E> std::fmt::Debug for Condition<E> {
     }
 }
 
-/// A condition on the entity `E`: the argument of `filter`. A [`Condition`], or a column of `bool`, which must be `true`.
+/// The argument of `filter` for an entity `E`: a [`Condition`], or a column of `bool` that must be `true`.
 ///
 /// ```
 /// use table_core::column::{Column, IntoCondition};

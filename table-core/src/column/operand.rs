@@ -12,7 +12,7 @@ use crate::value::Value;
 
 /// A value that a column of type `T` can be compared with.
 ///
-/// Implement it for a type that implements [`Property`](crate::Property) to compare its columns. The value must have the same Edm type.
+/// Implement this trait for a type that implements [`Property`](crate::Property), to compare columns of that type. The value must have the same Edm type.
 ///
 /// ```
 /// use table_core::{Entity, column::Operand};
@@ -38,7 +38,7 @@ use crate::value::Value;
     note = "to match entities without the property, write `column.is_absent()`"
 )]
 pub trait Operand<T>: Sized {
-    /// Converts to the constant in the filter.
+    /// Converts the value to the constant in a filter.
     fn into_value(self) -> Value;
 
     /// Returns the comparison of a property with this value. Overridden by types with values that no property can have.

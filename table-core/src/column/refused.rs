@@ -1,10 +1,10 @@
-//! Methods that filters of other libraries have but these do not. Each one reports the method to use instead at compile time.
+//! Method names of other libraries that columns do not have. Using one is a compile error that names the method to use instead.
 
 use std::cmp::Ordering;
 
 use crate::column::{Column, Condition, KeyColumn};
 
-/// A column that is a property. No [`KeyColumn`] implements it: the methods that require it exist for their message.
+/// A column that is a property. No [`KeyColumn`] implements it: the methods that require it exist only for their error message.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
     label = "this field is part of the key",

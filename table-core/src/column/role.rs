@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::property::Property;
 use crate::query::EntityRef;
 
-/// Marker of a [`Column`] that no index and no key depends on. A patch can set it.
+/// A marker of a [`Column`] that no index and no key depends on. A patch can set such a column.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -27,8 +27,8 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// Marker of a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set it, because it does not know the old value
-/// and could not update the index.
+/// A marker of a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column, because the patch does not know the
+/// old value and could not update the index.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -101,10 +101,10 @@ impl Patchable for Plain {}
     note = "the key of an entity cannot change (UPD-6); insert it under the new key and delete the old one, in one transaction if they are in one partition"
 )]
 pub trait Settable<E>: Copy {
-    /// The type of its values.
+    /// The type of the column's values.
     type Value: Property;
 
-    /// The name of the property.
+    /// The name of the column's property.
     fn property(&self) -> &'static str;
 }
 
@@ -135,7 +135,7 @@ impl<E, T: Property, K: Patchable> Settable<E> for Column<E, T, K> {
 /// assert_eq!(Projected::property(&Employee::ID), None); // in the key, which comes with every row
 /// ```
 pub trait Projected {
-    /// The type of its values.
+    /// The type of the values of the column or key field.
     type Value;
 
     /// Returns the property to request from the store, or `None` for a key field, since every read returns the keys.

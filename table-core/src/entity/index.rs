@@ -93,7 +93,7 @@ impl<E> IndexOf<E> {
     /// Returns the entity's row in the index, or `None` if it is not indexed.
     ///
     /// # Errors
-    /// The errors of [`Index::entry`](crate::index::Index::entry).
+    /// Any error from [`Index::entry`](crate::index::Index::entry).
     pub fn entry(&self, entity: &E) -> Result<Option<IndexEntry>> {
         (self.entry)(entity)
     }

@@ -9,7 +9,7 @@ use crate::query::EntityRef;
 /// kinds distinguish types (PAT-HET-1). Most rows are therefore classified by reading them.
 ///
 /// # Errors
-/// The errors of [`FromEntity::read_own`].
+/// Any error from [`FromEntity::read_own`].
 #[inline]
 pub(super) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
     let Some(not_read) = T::NOT_READ else { return Versioned::read(entity).map(Some) };
@@ -25,7 +25,7 @@ pub(super) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Ve
 /// Reads a row into the previous value, if there is one. Returns `false` for a row of another declared type.
 ///
 /// # Errors
-/// The errors of [`FromEntity::read_own`].
+/// Any error from [`FromEntity::read_own`].
 #[inline]
 pub(crate) fn read_own_again<T: FromEntity>(
     place: &mut Option<Versioned<T>>,
@@ -44,7 +44,7 @@ pub(crate) fn read_own_again<T: FromEntity>(
     }
 }
 
-/// Replaces the previous value with the one read. Returns `false` if nothing was read.
+/// Replaces the previous value with the value that was read. Returns `false` if nothing was read.
 #[inline]
 pub(crate) fn put<T>(place: &mut Option<Versioned<T>>, read: Result<Option<Versioned<T>>>) -> Result<bool> {
     // Without `?`, the entity is moved only once.

@@ -30,7 +30,7 @@ pub enum NamedTable<const NUMBER: u64> {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnyTable {}
 
-/// Two types of tables that can be one table.
+/// A relation between two types of tables that can be one table.
 pub trait SameTable<T> {}
 
 impl<const NUMBER: u64> SameTable<Self> for NamedTable<NUMBER> {}

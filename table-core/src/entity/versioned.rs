@@ -1,4 +1,4 @@
-//! `Versioned`: an entity with the ETag and Timestamp it was read with.
+//! `Versioned`: an entity with the ETag and Timestamp with which it was read.
 
 use std::ops::Deref;
 
@@ -13,7 +13,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::ticks;
 
-/// A value with the version it was read at.
+/// A value with the version at which it was read.
 ///
 /// ```
 /// use table_core::{ETag, Versioned};
@@ -70,12 +70,12 @@ impl<T: FromEntity> Versioned<T> {
     /// Reads a stored entity with its version.
     ///
     /// # Errors
-    /// The errors of [`FromEntity::from_entity`], with the key.
+    /// Any error from [`FromEntity::from_entity`], with the key.
     pub fn read(entity: EntityRef<'_>) -> Result<Self> {
         Self::read_with(entity, T::from_entity)
     }
 
-    /// Reads another entity into this one. An error has no key yet and leaves a mix of both entities.
+    /// Reads another entity into this value. An error has no key yet and leaves a mix of both entities.
     #[inline]
     pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
         self.value.read_again(entity, is_same_partition)?;

@@ -34,7 +34,7 @@ use crate::group::fault::GroupFault;
     note = "collect rows of other types in a field `#[other] rest: Vec<TableEntity>`"
 )]
 pub trait GroupField: Sized {
-    /// The entity type.
+    /// The entity type of the field.
     type Member: Entity;
 
     /// Converts all entities of the type in the range, in key order.

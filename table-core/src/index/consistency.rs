@@ -41,7 +41,7 @@
 /// ```
 pub trait Consistency: sealed::Sealed + 'static {}
 
-/// Entities, and indexes in their partition: both change in one transaction (PAT-INTRA-4).
+/// The consistency of entities, and of indexes in their partition: both change in one transaction (PAT-INTRA-4).
 ///
 /// ```
 /// # use table_core::Entity;
@@ -67,7 +67,7 @@ pub trait Consistency: sealed::Sealed + 'static {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StronglyConsistent {}
 
-/// An index in another partition or table. Such an index is updated after the entities and may be stale (PAT-INTER-3).
+/// The consistency of an index in another partition or table. Such an index is updated after the entities and may be stale (PAT-INTER-3).
 ///
 /// ```
 /// # use table_core::Entity;

@@ -1,8 +1,8 @@
-//! Fields of index keys: a key part, or an `Option` of one. An entity with `None` is not in the index.
+//! Fields of index keys: a key part, or an `Option` of a key part. An entity with `None` is not in the index.
 
 use crate::key::KeyPart;
 
-/// A type that an index key can contain: a [`KeyPart`], or an `Option` of one. An entity for which the value is `None` is not indexed.
+/// A type that an index key can contain: a [`KeyPart`], or an `Option` of a [`KeyPart`]. An entity for which the value is `None` is not indexed.
 ///
 /// ```
 /// use table_core::index::IndexPart;

@@ -50,8 +50,8 @@ pub trait CopyIndex: Index {
     }
 }
 
-/// A type that copies of the index `I` can be read as: the entity if the copies include all of it, otherwise a projection of the included fields.
-/// Derived.
+/// A type as which copies of the index `I` can be read: the entity if the copies include all of it, otherwise a projection of the included fields. Implemented
+/// by the derives.
 ///
 /// ```
 /// # use table_core::Entity;

@@ -15,7 +15,7 @@
 //! |---|---|---|
 //! | integers | [`Padded`] | all digits of the type, below zero `-` and nine's complement |
 //! | | [`Digits`] | as many digits as declared |
-//! | | [`Hex`], [`Unpadded`] | hexadecimal digits; as many digits as it has |
+//! | | [`Hex`], [`Unpadded`] | hexadecimal digits; as many digits as the value has |
 //! | instants | [`Ticks`] | 19 digits |
 //! | | [`Hour`] | `yyyyMMddHH` |
 //! | | [`Unix`] | seconds or milliseconds since 1970 |
@@ -28,11 +28,11 @@
 //! | | [`Escaped`] | any text, in order |
 //! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes of other programs |
 //! | IP addresses | [`IpAddress`] | all digits: `192.168.000.001` |
-//! | `bool`, `char`, `Uuid` | [`Boolean`], [`CodePoint`], [`Guid`] | one digit, six, 36 characters |
+//! | `bool`, `char`, `Uuid` | [`Boolean`], [`CodePoint`], [`Guid`] | one digit, six digits, 36 characters |
 //! | | [`GuidAs`], [`Ulid`] | a `Uuid` in the other forms of .NET; 26 characters |
 //! | fieldless enums | [`Variant`] | the name |
 //! | newtypes | [`Newtype`] | like the inner value |
-//! | any of fixed width | [`Desc`] | descending |
+//! | values with a codec of fixed width | [`Desc`] | the codec's form, in descending order |
 //! | numbers, instants | [`Inverted`] | a constant minus the value |
 //!
 //! A [`DerivedPart`] does not determine its field, which is also stored as a property:
@@ -153,9 +153,9 @@ impl Form {
     }
 }
 
-/// Writes values of `T` as a piece of a key and reads them back. Codecs are types without values.
+/// A codec that writes values of `T` as a piece of a key and reads them back. Codecs are types without values.
 ///
-/// Implement it for a custom codec. It must satisfy the laws of this module; test them with [`laws`].
+/// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test them with [`laws`].
 ///
 /// ```
 /// use table_core::key::codec::{Alphabet, Form, KeyCodec, laws};
@@ -192,7 +192,7 @@ impl Form {
 pub trait KeyCodec<T> {
     /// The name of this codec in schemas and layout files, such as `digits(6)`. It must never change once rows are stored.
     const NAME: &'static str;
-    /// The form of its text.
+    /// The form of the codec's text.
     const FORM: Form;
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     const DESCENDING: bool = false;
@@ -213,8 +213,8 @@ pub trait KeyCodec<T> {
     /// contain part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string to hash for a value: its encoding. The string itself is not in the key and may therefore contain characters that keys
-    /// cannot.
+    /// Appends the string that is hashed for a value, by default its encoding. The string itself is not in the key and may therefore contain characters that
+    /// keys cannot.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`encode`](Self::encode), except for illegal characters or length.
@@ -285,7 +285,7 @@ pub trait Reversible<T>: KeyCodec<T> {
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be part of a key. Its codec is used if the declaration names none.
+/// A type that can be part of a key. Its codec is used if the declaration names no codec.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};

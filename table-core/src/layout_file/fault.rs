@@ -9,7 +9,7 @@ use crate::schema::Compatibility;
 /// The request to read the differences, at the top of each file and in the error for a difference.
 pub(super) const HEAD: &str = "review the changes before you commit them";
 
-/// A layout file that cannot be read or written, or that differs from the program.
+/// The reason why a layout file cannot be read or written, or does not match the program.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum LayoutFileFault {
     #[error("TABLES_UPDATE is `{0}`; set it to `1` or `force`, or unset it")]

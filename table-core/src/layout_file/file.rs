@@ -72,7 +72,7 @@ fn read_section(text: String) -> Result<Section> {
                 let bytes: Vec<u8> = bytes.collect::<Result<_, _>>().map_err(|_| corrupted(line))?;
                 sample.row.extend(bytes);
             }
-            // Ignored, because the row contains the same data.
+            // The JSON form is ignored, because the row contains the same data.
             ("json", Some(_)) => {}
             (_, None) => {
                 schema.push_str(line);

@@ -31,7 +31,7 @@ impl Layout {
     /// Creates the layout of `E` with these samples. Choose edge values, such as zero, the largest number, a separator, and non-ASCII text.
     ///
     /// # Errors
-    /// The errors of [`Entity::key_of`] and [`Entity::to_row`], if a sample cannot be stored.
+    /// Any error from [`Entity::key_of`] and [`Entity::to_row`], if a sample cannot be stored.
     pub fn of<E: Entity>(samples: &[E]) -> Result<Self> {
         let golden = |sample: &E| {
             let key = sample.key_of()?;

@@ -12,8 +12,8 @@ pub const MOST_CHUNKS: usize = 16;
 
 /// A type that can be stored in chunks: `Vec<u8>`, `String`, or an `Option` of either. Declared by `#[property(chunks)]`.
 ///
-/// - The first chunk has the name of the property; the others have the same name followed by a number, starting with 1. An empty value is one empty
-///   chunk. A chunk has 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all but the last are full; a text chunk has one code unit less if a
+/// - The first chunk has the name of the property; all other chunks have the same name followed by a number, starting with 1. An empty value is one empty
+///   chunk. A chunk has 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full; a text chunk has one code unit less if a
 ///   character would be split.
 /// - At most 16 chunks per value, and at most 1 MiB for the whole entity (SIZE-1).
 /// - A missing chunk, or a chunk of another size, is an error when the value is read, so remnants of an earlier value are always detected.
@@ -252,7 +252,7 @@ mod tests {
         assert!(code(&[]).unwrap_err().contains("absent"));
         assert!(code(&[("Data1", &[1])]).unwrap_err().contains("`Data1` exists but `Data` does not"));
         assert!(code(&[("Data", &full), ("Data2", &[1])]).unwrap_err().contains("`Data1` does not"));
-        // The chunks of a longer value that another program's merge left behind.
+        // A merge by another program left behind the last chunks of a longer value.
         assert!(
             code(&[("Data", &[1]), ("Data1", &[2])])
                 .unwrap_err()

@@ -58,7 +58,7 @@ pub trait Rest: Sized {
     ///
     /// # Errors
     /// `DuplicatePropertiesSpecified` for a name that the schema already declares, either for a property or for a key field that the copy stores;
-    /// `OutOfRangeInput` for an instant outside the years 1601 to 9999 (TYPE-6). Both with the name.
+    /// `OutOfRangeInput` for an instant outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
     fn write_rest(
         &self,
         design: &EntitySchema,

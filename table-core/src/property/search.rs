@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::row::{RowReader, RowView};
 use crate::value::ValueRef;
 
-/// State of generated code that reads a row. It keeps the first error, to be returned at the end, because a `?` at each property costs more compile
-/// time than a `let … else`.
+/// The state of generated code that reads a row. It keeps the first error, to be returned at the end, because a `?` at each property costs more compile time
+/// than a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: RowReader<'a>,

@@ -1,4 +1,4 @@
-//! Tests that reading into an existing value returns the same as reading a new one.
+//! Tests that reading into an existing value returns the same as reading a new value.
 
 use std::fmt::Debug;
 
@@ -59,7 +59,7 @@ proptest! {
         ),
         kind in value(),
     ) {
-        // Usually values of one type, because one should be read into another.
+        // The values usually have one type, because a value should be read into a variable that held another value.
         let alike = |mut properties: Vec<(&'static str, Value)>| {
             properties.dedup_by_key(|(name, _)| *name);
             properties.retain(|(_, value)| value.edm_type() == kind.edm_type() || matches!(value, Value::Int32(7..)));

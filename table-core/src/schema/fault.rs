@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 
-/// A string that cannot be parsed as a schema.
+/// The reason why a string cannot be parsed as a schema.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SchemaFault {
     #[error("the schema has format version {0}; use the program that wrote it")]

@@ -141,7 +141,7 @@ const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     true
 }
 
-/// Returns `true` if two strings are equal, in constants.
+/// Returns `true` if two strings are equal. Usable in constants.
 #[must_use]
 pub const fn is_same_text(a: &str, b: &str) -> bool {
     a.len() == b.len() && is_prefix(a.as_bytes(), b.as_bytes())
@@ -260,9 +260,9 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
 enum Place {
     /// One of the given characters.
     Of(Alphabet),
-    /// None, because matching strings are shorter.
+    /// No character, because matching strings are shorter.
     Nothing,
-    /// Unknown, because a part of variable width precedes the position.
+    /// An unknown character, because a part of variable width precedes the position.
     Unknown,
 }
 

@@ -103,7 +103,7 @@ pub enum Source {
     Key(String),
 }
 
-/// One property.
+/// A property in a stored schema.
 ///
 /// ```
 /// use table_core::EdmType;
@@ -114,15 +114,15 @@ pub enum Source {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredProperty {
-    /// The name in the store.
+    /// The name of the property in the store.
     pub name: String,
-    /// The type in the store.
+    /// The type of the property in the store.
     pub edm: EdmType,
     /// `true` if the property may be absent.
     pub optional: bool,
 }
 
-/// A secondary lookup.
+/// An index in a stored schema: a secondary lookup.
 ///
 /// ```
 /// use table_core::schema::{StoredIndex, StoredSchema};
@@ -136,9 +136,9 @@ pub struct StoredProperty {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredIndex {
-    /// The name.
+    /// The name of the index.
     pub name: String,
-    /// Whether the index stores copies or lists of keys.
+    /// The kind of rows that the index stores: copies of entities, or lists of keys.
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is refused.
     pub unique: bool,
@@ -152,7 +152,7 @@ pub struct StoredIndex {
     pub partition_key: Option<Vec<StoredPiece>>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
-    /// The properties that each copy includes, sorted by name; `None` for all.
+    /// The properties that each copy includes, sorted by name; `None` if copies include all properties.
     pub include: Option<Vec<String>>,
     /// The properties that a copy stores, sorted by name: key fields of the entity that the copy's key does not contain, and the included properties.
     pub properties: Vec<StoredProperty>,

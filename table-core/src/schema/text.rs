@@ -90,7 +90,7 @@ fn write_key(
 ) -> fmt::Result {
     for piece in key {
         match piece {
-            // Always quoted, because a quoted first word denotes a literal.
+            // The text is always quoted, because a quoted first word denotes a literal.
             StoredPiece::Literal(text) => writeln!(f, "{line} {}", serde_json::Value::from(text.as_str()))?,
             StoredPiece::Part { source, codec, form } => {
                 let ordered = if form.ordered { "ordered" } else { "unordered" };

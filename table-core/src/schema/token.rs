@@ -10,7 +10,7 @@ pub(crate) fn token(text: &str) -> String {
     if bare { text.to_owned() } else { Value::from(text).to_string() }
 }
 
-/// Splits a line into words.
+/// A splitter of a line into words.
 pub(crate) struct Tokens<'a>(&'a str);
 
 impl<'a> Tokens<'a> {

@@ -28,7 +28,7 @@ use crate::selection::{Class, Primary, Selection};
     note = "to filter by properties, write `.filter(…)` after `query(…)`; to read the whole table, `scan(\"the reason\")`"
 )]
 pub trait IntoSelection<E, C, F = Primary> {
-    /// Converts the value.
+    /// Converts the value to a selection.
     fn into_selection(self) -> Selection<E, C, F>;
 }
 
@@ -56,11 +56,11 @@ impl<N: Narrowed> From<N> for Selection<N::Entity, N::Class, N::Source> {
 /// [`Selection`] instead, rustc would have to consider all of them.
 #[doc(hidden)]
 pub trait Narrowed {
-    /// The entity.
+    /// The entity type of the selection.
     type Entity;
-    /// The class.
+    /// The cost class of the selection.
     type Class: Class;
-    /// The source.
+    /// The source of the selection.
     type Source;
 
     /// Returns the key ranges.

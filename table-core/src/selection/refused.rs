@@ -1,9 +1,9 @@
-//! Methods that selections of other libraries have but these do not. Each one reports the method to use instead at compile time.
+//! Method names of other libraries that selections do not have. Using one is a compile error that names the method to use instead.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::selection::Selection;
 
-/// A selection by properties. No selection implements it: the methods that require it exist for their message.
+/// A selection by properties. No selection implements it: the methods that require it exist only for their error message.
 #[diagnostic::on_unimplemented(
     message = "[T204] a selection names keys; a query of it filters by properties and reads entities",
     label = "write `table.query(selection)` first",

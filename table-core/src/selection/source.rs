@@ -113,7 +113,7 @@ pub struct Copies<I>(PhantomData<fn() -> I>);
 /// ```
 pub struct Lists<I>(PhantomData<fn() -> I>);
 
-/// Implements common traits for the source of any index. Derives would require them of the index types.
+/// Implements common traits for the source of any index. Derives would require these traits of the index types.
 macro_rules! common_traits {
     ($($source:ident),+) => {$(
         impl<I> Clone for $source<I> {
@@ -214,7 +214,7 @@ pub trait ReadableAs<T>: Source {
     /// Reads a value from the encoded row.
     ///
     /// # Errors
-    /// The errors of [`FromEntity::from_entity`].
+    /// Any error from [`FromEntity::from_entity`].
     fn read(entity: EntityRef<'_>) -> Result<T>;
 
     /// `true` if the source may contain rows of other declared types.
@@ -223,7 +223,7 @@ pub trait ReadableAs<T>: Source {
     /// Reads a row, or returns `None` for a row of another declared type.
     ///
     /// # Errors
-    /// The errors of [`FromEntity::read_own`].
+    /// Any error from [`FromEntity::read_own`].
     fn read_own(entity: EntityRef<'_>) -> Result<Option<Versioned<T>>> {
         Versioned::read_with(entity, Self::read).map(Some)
     }

@@ -1,4 +1,4 @@
-//! Bulk writes: any number of entities in as many transactions as needed. The whole is not atomic (design promise 5).
+//! Bulk writes: any number of entities in as many transactions as needed. The bulk write as a whole is not atomic (design promise 5).
 
 mod plain;
 mod plan;
@@ -79,7 +79,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts all entities.
     ///
     /// # Errors
-    /// The first error by position, such as `EntityAlreadyExists`, with the positions that were written.
+    /// The error with the smallest position, such as `EntityAlreadyExists`, with the positions of the written entities.
     pub async fn insert_all<E: Borrow<T::Entity>>(
         self,
         entities: impl IntoIterator<Item = E>,
@@ -90,7 +90,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts or replaces all entities. The operation may be repeated.
     ///
     /// # Errors
-    /// The first error by position, with the positions that were written.
+    /// The error with the smallest position, with the positions of the written entities.
     pub async fn insert_or_replace_all<E: Borrow<T::Entity>>(
         self,
         entities: impl IntoIterator<Item = E>,
@@ -101,7 +101,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts or merges all entities. The operation may be repeated.
     ///
     /// # Errors
-    /// The first error by position, with the positions that were written.
+    /// The error with the smallest position, with the positions of the written entities.
     pub async fn insert_or_merge_all<E: Borrow<T::Entity>>(
         self,
         entities: impl IntoIterator<Item = E>,
@@ -112,7 +112,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Inserts the entities of a stream. An error of the stream stops the write like an error of the store.
     ///
     /// # Errors
-    /// The first error by position, with the positions that were written.
+    /// The error with the smallest position, with the positions of the written entities.
     pub async fn insert_stream(
         self,
         entities: impl Stream<Item = Result<T::Entity>>,
@@ -124,7 +124,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Deletes the entities with these keys, regardless of their versions.
     ///
     /// # Errors
-    /// The first error by position, such as `ResourceNotFound`, with the positions that were deleted.
+    /// The error with the smallest position, such as `ResourceNotFound`, with the positions of the deleted entities.
     pub async fn delete_all(
         self,
         keys: impl IntoIterator<Item = Selection<T::Entity, Point>>,
@@ -177,7 +177,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window and returns the first failure by position; `failure` is an error that occurred before anything was sent.
+    /// Writes a window and returns the failure with the smallest position; `failure` is an error that occurred before anything was sent.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,
@@ -213,7 +213,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     }
 }
 
-/// Commits the transactions of one partition in order, up to the first one that fails. Returns its positions and its error.
+/// Commits the transactions of one partition in order, up to the first transaction that fails. Returns the positions and the error of that transaction.
 async fn write_chain<T: BulkTarget>(
     target: &T,
     mut chain: Vec<Link<T::Batch>>,

@@ -18,7 +18,7 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Without `?` or `map_err`, and inlined, because two more moves of an entity would take a ninth of the time to read a page.
+        // Written without `?` or `map_err`, and inlined, because two more moves of an entity would take a ninth of the time to read a page.
         match F::read_own(row) {
             Ok(Some(entity)) => {
                 each(entity);

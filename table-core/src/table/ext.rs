@@ -80,7 +80,7 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of_set(self.clone())
     }
 
-    /// Returns a table of entities `E` under another name than the one in the schema.
+    /// Returns a table of entities `E` with a name other than the name in the schema.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].

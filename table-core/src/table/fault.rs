@@ -3,7 +3,7 @@
 use crate::error::{ErrorCode, Fault};
 use crate::schema::Evolution;
 
-/// An invalid call on a table.
+/// The reason why a call on a table is invalid.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TableFault {
     #[error(

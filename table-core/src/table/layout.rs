@@ -92,7 +92,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Alias of [`create_if_missing`](Self::create_if_missing), named for an existing table.
+    /// Opens an existing table: an alias of [`create_if_missing`](Self::create_if_missing).
     ///
     /// # Errors
     /// Any error from [`create_if_missing`](Self::create_if_missing).
@@ -100,7 +100,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         self.create_if_missing().await
     }
 
-    /// Stores the schema of `E` regardless of the compatibility. Call it once old rows have been rewritten or abandoned.
+    /// Stores the schema of `E` regardless of the compatibility. Call this function once old rows have been rewritten or abandoned.
     ///
     /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed.
     ///
@@ -154,7 +154,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound` if no schema was ever stored; the errors of the store.
+    /// `TableNotFound` if no schema was ever stored; any error from the store.
     #[doc(hidden)]
     pub async fn sightings(&self) -> Result<Sightings> {
         let own = self.own_schema()?.fingerprint();
@@ -201,7 +201,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Checks that a write may start now, for handles that bypass this one. The check fails if a program with a newer schema has opened the table,
+    /// Checks that a write may start now, for handles that bypass this handle. The check fails if a program with a newer schema has opened the table,
     /// unless this program maintains everything that the newer schema declares. Queries the store once in [five seconds](LEASE), and never for a
     /// handle that was not opened.
     ///
@@ -214,7 +214,7 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own.
+    /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own entities.
     /// The check queries the stored schema if this handle was opened.
     #[doc(hidden)]
     #[must_use]

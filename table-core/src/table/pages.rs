@@ -13,7 +13,7 @@ use crate::store::TableStore;
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
 
-/// Number of ranges of a fan-out that are queried concurrently (IMP-5).
+/// The number of ranges of a fan-out that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// The parameters of a query over key ranges, as collected by a builder.
@@ -84,7 +84,7 @@ impl<S: TableStore> PageSource<S> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns one page, from the start or from the end of an earlier one.
+    /// Returns one page, from the start or from the end of an earlier page.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
         let table = self.table()?;
         let queries = paging.queries()?;

@@ -196,7 +196,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self.read(self.source.page(&self.paging, None).await?)
     }
 
-    /// Returns the page that follows an earlier one of the same query.
+    /// Returns the page that follows an earlier page of the same query.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page), and `InvalidInput` for the continuation of another query (PAGE-9).
@@ -220,7 +220,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Streams the entities of all pages (PAGE-4), at most [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing, and is not a snapshot: each page is a separate one (CON-9). It buffers one page and decodes entities lazily.
+    /// The stream borrows nothing, and is not a snapshot as a whole: each page is a separate snapshot (CON-9). It buffers one page and decodes entities lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
         F: ReadableAs<T>,

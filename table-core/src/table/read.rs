@@ -12,7 +12,7 @@ use crate::selection::{Class, IntoSelection, Point, PointKey, ReadableAs, Select
 use crate::store::{StoredRow, TableStore};
 use crate::table::{Table, request};
 
-/// Number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
+/// The number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
 // The functions return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a third time at the
@@ -155,7 +155,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         let reads: Vec<BoxFuture<'_, _>> =
             keys.into_iter().map(|key| self.read_row(key.into_point()).boxed()).collect();
         async move {
-            // Decoded after the last read, so the future can change threads even if an entity cannot.
+            // The rows are decoded after the last read, so the future can change threads even if an entity cannot.
             let found: Vec<Option<Found>> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
             found.into_iter().map(|found| found.map(|found| found.read::<K::From, E>()).transpose()).collect()
         }

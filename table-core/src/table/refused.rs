@@ -1,8 +1,8 @@
-//! Methods of other libraries that tables do not have. Each reports the right one at compile time.
+//! Method names of other libraries that tables do not have. Using one is a compile error that names the method to use instead.
 
 use crate::refused::Refused;
 
-/// A handle with one method for both insert and replace. No handle implements it: the methods that require it exist for their message.
+/// A handle with one method for both insert and replace. No handle implements it: the methods that require it exist only for their error message.
 #[diagnostic::on_unimplemented(
     message = "[T190] a table has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace` or `insert_or_merge`",

@@ -42,7 +42,7 @@ pub trait Repository<E: Entity + Send + Sync>:
     /// The store of the table.
     type Store: TableStore + Clone;
 
-    /// Returns the table, which has further reads.
+    /// Returns the table, which has further functions for reads.
     fn as_table(&self) -> &Table<E, Self::Store>;
 
     /// Inserts an entity.

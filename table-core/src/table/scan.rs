@@ -156,7 +156,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// Returns the plan of the scan with its reason, computed without I/O.
     ///
     /// # Errors
-    /// The error of an invalid table name.
+    /// Any error for an invalid name of the table.
     pub fn plan(&self) -> Result<Plan> {
         let plan = Plan::new(self.source.table()?, QueryClass::TableScan, &self.paging.queries()?);
         Ok(Plan { reason: Some(self.reason.clone()), ..plan })

@@ -174,7 +174,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 
     /// Checks that an entity is stored in the table of the transaction, which has one table (EGT-1) but may contain entities of several types. Only a
-    /// transaction of a type without a schema can fail here, because the others have the bound `SharesTable`.
+    /// transaction of a type without a schema can fail here, because all other transactions have the bound `SharesTable`.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
         let Some(design) = M::schema_table() else { return Ok(()) };
         let table = match E::schema_table() {

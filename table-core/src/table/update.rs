@@ -39,7 +39,7 @@ use crate::table::{Table, request};
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity that has been read. Saves a request if no other writer has changed it since, unless the change removes a property: the row is then
+    /// An entity that has been read. Saves a request if no other writer has changed the entity since, unless the change removes a property: the row is then
     /// read, because a removal replaces it.
     Read(Versioned<E>),
     /// The key of an entity to read.

@@ -61,7 +61,7 @@ impl<E, S: TableStore> Table<E, S> {
         self.write(EntityWrite::new(entity, entity.entity_row(), |row| OperationKind::Replace(row, if_match)))
     }
 
-    /// Merges the entity into the stored one with the same key. Stored properties that are not declared, or whose field is `None`, are kept (MRG-1,
+    /// Merges the entity into the stored entity with the same key. Stored properties that are not declared, or whose field is `None`, are kept (MRG-1,
     /// MRG-3).
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl<E, S: TableStore> Table<E, S> {
         self.write(EntityWrite::new(entity, entity.merge_row(), |row| OperationKind::Merge(row, if_match)))
     }
 
-    /// Inserts the entity, or replaces the stored one with the same key, regardless of its version (UPS-2, UPS-6).
+    /// Inserts the entity, or replaces the stored entity with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
     /// Any error for an entity that exceeds its limits.
@@ -85,7 +85,7 @@ impl<E, S: TableStore> Table<E, S> {
         self.write(EntityWrite::new(entity, entity.entity_row(), OperationKind::InsertOrReplace))
     }
 
-    /// Inserts the entity, or merges it into the stored one with the same key, regardless of its version (UPS-2, UPS-6).
+    /// Inserts the entity, or merges it into the stored entity with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
     /// Any error for an entity that exceeds its limits.

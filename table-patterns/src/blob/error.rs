@@ -10,9 +10,9 @@ pub(crate) fn blob_error(path: &str, error: StoreError) -> Error {
     Error::of(StoreFault::of(path, error))
 }
 
-/// Converts errors of a blob store.
+/// An extension trait that converts errors of a blob store.
 pub(crate) trait InBlobs<T> {
-    /// Converts an error, and adds the name of the blob.
+    /// Converts the error of a blob store, and adds the name of the blob.
     fn in_blob(self, path: impl AsRef<str>) -> Result<T>;
 }
 

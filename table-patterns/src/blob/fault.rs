@@ -3,7 +3,7 @@
 use object_store::Error as StoreError;
 use table_core::error::Fault;
 
-/// A blob that cannot be read, or whose content differs from the uploaded content.
+/// The reason why a blob cannot be read, or how its content differs from the uploaded content.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum ReadFault {
     #[error("`{path}` is not a valid blob name")]

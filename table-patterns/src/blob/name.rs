@@ -11,7 +11,7 @@ const READABLE: usize = 48;
 /// The separator in front of the hash. No other segment contains it.
 const HASHED: &str = "==";
 
-/// Returns a string as a segment of bounded length. The end of a long string is replaced with a hash (SHA-256).
+/// Encodes a string as a segment of bounded length. The end of a long string is replaced with a hash (SHA-256).
 pub(crate) fn encode_caseless(text: &str) -> String {
     let segment = encode(text);
     if segment.len() <= LONGEST {
@@ -33,8 +33,8 @@ pub(crate) fn names_row(name: &str, keys: [&str; 2]) -> bool {
     })
 }
 
-/// Returns a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are unchanged, every other byte is written like `=2E`, and the empty
-/// string is `=`. Different strings have different segments, even in stores that do not distinguish `a` and `A`.
+/// Encodes a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are unchanged, every other byte is written like `=2E`, and the empty string is
+/// `=`. Different strings have different segments, even in stores that do not distinguish `a` and `A`.
 pub(crate) fn encode(text: &str) -> String {
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
@@ -53,12 +53,12 @@ pub(crate) fn encode(text: &str) -> String {
     segment
 }
 
-/// Decodes a segment; `None` if the segment is not an output of `encode`.
+/// Decodes a segment. Returns `None` if the segment is not an output of `encode`.
 pub(crate) fn decode(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode(text) == segment)
 }
 
-/// Decodes a segment; `None` if the segment is hashed, or is not an output of [`encode_caseless`].
+/// Decodes a segment. Returns `None` if the segment is hashed, or is not an output of [`encode_caseless`].
 pub(crate) fn decode_caseless(segment: &str) -> Option<String> {
     unescape(segment).filter(|text| encode_caseless(text) == segment)
 }

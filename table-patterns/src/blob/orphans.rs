@@ -24,11 +24,11 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Blobs that an entity refers to, and blobs younger than the grace period.
+    /// The number of blobs that an entity refers to or that are younger than the grace period.
     pub kept: u64,
-    /// Orphans that are marked and not yet removed.
+    /// The number of orphans that are marked and not yet removed.
     pub marked: u64,
-    /// Orphans that were removed.
+    /// The number of removed orphans.
     pub removed: u64,
 }
 
@@ -37,7 +37,7 @@ pub(crate) trait Naming {
     /// The owner of a blob, as parsed from its name.
     type Of: Send + Sync;
 
-    /// Parses the segments of a blob name below the folder, without the last one; `None` if the name has another form.
+    /// Parses the segments of a blob name below the folder, without the last one. Returns `None` if the name has another form.
     fn of(&self, segments: &[String]) -> Option<Self::Of>;
 
     /// Returns `true` if an entity currently refers to the blob.
@@ -75,7 +75,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(collected)
     }
 
-    /// Parses the name of a blob; `None` if the name has another form.
+    /// Parses the name of a blob. Returns `None` if the name has another form.
     fn read(&self, path: &Path) -> Option<(N::Of, u64)> {
         let segments = path.prefix_match(&self.folder)?;
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();

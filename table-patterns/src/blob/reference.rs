@@ -69,7 +69,7 @@ impl FromStr for BlobRef {
     }
 }
 
-/// A string that is not the address of a blob.
+/// The error for a string that is not the address of a blob.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("'{0}' is not a blob address; expected name, length and checksum")]
 #[fault(EntityMismatch, "PAT-LARGE-1")]

@@ -27,13 +27,13 @@ pub(crate) struct BlobWriter {
 }
 
 impl BlobWriter {
-    /// Begins a blob with parts of this size.
+    /// Starts an upload to a new blob in parts of `part` bytes.
     pub(crate) fn new(path: Path, part: usize) -> Self {
         let written = BlobRef { path: path.to_string(), length: 0, crc: 0 };
         Self { path, part, held: BytesMut::new(), parts: None, written }
     }
 
-    /// Adds bytes, and sends all complete parts. Only the last part of an upload may be smaller.
+    /// Adds bytes, and sends all complete parts. Only the last part of an upload may be smaller than the other parts.
     pub(crate) async fn write(&mut self, blobs: &dyn ObjectStore, bytes: &[u8]) -> Result<()> {
         self.written.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.written.crc = crc32c::crc32c_append(self.written.crc, bytes);

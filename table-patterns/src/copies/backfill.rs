@@ -33,17 +33,16 @@ pub struct CopiesReport {
     /// Entities whose copies could not be settled, with the errors; at most 1,000. Settle them once they are corrected, with
     /// [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
-    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests under
-    /// way.
+    /// The delay after which a backfill that has not begun can be run again. Until then, programs of an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
 /// The side of a relation that a pass completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
-    /// The references to sources of the type. Their holders follow the source, or are cleared without it.
+    /// Completes the relation at its sources: every holder that references them is updated, or cleared if its source no longer exists.
     Sources,
-    /// The entities of the type. Their references are recorded and their copies are set.
+    /// Completes the relation at its holders: their references are recorded and their copies are set.
     Holders,
 }
 
@@ -129,7 +128,8 @@ pub struct CopiesBackfill<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates the backfill of the copies in these entities, and of their copies in other entities. It does nothing if the copies are complete.
+    /// Creates the backfill of the copies that these entities hold, and of the copies of these entities in other entities. It does nothing if the copies are
+    /// complete.
     pub fn backfill_copies(&self) -> CopiesBackfill<'_, E, S, O> {
         CopiesBackfill { handle: self, page: None, has_older: true }
     }
@@ -184,7 +184,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Settles the copies of one page. Returns the position of the next one.
+    /// Settles the copies of one page. Returns the position of the next page.
     async fn complete_page(
         &self,
         side: Side,
@@ -225,7 +225,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(place.after(&mut page, ranges.len()))
     }
 
-    /// Returns the sources to which the references of a page belong, or its entities. Rows of other types are skipped.
+    /// Returns the keys to process for one page: on the side of the sources, the sources of its references; on the side of the holders, its entities. Rows of
+    /// other types are skipped.
     fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
         // A row that cannot be classified is reported as an error when it is settled.
         let is_own =

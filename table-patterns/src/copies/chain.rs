@@ -1,6 +1,6 @@
-//! Chains: an entity that holds copies can be the source of others. A change of its copies is passed on by a worker.
+//! Chains: an entity that holds copies can be the source of further copies. A change of its copies is passed on by a worker.
 //!
-//! Copies must not form a circle in which each change causes another one. A change therefore names the entities by which it was passed on. A worker
+//! Copies must not form a circle in which each change causes another change. A change therefore names the entities through which it was passed on. A worker
 //! refuses a change that returns to the same entity again and again.
 
 use table_core::entity::Entity;
@@ -11,9 +11,9 @@ use crate::copies::declared::Declared;
 use crate::copies::fault::CopyFault;
 use crate::index::{Derived, RemoteChange};
 
-/// The maximum number of entities of a path that a change names.
+/// The maximum number of entities that the path of a change records.
 const PATH: usize = 64;
-/// The number of visits of one entity from which on a path is a circle. Entities of several types may have one key.
+/// The number of visits to one entity at which a path counts as a circle. The limit is above 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
 /// Returns the change that a worker settles in the holders of an entity; `None` if no relation copies a value that differs between two states. The

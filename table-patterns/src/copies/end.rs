@@ -16,7 +16,7 @@ pub trait Gives<D> {}
 )]
 pub trait Holds<D> {}
 
-/// Requires that the entity on one side of a relation is the one that declares it.
+/// A bound that requires the entity on one side of a relation to be the one that declares the relation.
 #[diagnostic::on_unimplemented(
     message = "[T183] this relation has `{Self}` at this end, not `{E}`",
     label = "`{E}` declares it",

@@ -1,4 +1,4 @@
-//! Sources: entities of which others hold copies. Writing a source updates its copies (PAT-DEN-2).
+//! Sources: entities whose properties are copied into other entities. Writing a source updates its copies (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -32,7 +32,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Returns references without those in relations that a newer program announces, whose backfill completes them later.
+    /// Removes references in unknown relations, if only a newer program has announced these relations. The backfill of that program completes their copies
+    /// later.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         let given = self.given();
         let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
@@ -51,7 +52,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Adds the writes that a change of a source requires: its holders in the same partition, and an outbox step for the others.
+    /// Adds the writes that a change of a source requires: its holders in the same partition, and an outbox step for holders in other partitions.
     ///
     /// IMPORTANT: the source is read before its references, and written under the version that was read. Adding a reference also writes the source,
     /// so no reference is missed.

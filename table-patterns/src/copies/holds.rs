@@ -1,4 +1,4 @@
-//! Holders: entities with copies of others among their properties (PAT-DEN-1).
+//! Holders: entities whose properties include copies from other entities (PAT-DEN-1).
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                     self.refer(&source_table, &source, &link).await?;
                     follow = true;
                 }
-                // If the source is written in the same unit, its new values are copied. They are protected by the condition of that write.
+                // If the source is written in the same unit, its new values are copied. The condition of that write protects these values.
                 let in_unit = is_here(&source).then(|| kept.siblings.get(&source.row_key)).flatten();
                 let is_deleted = in_unit.is_some_and(|written| written.row.is_none());
                 let found = match in_unit {

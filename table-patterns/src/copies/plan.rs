@@ -35,7 +35,7 @@ pub(super) struct CopyPlan {
 }
 
 impl CopyPlan {
-    /// Begins the plan of a write.
+    /// Starts the plan of a write.
     pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
         let PendingWrite { kind, stored, together, siblings, .. } = pending;
         let new = match (kind, stored) {
@@ -69,7 +69,7 @@ pub(super) struct HolderContext<'a> {
     pub(super) blobs: Option<&'a ListBlobs>,
     pub(super) pace: &'a Runtime,
     pub(super) context: &'a WriteContext,
-    /// The entities by which the change was passed on to the holder, the source last.
+    /// The entities through which the change was passed on to the holder; the last one is the source.
     pub(super) path: &'a [EntityKey],
 }
 

@@ -19,14 +19,14 @@ use crate::work::Delivery;
 
 /// The holders of one source.
 pub(super) struct Holders<'a, E, S, O> {
-    /// The handle that writes them: on the source, or on the holders.
+    /// The handle that writes the holders: the handle of the source's type, or of the holders' type.
     pub(super) handle: &'a Entities<E, S, O>,
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
     pub(super) source: &'a EntityKey,
     /// `true` if holders that are already correct are written as well. A concurrent writer that has read an older source then fails.
     pub(super) touches: bool,
-    /// The entities by which the change was passed on, the source last.
+    /// The entities through which the change was passed on; the last one is the source.
     pub(super) path: Vec<EntityKey>,
     /// The delivery that triggered the update, if any.
     pub(super) call: Option<Delivery<'a>>,
@@ -59,7 +59,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
                     let own = what.write.as_ref().map_or(0, EntityPlan::operations);
                     wanted.parts.push(Part { item, place, own, shared: Vec::new(), what });
                 }
-                // A holder that cannot be written does not block the others.
+                // A holder that cannot be written does not block the other holders.
                 Err(error) => wanted.failed.push((item, error)),
             }
         }
@@ -78,7 +78,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
         let store = self.handle.table().store();
         let dropped = parts.iter().flat_map(|part| part.what.drop.iter().cloned());
         for drop in dropped.filter_map(group::dropped) {
-            // The write fails if the reference has been deleted, or was renewed by a holder that refers to the source again.
+            // This write fails if the reference has been deleted, or was renewed by a holder that refers to the source again.
             let submitted = converge::submit(store, self.table, &self.source.partition_key, [drop]);
             converge::is_won(submitted.await)?;
         }

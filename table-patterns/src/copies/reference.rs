@@ -77,7 +77,7 @@ impl Reference {
         writer.finish()
     }
 
-    /// Reads a reference of a source; `None` for a row that is none, because a property is missing, or the key is not that of the holder.
+    /// Reads a reference of a source; `None` if the row is not a reference of this source, because a property is missing or the key does not match the holder.
     fn read(source: &EntityKey, entity: EntityRef<'_>) -> Option<Self> {
         let text = |name| match entity.row.find(name, &mut 0) {
             Ok(Some(ValueRef::String(text))) => Some(text),
@@ -117,7 +117,7 @@ pub(crate) fn source_in(row_key: &str) -> Option<&str> {
     rest.get(..at)?.strip_suffix('\u{FFFC}')
 }
 
-/// Returns the query for the references of one source.
+/// Returns the query that finds the references of one source.
 pub(super) fn query(source: &EntityKey) -> Query {
     Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
 }
@@ -132,7 +132,7 @@ pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec
     page.rows.iter().filter_map(read).collect()
 }
 
-/// Returns references of a source. Stops after the page on which their number exceeds `most`.
+/// Returns the references of a source. Stops after the page on which their number exceeds `most`.
 pub(super) async fn find<S: TableStore>(
     store: &S,
     table: &TableName,

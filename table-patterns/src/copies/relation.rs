@@ -1,4 +1,4 @@
-//! A relation as plain functions, which allows a handle to have several relations of different types.
+//! A relation as plain function pointers, which allow a handle to have several relations of different types.
 
 use std::fmt;
 

@@ -40,7 +40,7 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
-/// Settles copies through handles of type `H`. A trait object, whose code is only compiled for entities with relations.
+/// A trait for settling copies through handles of type `H`. It is used as a trait object, whose code is only compiled for entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
     /// Settles the copies affected by a recorded change. Returns the number of entities written.
     fn settle<'a>(
@@ -221,7 +221,7 @@ where
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
-    // Decided at compile time: the code for copies is a third of the code for an entity, and is omitted for entities without copies.
+    // The decision is made at compile time: the code for copies is a third of the code for an entity, and is omitted for entities without copies.
     if const { E::RELATIONS.is_none() } {
         return handle;
     }

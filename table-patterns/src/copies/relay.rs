@@ -12,8 +12,8 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings copies in line with the stored sources: both the copies that an entity holds, with its references, and the copies of it that other
-    /// entities hold. The entity itself may have been deleted. Returns the number of entities written. Idempotent.
+    /// Brings copies in line with the stored sources: the copies that an entity holds, with its references, and the copies of the entity that other entities
+    /// hold. The entity itself may have been deleted. Returns the number of entities written. Idempotent.
     ///
     /// Call this function after another tool has written the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) call it
     /// for each recorded change.
@@ -23,7 +23,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
     /// - Any error from the store.
     ///
-    /// Entities that were already written remain so. Another call continues with the others.
+    /// Entities that were already written before the error remain written. Another call continues with the remaining entities.
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };

@@ -23,7 +23,7 @@ use crate::outbox::{Intent, Step};
 pub(crate) struct Batch {
     partition_key: PartitionKey,
     entities: Vec<Operation>,
-    /// The positions of the entities.
+    /// The position of each entity in the batch.
     places: HashMap<RowKey, usize>,
     rows: BTreeMap<RowKey, ContributedRow>,
     intents: Vec<PlannedIntent>,
@@ -112,7 +112,7 @@ impl Batch {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
 
-    /// Returns `true` if the only write must be recognisable after a lost response.
+    /// Returns `true` if the batch is a single write that must be recognisable after a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
     }
@@ -122,12 +122,12 @@ impl Batch {
         self.entities.is_empty() && self.rows.is_empty()
     }
 
-    /// Returns the largest number of operations of its transaction.
+    /// Returns the largest possible number of operations in the transaction of the batch.
     pub(crate) fn operations(&self) -> usize {
         self.entities.len() + self.rows.len() + self.intents.len() + self.record_operations()
     }
 
-    /// Returns the size of the rows in bytes, by the published formula.
+    /// Returns the size of the rows in bytes, by the published formula of the service.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
@@ -241,7 +241,7 @@ impl Batch {
         Err(Error::of(fault))
     }
 
-    /// Returns the size of the rows in bytes, by the measure of the limits.
+    /// Returns the size of the rows in bytes, measured as the limits define it.
     fn measured_bytes(&mut self, limits: &Limits) -> usize {
         if limits.measure == TransactionMeasure::Entities {
             return self.bytes;
@@ -258,7 +258,7 @@ impl Batch {
         self.body_bytes.iter().sum::<usize>() + rows.sum::<usize>()
     }
 
-    /// Returns a description of the contributions.
+    /// Returns a description of the contributions, for error messages.
     fn parts(&self) -> String {
         let part = |(name, count): (&str, usize)| match name {
             "entities" | "intents" | "the feed" => format!("{count} of {name}"),

@@ -31,7 +31,7 @@ pub struct BulkItem {
     verb: BulkVerb,
     /// The properties; `None` for a delete.
     row: Option<Row>,
-    /// The plan, final if the write needs no stored version; otherwise an estimate of its size.
+    /// The plan of the write; only an estimate of its size if the write needs the stored version.
     plan: EntityPlan,
 }
 

@@ -1,4 +1,4 @@
-//! Commits a batch: one attempt.
+//! One attempt to commit a batch.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub(crate) enum Conflict {
 }
 
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
-    /// Makes one attempt. If `look` is `true`, derived rows are read first.
+    /// Makes one attempt to commit a batch. If `look` is `true`, derived rows are read first.
     ///
     /// Boxed, so this code is compiled once, while its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
@@ -68,8 +68,8 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             Err(error) => (Err(error.with_table(self.table.as_str())), false),
         };
         if !is_sent || matches!(outcome, Ok(Outcome::Conflict(..))) {
-            // After a conflict, or before sending, no row refers to the work. After any other error the transaction may have been applied: only the
-            // collector can decide.
+            // After a conflict, or before the transaction was sent, no row refers to this work. After any other error the transaction may have been applied:
+            // only the collector can decide.
             for work in undo {
                 work.undo().await;
             }
@@ -133,7 +133,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(if batch.is_identified() && is_alone { transaction.identified() } else { transaction })
     }
 
-    /// Reads the derived rows whose operations cannot be assumed.
+    /// Reads the derived rows whose operations cannot be derived from the batch alone.
     async fn read_derived(&self, batch: &Batch, look: bool) -> Result<HashMap<RowKey, Option<StoredRow>>> {
         let must_read = |write: &ContributedWrite| match write {
             ContributedWrite::Fixed(_) => false,
@@ -179,7 +179,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(Some((operations, recorded)))
     }
 
-    /// Returns the sealed operations that record the intents of a batch, and registers the partition for sweeps if it has any.
+    /// Returns the sealed operations that record the intents of a batch, and registers the partition for sweeps if the batch has any intents.
     async fn recorded_intents(&self, batch: &Batch) -> Result<Vec<Operation>> {
         let intents = self.outbox.intents(&batch.intents())?;
         if intents.is_empty() {

@@ -35,12 +35,12 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         false
     }
 
-    /// Completes a write by reading the entities on which it depends; `None` for contributors that read no others. Called once per attempt.
+    /// Completes a write by reading the entities on which it depends. Returns `None` for contributors that read no other entities. Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed>>> {
         None
     }
 
-    /// Returns the contributor to use once the table of the handle has been opened; `None` to keep this one.
+    /// Returns the contributor to use once the table of the handle has been opened; `None` to keep this contributor.
     fn opened(&self, _: &H) -> Option<Arc<dyn Contributor<E, H>>> {
         None
     }

@@ -2,7 +2,7 @@
 
 use table_core::error::Fault;
 
-/// A refused write.
+/// The reason why a write is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EntityFault {
     #[error("the transaction already writes this row; combine both changes into one operation")]

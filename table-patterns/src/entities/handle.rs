@@ -69,7 +69,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         Self { table, contributors: Vec::new(), retry, outbox, context, turns, seen }
     }
 
-    /// Attaches a contributor, and replaces one of the same type.
+    /// Attaches a contributor, and replaces an attached contributor of the same type.
     pub(crate) fn with_contributor<C: Contributor<E, Self> + 'static>(mut self, contributor: C) -> Self {
         self.contributors.retain(|known| !known.as_any().is::<C>());
         self.contributors.push(Arc::new(contributor));

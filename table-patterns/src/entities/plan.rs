@@ -119,7 +119,7 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities of a transaction may change the same row. `parts` are then the changes of all of them, in order. The first one computes
+/// Several entities of a transaction may change the same row. `parts` are then the changes of all of them, in order. The first change computes
 /// the operation for all.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the new properties of the row, which determine its size.
@@ -155,7 +155,7 @@ pub(crate) struct RowPlace<'a> {
     pub(crate) rows: &'a dyn ReadRow,
 }
 
-/// Reads other rows of the table.
+/// A reader of other rows of the table.
 pub(crate) trait ReadRow: Send + Sync {
     /// Returns the stored row at a key.
     ///
@@ -193,12 +193,13 @@ pub(crate) struct ChangeRecord {
     pub(crate) payload: Vec<u8>,
 }
 
-/// A pattern that records the changes of a transaction, and commits both together.
+/// A pattern that records the changes of a transaction, and commits the changes and their records together.
 pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations that the records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Submits a transaction with its records. The returned versions, and the index of an operation in an error, refer to the given operations, not to the records.
+    /// Submits a transaction with its records. The returned versions, and the index of an operation in an error, refer to the given operations, not to the
+    /// records.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,
@@ -212,7 +213,7 @@ pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
 
-/// Returns the state that an operation requires if it writes no property: that of a check or a touch.
+/// Returns the row state that an operation requires if it writes no property, like a check or an empty merge; `None` for any other operation.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),
@@ -269,7 +270,7 @@ fn both_conditions(one: &OperationKind, other: &OperationKind) -> Option<Operati
     })
 }
 
-/// Returns the operation that is sent for a planned one. A store without checks touches the row instead.
+/// Converts a planned operation to the operation that is sent. For a store without checks, a check becomes an empty merge of the row.
 ///
 /// # Errors
 /// `Unsupported` for the absence of a row on a store without checks (ENG-21).

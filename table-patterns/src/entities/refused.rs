@@ -1,4 +1,4 @@
-//! Methods of other libraries that handles do not have. Each reports the right one at compile time.
+//! Method names of other libraries that handles do not have. Using one is a compile error that names the method to use instead.
 
 use crate::entities::Entities;
 

@@ -12,44 +12,44 @@ use crate::entities::outbox::StepRecorder;
 /// Attempts to commit a write, each planned again after a conflict.
 pub(crate) struct Rounds<'a> {
     race: RetryLoop<'a>,
-    /// `true` if a conflict of an entity is resolved by another plan.
+    /// `true` if the write is planned again after a conflict on an entity.
     replans_entities: bool,
-    /// `true` if a conflict of any other row is resolved by another plan.
+    /// `true` if the write is planned again after a conflict on any other row.
     replans_rows: bool,
     /// `true` if derived rows are read before they are written.
     look: bool,
-    /// The number of conflicts that another plan of the same batch may resolve.
+    /// The number of conflicts until the write fails.
     left: usize,
 }
 
 impl<'a> Rounds<'a> {
-    /// Creates the attempts of a write. `what` names the rows that other writers may change, for the error of the last attempt.
+    /// Creates the attempts to commit a write. `what` names the rows that other writers may change, for the error of the last attempt.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
         let race = retry.start(what);
         Self { race, replans_entities: false, replans_rows: false, look: false, left: usize::MAX }
     }
 
-    /// Plans again after a conflict of an entity, instead of failing.
+    /// Sets whether the write is planned again after a conflict on an entity, instead of failing.
     pub(crate) const fn replan_entities(self, replans_entities: bool) -> Self {
         Self { replans_entities, ..self }
     }
 
-    /// Plans again after a conflict of a contributed row, instead of failing.
+    /// Sets whether the write is planned again after a conflict on a contributed row, instead of failing.
     pub(crate) const fn replan_rows(self, replans_rows: bool) -> Self {
         Self { replans_rows, ..self }
     }
 
-    /// Reads derived rows from the first attempt on.
+    /// Sets whether derived rows are read from the first attempt on.
     pub(crate) const fn look(self, look: bool) -> Self {
         Self { look, ..self }
     }
 
-    /// Limits the number of conflicts, after which the last one is an error.
+    /// Sets the maximum number of conflicts. The last conflict is returned as an error.
     pub(crate) const fn at_most(self, left: usize) -> Self {
         Self { left, ..self }
     }
 
-    /// Makes one attempt; `None` if the write must be planned again. The first `own` entities are those of the caller.
+    /// Makes one attempt. Returns `None` if the write must be planned again. The first `own` entities are those of the caller.
     ///
     /// # Errors
     /// The error of the attempt if another plan cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).
@@ -74,7 +74,7 @@ impl<'a> Rounds<'a> {
         match conflict {
             Conflict::Entity if !self.replans_entities => return Err(error),
             Conflict::Fixed if !self.replans_rows => return Err(error),
-            // Reading the rows needs no wait: the assumption may have been wrong without a race.
+            // The next attempt reads the rows and needs no wait: the assumption may have been wrong without a concurrent writer.
             Conflict::Derived if !self.look && !self.replans_rows => self.look = true,
             _ => {
                 self.look |= self.replans_rows;
@@ -84,7 +84,7 @@ impl<'a> Rounds<'a> {
         Ok(None)
     }
 
-    /// Records an attempt that had a conflict, and waits before the next one.
+    /// Records an attempt that had a conflict, and waits before the next attempt.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).

@@ -11,9 +11,9 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 
-/// About half of the partitions that a handle remembers.
+/// The size of one generation: about half of the partitions that a handle remembers.
 const PARTITIONS: usize = 256;
-/// About half of the rows that a partition remembers. A transaction reads at most 100.
+/// The size of one generation: about half of the rows that a partition remembers. A transaction reads at most 100 rows.
 const ROWS: usize = 128;
 
 /// The partitions that the transactions of a handle have used recently. Clones share them.
@@ -32,7 +32,7 @@ struct State {
     is_shared: bool,
     /// The keys of reservations whose hold has ended.
     passed: HashSet<RowKey>,
-    /// The number of reservations for which the process waited in vain since it found none.
+    /// The number of reservations that expired while the process waited for them, since it last found no reservation.
     expired: usize,
     /// The error of a store whose credential does not permit reservations.
     refusal: Option<Error>,
@@ -105,7 +105,7 @@ impl SeenRows {
         is_foreign
     }
 
-    /// Returns the rows of a transaction; `true` for those that it writes.
+    /// Returns the keys of a transaction's rows, each with `true` if the transaction writes the row.
     pub(crate) fn keys(operations: &[Operation]) -> Vec<(RowKey, bool)> {
         let is_write = |kind: &OperationKind| !matches!(kind, OperationKind::Check(_));
         operations.iter().map(|operation| (operation.row_key.clone(), is_write(&operation.kind))).collect()
@@ -155,7 +155,7 @@ impl SeenRows {
         self.lock().expired
     }
 
-    /// Records the reservations that exist. The others are forgotten.
+    /// Records which reservations exist, and forgets all others.
     pub(crate) fn found(&self, reservations: &HashSet<RowKey>) {
         let mut state = self.lock();
         state.passed.retain(|reservation| reservations.contains(reservation));

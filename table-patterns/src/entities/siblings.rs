@@ -1,4 +1,4 @@
-//! The entities that one unit writes. Copies of them use the new values instead of the stored ones.
+//! The entities that one unit writes. Copies of these entities use their new values instead of the stored values.
 
 use std::collections::HashMap;
 

@@ -21,8 +21,8 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome};
 
-/// The longest wait for a turn during which no other writer gets one. The writer that holds the turn may no longer be polled. The others
-/// then write without a turn, and may lose a race. It is longer than a usual request to a distant store.
+/// The longest wait for a turn during which no other writer gets a turn. The writer that holds the turn may no longer be polled. The waiting writers then write
+/// without a turn, and may have a conflict. The wait is longer than a usual request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queues of the partitions that a handle writes to. Clones share them.
@@ -39,7 +39,7 @@ struct Lines {
 /// A partition of a table, for units, or one entity in it, for single writes.
 type Place = (String, PartitionKey, Option<RowKey>);
 
-/// The writers of one partition: one has the turn, the others wait in order.
+/// The writers of one partition: one writer has the turn, and the other writers wait in order.
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,

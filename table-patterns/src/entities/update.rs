@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             .write_completed(&key, true, first, |current| {
                 let mut current = self.expected(&key, current, &IfMatch::Any)?;
                 let before = current.entity.to_row()?;
-                // The entity before the change, for its contributors: `E` may not be `Clone`.
+                // The entity before the change, for its contributors. It is decoded instead of cloned, because `E` may not be `Clone`.
                 let old = read_as::<E>(&key, &before)?;
                 change(&mut current.entity)?;
                 let after = current.entity.to_row()?;

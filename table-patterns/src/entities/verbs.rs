@@ -54,7 +54,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Merges an entity into the stored one: fields that are `None` are kept (MRG-1, MRG-3). Reads the stored version first if a contributor
+    /// Merges an entity into the stored entity: fields that are `None` are kept (MRG-1, MRG-3). Reads the stored version first if a contributor
     /// needs it.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or replaces the stored one regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or replaces the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
     /// `UniqueViolation` or `IndexListFull` of an index; any error for an entity that exceeds its limits.
@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.put_row(entity, entity.to_row()?).await
     }
 
-    /// Inserts or replaces an entity with these properties, which include its own.
+    /// Inserts or replaces an entity with the given row, which also contains the properties of `entity`.
     ///
     /// # Errors
     /// Any error from [`insert_or_replace`](Self::insert_or_replace).
@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or merges it into the stored one regardless of its version (UPS-2). Reads the stored version first if a contributor needs
+    /// Inserts the entity, or merges it into the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs
     /// it.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.merge_row(entity, entity.to_merge()?).await
     }
 
-    /// Inserts or merges an entity with these properties, which include its own.
+    /// Inserts or merges an entity with the given row, which also contains the properties of `entity`.
     ///
     /// # Errors
     /// Any error from [`insert_or_merge`](Self::insert_or_merge).

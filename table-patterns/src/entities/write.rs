@@ -66,7 +66,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         Ok(out.into_plan(key, kind))
     }
 
-    /// Plans a merge into the stored entity, or its insert.
+    /// Plans a merge into the stored entity, or an insert if the entity does not exist.
     ///
     /// # Errors
     /// Any error from [`plan`](Self::plan).
@@ -96,7 +96,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         self.plan(key.clone(), kind, Some(&current.entity), Some(&after))
     }
 
-    /// Plans a change that removes properties: a replace by the stored properties with the change.
+    /// Plans a change that removes properties: a replace with all stored properties after the change.
     ///
     /// # Errors
     /// Any error from [`plan`](Self::plan).
@@ -253,7 +253,7 @@ struct Attempts<'a, E: 'static, S, O> {
     handle: &'a Entities<E, S, O>,
     key: &'a EntityKey,
     reads: bool,
-    /// All stored properties, for a contributor that reads others.
+    /// All stored properties, for a contributor that reads other entities.
     stored: Option<Row>,
     /// `true` if other entities are written in the same transaction.
     together: bool,
@@ -268,7 +268,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Attempts<'_, E, S, O> {
         Ok(current)
     }
 
-    /// Commits a plan; `None` if the write must be planned again.
+    /// Commits a plan. Returns `None` if the write must be planned again.
     async fn write(&mut self, plan: EntityPlan) -> Result<Option<Written>> {
         let handle = self.handle;
         handle.admit(false).await?;

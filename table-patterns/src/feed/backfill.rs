@@ -13,14 +13,14 @@ use crate::fence::{self, Fence};
 
 /// The word that denotes a feed in a schema.
 const FEED: &str = "feed";
-/// The pending feed, among the notes next to the stored schema.
+/// The note for a pending feed, next to the stored schema.
 const NOTE: &str = "keeps feed";
-/// The position of the backfill, which has no pass.
+/// The position of a feed's backfill, which needs no pass over the rows.
 const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
 ///
-/// It writes no entries: a feed contains changes, and the entities contain the earlier state. Once the backfill is complete, the feed contains every
+/// The backfill writes no entries: a feed contains changes, and the entities contain the earlier state. Once the backfill is complete, the feed contains every
 /// later change, so a reader that first reads the entities misses nothing. [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) works this way.
 ///
 /// ```

@@ -36,7 +36,7 @@ pub(crate) struct Head {
 impl Head {
     /// Creates the head of a feed that is not listed.
     pub(super) fn new() -> Self {
-        // 53 bits, which JSON numbers preserve.
+        // The ID has 53 bits, because JSON numbers preserve integers up to that size.
         let id = Uuid::new_v4().as_u64_pair().1 & ((1 << 53) - 1);
         Self { id, last: 0, floor: 0, quiet: true, kept: false }
     }
@@ -89,7 +89,7 @@ impl Head {
         Ok(Some(Self { id, last, floor, quiet, kept }))
     }
 
-    /// Returns the write of the head: a replace of the version that was read, or an insert.
+    /// Returns the operation that writes the head: a replace of the version that was read, or an insert.
     pub(super) fn write(self, read: Option<ETag>) -> Result<Operation> {
         let kind = match read {
             Some(etag) => OperationKind::Replace(self.row(), IfMatch::ETag(etag)),
@@ -100,7 +100,7 @@ impl Head {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Reads the head of a partition's feed; `None` if the partition has no feed yet.
+    /// Reads the head of a partition's feed. Returns `None` if the partition has no feed yet.
     pub(crate) async fn head(
         &self,
         table: &TableName,

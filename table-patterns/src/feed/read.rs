@@ -55,7 +55,7 @@ pub struct FeedReader<'a, S> {
     table: TableName,
     partition_key: PartitionKey,
     at: Cursor,
-    /// The head when it was last read: all entries up to its end are committed.
+    /// The head as it was last read: all entries up to its end are committed.
     head: Option<Head>,
 }
 
@@ -121,7 +121,7 @@ impl<S: TableStore> Feed<S> {
         if passed >= head.last || limit == 0 {
             return Ok((Vec::new(), head.cursor(passed)));
         }
-        // A row has at most `CHANGES` changes, so the first `limit` entries are in rows with these numbers.
+        // A row has at most `CHANGES` changes, so the first `limit` entries are in rows whose numbers are in this window.
         let window = u64::try_from(limit.saturating_add(CHANGES)).unwrap_or(u64::MAX);
         let mut upper = passed.saturating_add(window).min(head.last);
         let (mut entries, mut continuation) = (Vec::new(), None);
@@ -140,7 +140,7 @@ impl<S: TableStore> Feed<S> {
             match continuation {
                 Some(_) if is_ordered && entries.len() >= limit => break,
                 Some(_) => {}
-                // A window without an entry: another process trimmed it, or a foreign program deleted it.
+                // The window has no entry, because another process trimmed it or a foreign program deleted it.
                 None if entries.is_empty() && upper < head.last => upper = head.last,
                 None => break,
             }
@@ -213,7 +213,7 @@ impl<S: TableStore> Feed<S> {
     }
 }
 
-/// Returns the keys of the rows whose last changes have these numbers.
+/// Returns the range of keys of the rows whose last changes have the numbers `first` to `last`.
 fn numbers(first: u64, last: u64) -> TextRange {
     let key = |number| Bound::Included(format!("{FEED_PREFIX}{number:020}"));
     TextRange { lower: key(first), upper: key(last) }

@@ -22,7 +22,7 @@ use crate::feed::{Feed, read, record};
 pub(crate) struct FeedRecorder<S> {
     feed: Feed<S>,
     recorder: Arc<dyn RecordChanges>,
-    /// `true` if changes of the entities are recorded. The entries of participants always are.
+    /// `true` if changes of the entities are recorded. The entries of participants are always recorded.
     records: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The registry of the partitions that have a feed, and the marks of quiet ones.
+//! The registry of the partitions that have a feed, and the marks of quiet feeds.
 //!
 //! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first
 //! in the head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it
@@ -88,8 +88,8 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
-    /// Lists a partition for good: its writers need not write the registry. Call it before you give a shared access signature of this
-    /// partition to a writer. Followers then read the head of this feed in each poll, one request more.
+    /// Lists a partition permanently: its writers need not write the registry. Call this function before you give a shared access signature of this partition
+    /// to a writer. Followers then read the head of this feed in each poll, which takes one more request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};
@@ -118,7 +118,7 @@ impl<S: TableStore> Feed<S> {
                 None => self.create(table, partition_key).await?,
             };
             if let Some((head, etag)) = head {
-                // IMPORTANT: after the head was read, and before it is written, as in a commit.
+                // IMPORTANT: the partition is listed after the head was read and before the head is written, as in a commit.
                 self.register(table, partition_key).await?;
                 let operation = Head { quiet: false, kept: true, ..head }.write(Some(etag))?;
                 let write = [(operation.row_key, operation.kind)];

@@ -109,7 +109,7 @@ fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {
     assert_eq!(world.calls(), [Call::Get]);
 }
 
-/// Rows of a bulk load have many changes each; those of single writes have one.
+/// Rows of a bulk load have many changes each; rows of single writes have one change.
 #[test]
 fn pat_ec_8_a_young_feed_is_read_about_once_per_row_in_any_batch_size() {
     for (changes, writes) in [(1, 600), (80, 40), (7, 200)] {
@@ -230,7 +230,7 @@ fn pat_ec_8_a_writer_delayed_before_its_commit_gets_the_next_number() {
     let (store, table, sales) = (world.store.inner().clone(), world.table.clone(), world.sales.clone());
     let time = Arc::clone(&world.time);
     let mut acts = Some(());
-    // While its request is in flight, others write, read and trim everything, and a day passes.
+    // While the request is in flight, other processes write, read and trim everything, and a day passes.
     world.store.script(move |_, _| match acts.take() {
         Some(()) => {
             let (store, table, sales, time) =

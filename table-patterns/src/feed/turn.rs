@@ -1,4 +1,4 @@
-//! Turns at the heads of feeds within one process: one writer of a partition at a time, with the head that the previous one left.
+//! Turns at the heads of feeds within one process: one writer of a partition at a time, with the head that the previous writer left.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +16,8 @@ use crate::feed::Head;
 /// The maximum number of remembered heads.
 const REMEMBERED: usize = 100_000;
 
-/// The longest wait for a turn during which no other writer gets one. The writer that holds the turn may no longer be polled. The others then
-/// continue without it, and may have a conflict.
+/// The longest wait for a turn during which no other writer gets a turn. The writer that holds the turn may no longer be polled. The waiting writers then
+/// continue without the turn, and may have a conflict.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 type Known = Option<(Head, ETag)>;
@@ -33,7 +33,7 @@ struct Line {
     patience: Patience,
 }
 
-/// The turn of one writer; without a guard after a time-out.
+/// The turn of one writer; `None` after a time-out.
 #[derive(Debug)]
 pub(super) struct Turn(Option<OwnedMutexGuard<Known>>);
 

@@ -30,13 +30,13 @@ const LISTED: usize = 1_000;
 pub struct BackfillProgress {
     /// The phase of the current pass.
     pub phase: Phase,
-    /// Number of entities and rows processed by this run.
+    /// The number of entities and rows processed by this run.
     pub scanned: u64,
-    /// Number of rows written by this run.
+    /// The number of rows written by this run.
     pub written: u64,
 }
 
-/// A builder of the backfill of one index.
+/// A builder for the backfill of one index.
 ///
 /// - Online: writers continue, and already maintain the index while it is built. An entity without its row gets it in one transaction with
 ///   the entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4
@@ -115,8 +115,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Disables reads through an index. It is still maintained; to remove it, remove it from the schema. Handles of other processes that regard it as
-    /// ready still use it until they are opened again or call [`states`](Self::states).
+    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Handles of other processes that
+    /// regard the index as ready still use it until they are opened again or call [`states`](Self::states).
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any error
@@ -130,7 +130,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .await
     }
 
-    /// Enables an index again: it is *building* until a [`backfill`](Self::backfill) completes.
+    /// Enables an index again. The index is *building* until a [`backfill`](Self::backfill) completes.
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any error
@@ -140,7 +140,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let start = words(Phase::Rows, &Place::default());
         self.note(|layout| {
             layout.disabled.retain(|known| *known != note);
-            // Programs that do not know the index stay refused, unless its first backfill has not begun.
+            // Programs that do not know the index are still refused, unless its first backfill has not begun.
             if !layout.pending.contains(&note) {
                 layout.pending.push(note.clone());
                 layout.progress.insert(note.clone(), start.clone());

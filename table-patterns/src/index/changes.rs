@@ -51,8 +51,8 @@ pub enum ChangeKind {
 /// changes are in the order of the declarations. Unchanged entries are omitted: an update of a property that no index includes costs nothing
 /// (PAT-INTRA-7).
 ///
-/// Changes [in the same partition](IndexSchema::is_same_partition) belong in the transaction of the entity. The function does not decide who writes
-/// the others.
+/// Changes [in the same partition](IndexSchema::is_same_partition) belong in the transaction of the entity. The caller decides who writes changes in other
+/// partitions.
 ///
 /// ```
 /// use table_core::Entity;
@@ -118,7 +118,7 @@ fn push(
     }
 }
 
-/// Returns the entry of a stored entity in an index. An entity with a value that no key of the index can contain has none.
+/// Returns the entry of a stored entity in an index; `None` if no key of the index can contain the value of the entity.
 pub(crate) fn stored_entry<E: Entity>(index: &IndexOf<E>, entity: &E) -> Result<Option<IndexEntry>> {
     match index.entry(entity).and_then(|entry| with_room(index.schema(), entry)) {
         Err(error) if matches!(error.code(), ErrorCode::KeyEncoding | ErrorCode::PropertyValueTooLarge) => {
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::index::fixture::{Employee, employee};
 
-    /// Returns the expected rows in addition to the entities: copies by table and key, and lists with their members.
+    /// The expected rows in addition to the entities: copies by table and key, and lists with their members.
     #[derive(Debug, Default, PartialEq)]
     struct OtherRows {
         copies: BTreeMap<(String, EntityKey), Vec<u8>>,

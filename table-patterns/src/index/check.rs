@@ -28,8 +28,7 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of repaired findings.
     pub repaired: u64,
-    /// For a backfill that has not begun: the time after which it can be run again. Until then, programs of an older release may have requests in
-    /// flight.
+    /// The delay after which a backfill that has not begun can be run again. Until then, programs of an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
@@ -112,7 +111,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { repair: true, ..self }
     }
 
-    /// Limits the average number of entities and rows per second. A burst contains at most those of one second.
+    /// Limits the average number of entities and rows per second. A burst contains at most the entities and rows of one second.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }

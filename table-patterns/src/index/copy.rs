@@ -47,7 +47,7 @@ impl CopyChange {
     /// row.
     fn assumed(&self) -> OperationKind {
         match &self.after {
-            // The only row that may belong to another entity.
+            // Only the new row of a unique index may belong to another entity.
             Some((_, row)) if self.index.unique && self.before.is_none() => {
                 OperationKind::Insert(row.clone())
             }
@@ -56,8 +56,8 @@ impl CopyChange {
         }
     }
 
-    /// Returns the owner of the stored row if that is another entity than those of the transaction, and no longer has the value: a program
-    /// that does not know the index has changed or deleted it.
+    /// Returns the owner of the stored row if it is not an entity of the transaction and no longer has the value, because a program that does not know the
+    /// index has changed or deleted that owner.
     async fn obsolete_owner(
         &self,
         place: RowPlace<'_>,
@@ -90,7 +90,7 @@ impl CopyChange {
         Ok(match &self.after {
             Some((_, row)) if is_ours || is_free => Some(OperationKind::Replace(row.clone(), if_match)),
             None if is_ours => Some(OperationKind::Delete(if_match)),
-            // A duplicate from before the index was unique: it never had the row, and gets none.
+            // The entity is a duplicate from before the index was unique: it never had an index row, and gets none.
             Some((after, _)) if self.before.as_ref() == Some(after) => None,
             Some(_) => return Err(violation(self.index, key, owner.as_ref().unwrap_or(key))),
             None => None,

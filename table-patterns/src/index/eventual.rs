@@ -79,7 +79,7 @@ impl<T> Eventual<T> {
         &self.value
     }
 
-    /// Returns the value of the copy, by value.
+    /// Consumes the result and returns the value of the copy, which may be older than the entity.
     #[must_use]
     pub fn into_possibly_stale(self) -> T {
         self.value
@@ -97,7 +97,7 @@ impl<T> Eventual<T> {
         &self.owner
     }
 
-    /// Returns the index.
+    /// Returns the index that contains the copy.
     pub(crate) const fn index(&self) -> &'static IndexSchema {
         self.index
     }

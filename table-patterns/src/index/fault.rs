@@ -24,7 +24,7 @@ pub struct UniqueViolation {
     pub owner: EntityKey,
 }
 
-/// A refused write, query or change of indexed entities.
+/// The reason why a write, a query or a change of an index is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum IndexFault {
     #[error(

@@ -21,7 +21,7 @@ pub enum FindingKind {
     Stale,
     /// A copy or a list member belongs to an entity that does not exist or has another value.
     Dangling,
-    /// Two entities have the same value of a unique index, and the copy belongs to the other one. It can only be resolved manually.
+    /// Two entities have the same value of a unique index, and the copy belongs to the other entity. A duplicate can only be resolved manually.
     Duplicate,
     /// A row of the index, or the entity that it names, cannot be read.
     Unreadable,

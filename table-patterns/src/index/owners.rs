@@ -88,7 +88,7 @@ pub(crate) async fn claim<E: Entity>(
             None => (Claims::new(), None),
         };
         if is_new.is_none() && table.folded() != of.folded() {
-            // IMPORTANT: after the claims are read: a claim on the new table is then never mistaken for one on the earlier table.
+            // IMPORTANT: the table is created after the claims are read. A claim on the new table is then never mistaken for one on the earlier table.
             is_new = Some(store.create_table_if_missing(table).await?);
             if is_new == Some(true) {
                 claims.clear();

@@ -20,7 +20,7 @@ impl Pacer {
         Self { pace, per_second, began, done: 0 }
     }
 
-    /// Returns the number of items that may be processed before the next wait: those of one second.
+    /// Returns the number of items that may be processed before the next wait: the items of one second.
     pub(crate) fn burst(&self) -> usize {
         self.per_second.map_or(usize::MAX, |rate| usize::try_from(rate.get()).unwrap_or(usize::MAX))
     }
@@ -53,7 +53,7 @@ mod tests {
 
     const SECOND: u64 = 10_000_000;
 
-    /// Returns the seconds that a hundred portions of ten items wait, at a hundred a second, by a clock.
+    /// Returns the seconds that a hundred portions of ten items wait, at a rate of a hundred items per second, by a clock.
     fn waited(clock: impl Fn(u64) -> u64 + Send + Sync + 'static) -> u64 {
         let time = Arc::new(AtomicU64::new(1_000 * 86_400 * SECOND));
         let (shown, slept) = (Arc::clone(&time), Arc::clone(&time));

@@ -1,4 +1,4 @@
-//! The record of the remote consequences of a change: index entries, copies that the entity gives, and copies that it holds.
+//! The record of the remote consequences of a change: index entries, copies of the entity in its holders, and copies that the entity holds.
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
@@ -10,7 +10,7 @@ use table_core::schema::{EntitySchema, IndexSchema};
 use crate::index::fault::IndexFault;
 use crate::outbox::keys::hash;
 
-/// The remote consequences of a change of one entity, of one kind: the locations of rows that may have to be updated.
+/// The consequences of an entity's change for one kind of remote rows: the locations of rows that may have to be updated.
 ///
 /// A worker reads the entity itself to compute the desired rows. Changes may therefore be settled late, twice and in any order (PAT-EC-2).
 /// The index entry after the change is recorded as a hash, which distinguishes a stale read from the current entity.
@@ -60,7 +60,7 @@ impl Derived {
         }
     }
 
-    /// Parses the kind; `None` for an index that `E` does not have.
+    /// Parses the kind. Returns `None` for an index that `E` does not have.
     fn parse<E: Entity>(text: &str) -> Option<Self> {
         if text == GIVEN {
             return Some(Self::CopiesOf);
@@ -76,7 +76,7 @@ impl Derived {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryFingerprint {
-    /// Unknown, as in a repair.
+    /// The entry is unknown, as in a repair.
     #[default]
     Unknown,
     /// The entity has no entry.
@@ -96,7 +96,7 @@ impl EntryFingerprint {
         Self::Entry { key: key.clone(), hash: hash(row.as_bytes().iter().copied()) }
     }
 
-    /// Returns `true` if both imply the same entry at a key.
+    /// Returns `true` if, at a key, both fingerprints describe the same index entry or no entry.
     pub(crate) fn agrees(&self, other: &Self, at: &EntityKey) -> bool {
         let there = |left: &Self| match left {
             Self::Entry { key, hash } if key == at => Some(*hash),
@@ -121,7 +121,7 @@ impl RemoteChange {
         Self::new(Derived::Index(index), owner, keys)
     }
 
-    /// Returns the change as one line of text, for its carrier.
+    /// Returns the change as one line of text, for the record or message that carries it.
     ///
     /// ```
     /// use table_core::{Entity, EntityKey};
@@ -149,7 +149,7 @@ impl RemoteChange {
         self.text(None)
     }
 
-    /// Returns the text with the entry after the change, which only a program with the same schema can compare.
+    /// Returns the text of the change together with the entry after the change. Only a program with the same schema can compare that entry.
     pub(crate) fn recorded(&self, entity: &EntitySchema) -> String {
         let (at, hash) = match &self.fingerprint {
             EntryFingerprint::Unknown => return self.to_text(),

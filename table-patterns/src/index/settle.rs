@@ -182,7 +182,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
             done = converge::is_won(submitted.await);
         }
         if !is_sent || matches!(done, Ok(false)) {
-            // No list names them. After another error they may be named: only the collector can decide.
+            // No list refers to these uploads. After any other error a list may refer to them, so only the collector can decide.
             for upload in &uploads {
                 lists.discard(upload).await;
             }

@@ -11,7 +11,7 @@ use table_core::table::{SchemaRecord, Table};
 
 use crate::index::fault::IndexFault;
 
-/// The state of an index. It is maintained in every state, and used for reads only if it is ready.
+/// The state of an index. An index is maintained in every state, and used for reads only if it is ready.
 ///
 /// ```
 /// use table_patterns::index::IndexState;

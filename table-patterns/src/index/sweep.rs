@@ -1,5 +1,5 @@
-//! One pass over an index: from its rows to their entities, then from the entities to their rows. Each finding is confirmed, and repaired if
-//! requested. A pass is safe while others write.
+//! One pass over an index: from its rows to their entities, then from the entities to their rows. Each finding is confirmed, and repaired if requested. A pass
+//! is safe while other programs write.
 
 mod entities;
 mod packs;
@@ -64,7 +64,7 @@ pub(crate) struct Place {
 pub(crate) struct Swept {
     /// The number of processed items.
     pub(crate) items: u64,
-    /// The confirmed findings: first the rows that cannot be checked, then the others in key order.
+    /// The confirmed findings: first the rows that cannot be checked, then the other findings in key order.
     pub(crate) findings: Vec<Finding>,
     /// The position of the next page; `None` at the end of the phase.
     pub(crate) next: Option<Place>,
@@ -223,7 +223,7 @@ fn begin(pieces: &[KeyPiece]) -> TextRange {
     }
 }
 
-/// Returns a range that contains the keys of an index's rows, and possibly others.
+/// Returns a range that contains the keys of an index's rows, and possibly other keys.
 pub(super) fn rows_of<E: Entity>(index: &IndexSchema) -> KeyRange {
     KeyRange {
         partition_key: begin(index.partition_key.unwrap_or(E::SCHEMA.partition_key)),

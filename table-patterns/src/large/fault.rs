@@ -2,7 +2,7 @@
 
 use table_core::error::Fault;
 
-/// An invalid write of a large entity.
+/// The reason why a write of a large entity is invalid.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput, "PAT-LARGE-2")]
 pub(super) enum LargeFault {

@@ -43,7 +43,7 @@ impl<E: Large, S: TableStore, O: StepRecorder> Naming for Named<'_, E, S, O> {
         EntityKey::new(decode(partition)?, decode(row)?).ok()
     }
 
-    /// Checks all stored properties, including undeclared ones, because another version of the program may declare other blobs.
+    /// Checks all stored properties, including undeclared properties, because another version of the program may declare other blobs.
     async fn is_named(&self, path: &Path, key: &EntityKey) -> Result<bool> {
         let (store, table) = (self.0.table().store(), self.0.table().name()?);
         let Some(stored) = store.get(table, key, &Select::All).await? else { return Ok(false) };

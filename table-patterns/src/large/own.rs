@@ -1,4 +1,4 @@
-//! Names of an entity's blobs, and the check that an entity refers to none of another entity's blobs, which that entity may remove.
+//! Names of an entity's blobs, and the check that an entity refers to no blob of another entity, because the other entity may remove the blob.
 
 use std::any::Any;
 
@@ -11,7 +11,7 @@ use crate::entities::{Contribution, Contributor, EntityChange};
 use crate::large::fault::LargeFault;
 use crate::large::{BlobRef, Large};
 
-/// Refuses entities with the address of a blob that was uploaded for another key.
+/// A contributor that refuses entities with the address of a blob that was uploaded for another key.
 pub(super) struct OwnBlobs;
 
 impl<E: Large, H> Contributor<E, H> for OwnBlobs {

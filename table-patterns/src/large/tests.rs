@@ -36,7 +36,7 @@ struct Employee {
     cv: Option<BlobRef>,
 }
 
-/// The entity of the same rows in an older version of the program.
+/// The entity type of the same rows in an older version of the program.
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]
@@ -54,7 +54,7 @@ const CV: Blob<Employee> = Employee::CV_BLOB;
 
 type Employees = LargeTable<Employee, FaultyStore<Engine>>;
 
-/// 2014-04-23T12:00:00Z.
+/// The instant 2014-04-23T12:00:00Z, in ticks.
 const NOON: u64 = 635_338_512_000_000_000;
 const GRACE: u64 = 864_000_000_000;
 
@@ -213,7 +213,7 @@ fn pat_large_2_a_reader_has_the_grace_period_after_a_change() {
 #[test]
 fn pat_large_2_a_collection_during_an_upload_spares_it() {
     let scene = scene();
-    // The blob exists and its entity does not yet: a collector runs.
+    // A collector runs when the blob exists and its entity does not exist yet.
     let (other, now) = (scene.employees.clone(), Arc::clone(&scene.now));
     scene.tables.script(move |call, _| match call {
         Call::Submit => {

@@ -35,7 +35,7 @@ impl<E> Uploads<E> {
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Uploads the contents in order. If one fails, the earlier ones are removed.
+    /// Uploads the contents in order. If one upload fails, the earlier blobs are removed.
     pub(super) async fn upload(
         &self,
         key: &EntityKey,
@@ -79,7 +79,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     /// Removes the uploaded blobs if the write failed, and returns its outcome.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
-            // If the outcome is unknown, an entity may refer to them, so only the collector can decide.
+            // If the outcome is unknown, an entity may refer to the blobs, so only the collector can decide.
             && !error.is_ambiguous()
         {
             self.take_back(uploads).await;

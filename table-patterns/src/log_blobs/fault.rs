@@ -2,7 +2,7 @@
 
 use table_core::error::{Error, Fault};
 
-/// A log that cannot be written or read.
+/// The reason why a log cannot be written or read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum LogBlobFault {
     #[error("`{0}` is not a valid service name; use lower-case letters, digits and `-`")]

@@ -13,11 +13,11 @@ pub(super) const VERSION: &str = "1.0";
 /// The kind of operation that a line describes (LOG-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LogKind {
-    /// `read`
+    /// A read operation, written as `read`.
     Read,
-    /// `write`
+    /// A write operation, written as `write`.
     Write,
-    /// `delete`
+    /// A delete operation, written as `delete`.
     Delete,
 }
 
@@ -109,7 +109,7 @@ fn quote(field: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Splits a line into its fields; `None` if its quotes are unbalanced.
+/// Splits a line into its fields. Returns `None` if its quotes are unbalanced.
 fn split(line: &str) -> Option<Vec<String>> {
     let mut fields = Vec::new();
     let mut rest = line;

@@ -9,7 +9,7 @@ use crate::log_blobs::fault::LogBlobFault;
 /// The number of blob counters with six digits.
 pub(super) const COUNTERS: u32 = 1_000_000;
 
-/// Checks the name of a service, with which all names of its log begin.
+/// Checks the name of a service. The names of all blobs of its log begin with the name of the service.
 pub(super) fn check_service(service: &str) -> Result<()> {
     let legal =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
@@ -21,7 +21,7 @@ pub(super) fn check_service(service: &str) -> Result<()> {
 
 /// Returns the start of the hour that contains `instant`.
 pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
-    // Computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
+    // The hour is computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
     instant.date_naive().and_hms_opt(instant.hour(), 0, 0).map_or(instant, |hour| hour.and_utc())
 }
 

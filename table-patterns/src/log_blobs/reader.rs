@@ -37,7 +37,7 @@ struct Reading {
     wanted: Wanted,
     /// The next hour to list.
     hour: Option<DateTime<Utc>>,
-    /// The remaining blobs of the hour, the next one last.
+    /// The remaining blobs of the hour in reverse order: the next blob is the last element.
     paths: Vec<Path>,
     /// The ids of the lines of this hour that were already returned. If a block was written twice, both blobs are in the same hour.
     seen: HashSet<String>,
@@ -148,7 +148,7 @@ impl Wanted {
 
     /// Returns `true` if the metadata of a blob permits a matching line, or if the blob has no metadata.
     fn may_be_in(&self, found: &GetResult) -> bool {
-        // Ignores case: because the names are HTTP headers, the store returns them in lower case (BLB-9).
+        // The comparison ignores case: the names are HTTP headers, so the store returns them in lower case (BLB-9).
         let is = |attribute: &Attribute, name: &str| matches!(attribute, Attribute::Metadata(own) if own.eq_ignore_ascii_case(name));
         let text = |name: &str| {
             let mut attributes = found.attributes.iter();

@@ -124,7 +124,7 @@ fn log_5_metadata_saves_reading_content() {
         now.fetch_add(60 * SECOND, Ordering::SeqCst);
     }
     block_on(log.flush()).unwrap();
-    // Content that must not be read.
+    // The content of these blobs must not be read.
     for counter in [0, 2] {
         let path = Path::from(format!("queue/2014/07/31/1800/00000{counter}.log"));
         let attributes = block_on(blobs.get(&path)).unwrap().attributes;
@@ -141,7 +141,7 @@ fn log_5_metadata_saves_reading_content() {
     assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Found on Azurite: metadata names come back in lower case, as all headers do (BLB-9), and were not found.
+/// A fault that was found on Azurite: the store returns the names of metadata in lower case, like all headers (BLB-9), and the reader did not find them.
 #[test]
 fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -160,7 +160,7 @@ fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
             other => panic!("{other:?}"),
         })
         .collect();
-    // Content that must not be read.
+    // The content of this blob must not be read by the first query.
     block_on(object_store::ObjectStore::put_opts(&blobs, &path, "broken".into(), lower.into())).unwrap();
     let reader = LogReader::new(Arc::new(blobs), "queue").unwrap();
     let (from, to) = (at("2014-07-31T18:00:00Z"), at("2014-07-31T19:00:00Z"));

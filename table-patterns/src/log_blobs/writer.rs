@@ -204,7 +204,7 @@ impl LogWriter {
         Err(Error::of(LogBlobFault::Hour(folder.to_string())))
     }
 
-    /// Returns the counter after the last one in a folder.
+    /// Returns the counter after the last counter in a folder.
     async fn free(&self, folder: &Path) -> Result<u32> {
         let mut names = self.blobs.list(Some(folder));
         let mut free = 0;

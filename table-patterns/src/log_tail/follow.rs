@@ -54,7 +54,7 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
     settle: Duration,
     /// The instant up to which the last poll read the log.
     horizon: Option<LogStamp>,
-    /// Ranges after the position that did not fit into a poll, each contained in the previous one.
+    /// Ranges after the position that did not fit into a poll, each contained in the previous range.
     ahead: Vec<Ahead>,
 }
 

@@ -18,7 +18,7 @@ use crate::log_tail::{LogStamp, LogTail};
 /// The number of partitions of a spread log that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// Classes of selections that consist of whole partitions: a single partition, or all partitions of a `bucket(…)`.
+/// A class of selections that consist of whole partitions: a single partition, or all partitions of a `bucket(…)`.
 #[diagnostic::on_unimplemented(
     message = "[T181] a log is read by whole partitions, and `{Self}` is not one",
     label = "this selection is a part of a partition, or spans partitions in ranges",
@@ -53,7 +53,7 @@ pub struct LogSlice<E> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Returns the newest `n` events, the newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one event more than `n`.
+    /// Returns the newest `n` events, the newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one more event than `n`.
     /// On a store whose results are [not ordered](table_core::store::Capabilities::ordered), all events of the partitions are read.
     ///
     /// # Errors

@@ -82,7 +82,7 @@ impl LogStamp {
         self.tie
     }
 
-    /// Returns the stamp halfway between two others, both excluded; `None` if none lies between them.
+    /// Returns the stamp halfway between two stamps, both excluded; `None` if no stamp lies between them.
     pub(super) fn between(after: Self, before: Self) -> Option<Self> {
         let (low, high) = (after.number(), before.number());
         let middle = low + (high.checked_sub(low)? / 2);

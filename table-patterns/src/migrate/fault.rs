@@ -3,7 +3,7 @@
 use table_core::error::Fault;
 use table_core::name::TableName;
 
-/// A position from which a copy cannot continue.
+/// The reason why a copy cannot continue from a position.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 pub(super) enum PositionFault {

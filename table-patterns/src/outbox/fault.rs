@@ -2,7 +2,7 @@
 
 use table_core::error::Fault;
 
-/// An intent or a message that cannot be recorded or read.
+/// The reason why an intent or a message cannot be recorded or read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum OutboxFault {
     #[error("the text is not a message `{name}` of version {version}")]

@@ -1,4 +1,4 @@
-//! Guards: they prevent an older step from undoing a newer one, for any order and number of deliveries.
+//! Guards: they prevent an older step from undoing a newer step, for any order and number of deliveries.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:
@@ -9,7 +9,7 @@
 //! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist, and for the entries of an index |
 //!
 //! # Guarantee
-//! The version of a step is the one [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A
+//! The version of a step is the version [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A
 //! step reads the guard and is skipped if the guard contains the same or a newer version of its source. Otherwise target and guard are written in
 //! *one* transaction under the guard's `ETag`. Provided that later changes have larger versions, the following holds:
 //! - If another step was applied in between, the transaction fails and the worker reads the guard again, regardless of how long it was suspended.
@@ -96,7 +96,7 @@ pub(crate) struct Guard {
 /// The effect of a step, computed from its guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// None, because the guard contains the same version or a newer one.
+    /// No effect, because the guard contains the same version or a newer one.
     Stale,
     /// Only the guard is updated, because another source owns the entity.
     Learn,
@@ -173,7 +173,7 @@ impl Guard {
     }
 }
 
-/// Applies a guarded step; `false` if it was skipped.
+/// Applies a guarded step. Returns `false` if the step was skipped.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.
@@ -231,7 +231,7 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
 /// Deletes the guards in one partition that no step has changed since `untouched_since`, in [ticks](table_core::ticks), and whose entities no longer
 /// exist. Returns the number of deleted guards. Costs a query for the guards, and a read of the entity for each old guard that names no owner.
 ///
-/// A step that is delivered after its guard was deleted is applied as a new one. Choose a time by which all earlier intents are done, such as several
+/// A step that is delivered after its guard was deleted is applied as a new step. Choose a time by which all earlier intents are done, such as several
 /// days ago.
 ///
 /// # Errors

@@ -48,7 +48,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Creates an intent for a change of the entity in this row. The row distinguishes the changes of this entity from those of others.
+    /// Creates an intent for a change of the entity in this row. The row distinguishes the changes of this entity from changes of other entities.
     #[must_use]
     pub const fn of(source: RowKey) -> Self {
         Self { source, version: None, steps: Vec::new() }

@@ -21,7 +21,7 @@ use crate::outbox::seal::{Place, Seals};
 use crate::outbox::text;
 use crate::outbox::work::Work;
 
-/// Records intents in the transactions of changes, and notifies workers of them through a queue. Clones are handles of the same outbox.
+/// A recorder of intents in the transactions of changes, which notifies workers of them through a queue. Clones are handles of the same outbox.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, EntityKey, PartitionKey, QueueName, RowKey, TableName, TableStore, Transaction};
@@ -207,7 +207,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(())
     }
 
-    /// Returns the approximate numbers of messages in the work queue, including hidden ones, and in the poison queue.
+    /// Returns the approximate numbers of messages in the work queue, including hidden messages, and in the poison queue.
     ///
     /// # Errors
     /// Any error from the queue store.
@@ -263,9 +263,9 @@ impl<S, Q> Outbox<S, Q> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BacklogCounts {
-    /// Number of messages in the work queue, including hidden ones.
+    /// The number of messages in the work queue, including hidden messages.
     pub waiting: u64,
-    /// Number of messages in the poison queue.
+    /// The number of messages in the poison queue.
     pub poison: u64,
 }
 

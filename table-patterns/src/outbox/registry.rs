@@ -133,7 +133,7 @@ pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     Ok(found.map_or(0, |found| found.row.view().timestamp()))
 }
 
-/// Returns all registered partitions, and an error for each invalid row, which does not affect the others.
+/// Returns all registered partitions, and an error for each invalid row. Invalid rows do not affect the valid rows.
 pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<(Vec<Entry>, Vec<Error>)> {
     let (mut entries, mut strange) = (Vec::new(), Vec::new());
     let name = TableName::new(registry)?;

@@ -87,7 +87,7 @@ fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
 
-/// Returns the ranges of the rows of one source, both pending and poison. Another source may have the same hash.
+/// Returns the ranges of the rows of one source, both pending and poison. The ranges may contain rows of another source with the same hash.
 pub(crate) fn ranges_of(source: &EntityKey) -> [KeyRange; 2] {
     let pending = prefix_of(&source.row_key);
     let aside = pending.replacen(OUTBOX_PREFIX, POISON_PREFIX, 1);
@@ -99,7 +99,7 @@ pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
-/// Returns the range of the outbox rows in all partitions, which is a condition on each row of the table.
+/// Returns the range of the outbox rows in all partitions, which the store must check for each row of the table.
 pub(crate) fn everywhere() -> KeyRange {
     let partitions = TextRange { lower: Bound::Unbounded, upper: Bound::Unbounded };
     KeyRange { partition_key: partitions, row_key: TextRange::prefix(OUTBOX_PREFIX) }
@@ -160,7 +160,7 @@ impl Pending {
         })
     }
 
-    /// Returns the part of the key that identifies the source: it is equal for intents of the same source, and rarely equal for others.
+    /// Returns the part of the key that identifies the source: it is equal for intents of the same source, and rarely equal for intents of different sources.
     pub(crate) fn source(&self) -> &str {
         let row_key = self.place.key.row_key.as_str();
         row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key)
@@ -281,7 +281,7 @@ pub(crate) fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Returns the seal in the row of an intent. An empty text is none.
+/// Returns the seal in the row of an intent; `None` if the row has no seal or an empty seal.
 pub(crate) fn seal_in(row: RowView<'_>) -> Result<Option<&str>> {
     Ok(match row.find(SEAL, &mut 0)? {
         Some(ValueRef::String(seal)) if !seal.is_empty() => Some(seal),
@@ -301,7 +301,7 @@ pub(crate) enum Note<'a> {
     Prompted(u64),
     /// A worker has claimed the row until a time, with its claim and the started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64 },
-    /// An attempt failed. Contains the number of attempts that count, and the earliest time of the next one.
+    /// An attempt failed. Contains the number of attempts that count, and the earliest time of the next attempt.
     Failed { error: &'a str, attempts: u32, until: u64 },
 }
 

@@ -4,7 +4,7 @@
 //! than that bearer. Each intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program. Workers
 //! perform no step of an intent without a valid seal, with one exception: patterns bring derived rows in line with the entities of that partition.
 //!
-//! The default key is a random one in the registry table, which signatures for other tables cannot reach. The first program that needs it creates it.
+//! The default key is a random key in the registry table, which signatures for other tables cannot reach. The first program that needs it creates it.
 //! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the program has the same key: use
 //! `sealed_by`, or copy the registry table as well.
 
@@ -112,7 +112,7 @@ impl Seals {
         Ok(removed)
     }
 
-    /// Returns the keys, which are read from the store on first use. A program without permission to read them has none.
+    /// Returns the keys, which are read from the store on first use. A program without permission to read them has no keys.
     async fn load<S: TableStore>(&self, store: &S, again: bool) -> Result<Arc<[Key]>> {
         let known = self.known();
         let are_given = self.0.lock().unwrap_or_else(PoisonError::into_inner).are_given;
@@ -190,7 +190,7 @@ fn number_of(row_key: &str) -> u64 {
     row_key.split('_').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
-/// Adds a random key. If several are added concurrently, all of them are valid.
+/// Adds a random key. If several processes add a key concurrently, all of these keys are valid.
 async fn add<S: TableStore>(store: &S, number: u64) -> Result<()> {
     let secret: Vec<u8> = [Uuid::new_v4(), Uuid::new_v4()].iter().flat_map(|part| *part.as_bytes()).collect();
     let mut writer = RowWriter::with_capacity(1);

@@ -25,8 +25,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. Programs accept it immediately. They seal with it after a restart at the latest: this program at once,
-    /// others once they have met an intent that it seals.
+    /// Adds a key to the keys in the store. Programs accept it immediately. They seal with it after a restart at the latest: this program at once, other
+    /// programs once they have met an intent that it seals.
     ///
     /// # Errors
     /// Any error from the store.
@@ -90,7 +90,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     }
 }
 
-/// Returns the row of an intent with a seal; with an empty one, nothing seals it.
+/// Returns the row of an intent with a seal; an empty seal leaves the intent unsealed.
 pub(crate) fn with_seal(row: &Row, seal: &str) -> Result<Row> {
     let mut patch = RowWriter::with_capacity(1);
     patch.property(rows::SEAL, ValueRef::String(seal));

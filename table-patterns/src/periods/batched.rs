@@ -33,9 +33,9 @@ use table_core::{Table, Transaction};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteProgress {
-    /// Number of deleted entities.
+    /// The number of deleted entities.
     pub deleted: u64,
-    /// Number of entities that were kept because another writer changed them after they matched the condition. To check them again, run the delete
+    /// The number of entities that were kept because another writer changed them after they matched the condition. To check them again, run the delete
     /// again.
     pub changed: u64,
     /// The key of the last processed entity, for [`BatchedDelete::resume`]. The position may be stored.
@@ -142,7 +142,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Begins after the position that an earlier run with the same selection reached. Without it, the result is the same, but the range that was
+    /// Begins after the position that an earlier run with the same selection reached. Without a position, the result is the same, but the range that was
     /// already deleted is searched again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }

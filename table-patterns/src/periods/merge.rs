@@ -31,7 +31,7 @@ impl Cursor {
         self.page.rows.get(self.at)
     }
 
-    /// Reads pages, including empty ones (PAGE-4), until an entity is available or the table ends. A missing table is treated as empty.
+    /// Reads pages, including empty pages (PAGE-4), until an entity is available or the table ends. A missing table is treated as empty.
     async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
         if !store.capabilities().ordered && self.head().is_none() {
             return self.sorted(store).await;

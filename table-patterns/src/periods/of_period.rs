@@ -1,4 +1,4 @@
-//! Refuses entities of other periods, because an entity must be written into the table of its instant.
+//! The contributor that refuses entities of other periods, because an entity must be written into the table of its instant.
 
 use std::any::Any;
 

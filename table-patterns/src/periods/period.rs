@@ -21,15 +21,15 @@ const QUARTER: u32 = 3;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Period {
-    /// `yyyyMMddHH`.
+    /// One hour. The name of its table ends with `yyyyMMddHH`.
     Hour,
-    /// `yyyyMMdd`.
+    /// One day. The name of its table ends with `yyyyMMdd`.
     Day,
-    /// `yyyyMM`.
+    /// One month. The name of its table ends with `yyyyMM`.
     Month,
-    /// Three months from January, April, July or October: `yyyyQn`.
+    /// Three months from January, April, July or October. The name of its table ends with `yyyyQn`.
     Quarter,
-    /// `yyyy`.
+    /// One year. The name of its table ends with `yyyy`.
     Year,
 }
 

@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         Self { limit: entities, ..self }
     }
 
-    /// Returns the tables that will be queried, each at least once. A missing table is treated as empty.
+    /// Returns the tables that will be queried. Each table is queried at least once. A missing table is treated as empty.
     #[must_use]
     pub fn tables(&self) -> &[TableName] {
         &self.tables

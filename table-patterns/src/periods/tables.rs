@@ -23,7 +23,7 @@ const NAMES: usize = 1_000;
 
 /// The tables of entities of type `E`, one per period: see [the pattern](crate::periods).
 ///
-/// By default, the 30 periods before the current one are kept, and the next period can already be written.
+/// By default, the 30 periods before the current period are kept, and the next period can already be written.
 pub struct PeriodTables<E, S> {
     store: S,
     clock: Clock,
@@ -75,13 +75,13 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { keeping: Some(Arc::new(keeping)), opened: Opened::default(), ..self }
     }
 
-    /// Sets the number of periods before the current one that are kept.
+    /// Sets the number of periods before the current period that are kept.
     #[must_use]
     pub fn retain(self, periods: u16) -> Self {
         Self { retain: periods, ..self }
     }
 
-    /// Sets the number of periods after the current one for which tables are created (PAT-HVD-5).
+    /// Sets the number of periods after the current period for which tables are created (PAT-HVD-5).
     #[must_use]
     pub fn precreate(self, periods: u16) -> Self {
         Self { precreate: periods, ..self }

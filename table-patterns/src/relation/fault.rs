@@ -2,7 +2,7 @@
 
 use table_core::error::Fault;
 
-/// An invalid write of a parent or a part.
+/// The reason why a write of a parent or a part is invalid.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum RelationFault {
     #[error("the parent to delete does not exist")]

@@ -72,7 +72,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
             let transaction = together(partition_key, [operation], store.capabilities().limits)?;
             match store.submit(table, transaction).await {
                 Ok(_) => return Ok(block),
-                // IMPORTANT: if the outcome is unknown, the block is not used, because another process may own it: a gap, but no duplicate.
+                // IMPORTANT: if the outcome is unknown, the block is not used, because another process may own it. This leaves a gap but no duplicate.
                 Err(error) if error.is_conflict() || error.is_ambiguous() => race.retry(error).await?,
                 Err(error) => return Err(error),
             }

@@ -2,7 +2,7 @@
 
 use table_core::error::Fault;
 
-/// A sequence that cannot provide numbers.
+/// The reason why a sequence cannot provide numbers.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 pub(super) enum SequenceFault {

@@ -13,8 +13,7 @@ use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
 use crate::unit::{Decide, UnitOfWork, partition_key};
 
-/// A sequence without gaps, in which a number is taken in the transaction that uses it, or not at all. See [the module](crate::sequence) for its
-/// cost.
+/// A sequence without gaps: a number is taken only in the transaction that uses it. See [the module](crate::sequence) for its cost.
 pub struct GaplessSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
@@ -62,7 +61,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(taken.into_value())
     }
 
-    /// Takes the next number in a unit. A unit can take numbers once.
+    /// Takes the next number in a unit. A unit can take numbers only once.
     ///
     /// # Errors
     /// `InvalidInput` if the number does not fit into an `N`; `InvalidDuplicateRow` if the unit has already taken numbers; any error from the store.
@@ -70,7 +69,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         self.take_in(unit, 1).await.map(|numbers| numbers.start)
     }
 
-    /// Takes several numbers in a unit. A unit can take numbers once.
+    /// Takes several numbers in a unit. A unit can take numbers only once.
     ///
     /// # Errors
     /// `InvalidInput` if `count` is 0; any error from [`next_in`](Self::next_in).
@@ -118,7 +117,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     }
 }
 
-/// Takes numbers and uses them.
+/// A transaction's function that takes numbers and uses them.
 struct Take<'a, E, S, O, U> {
     sequence: &'a GaplessSequence<E, S, O>,
     count: u64,
@@ -140,7 +139,7 @@ where
     }
 }
 
-/// Sets the next number.
+/// A transaction's function that sets the next number.
 struct Set<'a> {
     of: (&'a RowKey, &'static str),
     next: u64,

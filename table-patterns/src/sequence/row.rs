@@ -70,7 +70,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the entity type to which the stored sequence belongs. Earlier releases stored none.
+/// Returns the entity type to which the stored sequence belongs; `None` for a sequence of an earlier release, which stored no entity type.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {

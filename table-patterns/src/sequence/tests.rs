@@ -64,7 +64,7 @@ fn the_layout_of_a_sequence() {
     );
 }
 
-/// Another type in the table of tickets.
+/// An entity of another type in the table of tickets.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

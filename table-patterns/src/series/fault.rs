@@ -2,7 +2,7 @@
 
 use table_core::error::Fault;
 
-/// An invalid slot or increment of a series.
+/// The reason why a slot or an increment of a series is invalid.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SeriesFault {
     #[error("slot {slot} does not exist; use 0 to {last}")]

@@ -96,7 +96,7 @@ const fn is_before(left: &str, right: &str) -> bool {
     left.is_empty() && !right.is_empty()
 }
 
-/// Generates names of slots from a word, the first number and the count. All numbers are padded to the width of the last one, so the names sort in
+/// Generates names of slots from a word, the first number and the count. All numbers are padded to the width of the last number, so the names sort in
 /// the order of the slots (DQ-10).
 ///
 /// ```

@@ -26,7 +26,7 @@ pub struct SeriesTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Series, S, O> SeriesTable<E, S, O> {
-    /// Creates a table of series. Everything that their struct declares is maintained by its [handle](crate::Entities).
+    /// Creates a table of series. The [handle](crate::Entities) of the entities maintains everything that their struct declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         const { check_slots::<E>(E::SLOTS, 0) }
@@ -55,7 +55,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.table().get_as::<SeriesRow<E>>(key).await
     }
 
-    /// Returns one slot of a period without reading the others; `None` if it is empty or the period does not exist. Sends one request.
+    /// Returns one slot of a period without reading the other slots; `None` if the slot is empty or the period does not exist. Sends one request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -95,7 +95,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
 
-    /// Sets one slot by a merge and leaves the others unchanged (PAT-SER-2). Inserts the entity if it does not exist.
+    /// Sets one slot by a merge and leaves the other slots unchanged (PAT-SER-2). Inserts the entity if it does not exist.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value; any error from [`insert_or_replace`](Self::insert_or_replace).

@@ -112,7 +112,7 @@ fn pat_ser_3_no_increment_is_lost() {
     assert!((1..=8).all(|slot| found.slot(slot) == Some(&50)));
 }
 
-/// Checked at compile time. This test documents the limit: 252 properties including those of the entity.
+/// The limit of slots is checked at compile time. This test documents the limit: 252 properties including those of the entity.
 #[test]
 fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     let own = MessageCounts::SCHEMA.properties.len();
@@ -127,7 +127,7 @@ fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
 #[test]
 fn pat_ser_3_a_write_between_read_and_write_is_detected() {
     let (counts, store) = counts();
-    // First another writer inserts the entity in between, then it changes it, then it deletes it.
+    // Between a read and a write, another writer first inserts the entity, later changes it, and finally deletes it.
     let other = counts.clone();
     let table = store.table::<MessageCounts>();
     store.script(move |_, at| {
@@ -136,7 +136,7 @@ fn pat_ser_3_a_write_between_read_and_write_is_detected() {
             1 => Fault::Meanwhile(Box::new(move || {
                 block_on(other.increment(&of(23), 5, 100)).unwrap();
             })),
-            // The racing increment above took two requests, and so on.
+            // The number includes the requests of the other writer: the increment above took two requests.
             5 => Fault::Meanwhile(Box::new(move || drop(block_on(other.set(&of(23), 5, 1_000)).unwrap()))),
             8 => Fault::Meanwhile(Box::new(move || {
                 block_on(table.delete(MessageCounts::key(123, day(23)), table_core::etag::IfMatch::Any))

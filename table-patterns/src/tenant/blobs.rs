@@ -13,7 +13,7 @@ use crate::tenant::partitions::Partitions;
 
 /// The number of blobs that are listed before they are deleted.
 const LISTED: usize = 1_000;
-/// The part size of an upload: above 5 MiB, the largest minimum of any store.
+/// The part size of an upload. It exceeds 5 MiB, the largest minimum part size that any store requires.
 const PART: usize = 8 << 20;
 
 /// The number and the size of some blobs.
@@ -138,7 +138,7 @@ impl BlobFolder {
     }
 }
 
-/// Begins a new blob.
+/// Starts the upload of a blob.
 pub(super) fn begin(name: &str) -> Result<BlobWriter> {
     Ok(BlobWriter::new(path(name)?, PART))
 }

@@ -14,9 +14,9 @@ use crate::tenant::place::{Place, all_rows};
 pub struct Count {
     /// The number of entities of each registered type, by its name.
     pub entities: BTreeMap<&'static str, u64>,
-    /// The number of other rows: of indexes in the partitions, and of unregistered types.
+    /// The number of other rows: index rows in the partitions, and rows of unregistered types.
     pub other: u64,
-    /// The number of rows of patterns: entries of feeds, sequences, recorded steps, and others.
+    /// The number of rows of patterns, such as entries of feeds, sequences and recorded steps.
     pub reserved: u64,
     /// The number of blobs.
     pub blobs: u64,

@@ -39,7 +39,7 @@ pub struct Erased {
     pub registrations: u64,
     /// The number of deleted blobs.
     pub blobs: u64,
-    /// The number of passes. The proof after the last one found nothing.
+    /// The number of passes. The verification after the last pass found nothing.
     pub passes: u32,
 }
 
@@ -99,7 +99,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
             erase_rows(place, &table, &range, false, erased).await?;
-            // Recorded steps and references, which identify remote rows, are erased after the entities: a reference to a deleted source clears the
+            // Recorded steps and references, which identify remote rows, are erased after the entities, because a reference to a deleted source clears the
             // copies.
             erase_rows(place, &table, &range, true, erased).await?;
         }
@@ -117,7 +117,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Erases the reserved rows of some partitions, or all others, page by page.
+/// Erases either the reserved rows of some partitions or all other rows, page by page.
 async fn erase_rows(
     place: &Place,
     table: &TableName,

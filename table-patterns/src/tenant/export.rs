@@ -193,7 +193,7 @@ impl Export<'_> {
         Ok(lines)
     }
 
-    /// Returns the line of a row. An intent keeps the time of its change, and its seal if that is valid.
+    /// Returns the line of a row. An intent keeps the time of its change, and its seal if the seal is valid.
     async fn row(&self, place: &Place, table: &TableName, row: EntityRef<'_>) -> Result<String> {
         let key = Some((row.partition_key, row.row_key));
         let entity = if is_record(row.row_key) {
@@ -213,7 +213,7 @@ fn is_record(row_key: &str) -> bool {
     [OUTBOX_PREFIX, POISON_PREFIX].iter().any(|prefix| row_key.starts_with(prefix))
 }
 
-/// Returns `true` for rows that an import derives from others: guards against late workers, and references to holders of copies.
+/// Returns `true` for rows that an import derives from other rows: guards against late workers, and references to holders of copies.
 fn is_derived(row_key: &str) -> bool {
     row_key.starts_with(GUARD_PREFIX) || row_key.starts_with(REFERENCE_PREFIX)
 }

@@ -3,7 +3,7 @@
 use table_core::error::Fault;
 use table_core::name::TableName;
 
-/// A registration, an export or an import that is refused.
+/// The reason why a registration, an export or an import is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum TenantFault {
     #[error(

@@ -1,4 +1,4 @@
-//! The import of a tenant from the lines of an export, into the same partitions or others.
+//! The import of a tenant from the lines of an export, into the same partitions or into other partitions.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -178,7 +178,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the place of a line's partition at the target.
+    /// Returns a place at the target, and the PartitionKey that replaces a PartitionKey of the export there.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
         let from = self.from.as_ref().and_then(|places| places.get(place));
         let (Some(from), Some(to)) = (from, self.tenant.places.get(place)) else {
@@ -243,7 +243,7 @@ impl Import<'_> {
     ///
     /// # Errors
     /// - `InvalidInput` if the last line of the export is missing.
-    /// - `ResourceNotFound` if an entity holds copies of one that is not stored here.
+    /// - `ResourceNotFound` if an entity holds copies of a source that is not stored at the target.
     /// - `UniqueViolation` if another tenant has the value of a unique remote index.
     /// - Any error from the stores.
     pub async fn finish(&mut self) -> Result<Imported> {

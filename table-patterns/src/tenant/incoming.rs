@@ -1,4 +1,4 @@
-//! Rows of an import on their way to their place.
+//! Rows of an import, before they are written to their place.
 
 use table_core::key::EntityKey;
 use table_core::name::TableName;

@@ -5,7 +5,7 @@ use table_core::name::TableName;
 
 use crate::tenant::partitions::Partitions;
 
-/// The version of the lines.
+/// The version of the line format.
 pub(super) const FORMAT: u32 = 1;
 
 /// A line of an export.

@@ -1,4 +1,4 @@
-//! The registered types of a tenant. Each identifies its rows, and the remote rows derived from them.
+//! The registered types of a tenant. Each type identifies its rows, and the remote rows derived from them.
 
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
@@ -60,8 +60,8 @@ pub(super) trait Member: Send + Sync {
         nothing()
     }
 
-    /// Removes the remote rows that a recorded step of the type may have left, for an entity in the partition of the record: a record of a foreign
-    /// writer may name any other. Returns their number.
+    /// Removes the remote rows that a recorded step of the type may have left. Considers only an entity in the partition of the record, because a record by a
+    /// foreign writer may name any other entity. Returns their number.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }

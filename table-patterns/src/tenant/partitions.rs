@@ -1,4 +1,4 @@
-//! The partitions of a place: one, or all with a prefix.
+//! The partitions of a place: a single partition, or all partitions with a prefix.
 
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, Result};
@@ -6,7 +6,7 @@ use table_core::query::{KeyRange, TextRange};
 
 use crate::tenant::fault::TenantFault;
 
-/// Partitions of a table: one, or all with a prefix.
+/// Partitions of a table: a single partition, or all partitions with a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Partitions {
     Is(String),
@@ -17,7 +17,7 @@ impl Partitions {
     /// Returns the partitions of a range.
     ///
     /// # Errors
-    /// `InvalidInput` for a range that covers part of a partition, or is not a prefix.
+    /// `InvalidInput` for a range that covers part of a partition, or that is not the range of a prefix.
     pub(super) fn of(range: &KeyRange) -> Result<Self> {
         let KeyRange { partition_key, row_key } = range;
         let prefix = match &partition_key.lower {
@@ -41,7 +41,7 @@ impl Partitions {
         }
     }
 
-    /// Returns the PartitionKey at another place that corresponds to a PartitionKey at this one; `None` if it is not at this one.
+    /// Returns the PartitionKey at another place that corresponds to a PartitionKey at this place; `None` if this place does not contain the PartitionKey.
     pub(super) fn moved(&self, to: &Self, partition_key: &str) -> Option<String> {
         match (self, to) {
             (Self::Is(from), Self::Is(to)) => (partition_key == from).then(|| to.clone()),
@@ -52,7 +52,7 @@ impl Partitions {
         }
     }
 
-    /// Returns `true` if both are one partition, or both a prefix.
+    /// Returns `true` if both values are a single partition, or both are a prefix.
     pub(super) const fn is_like(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Is(_), Self::Is(_)) | (Self::Begin(_), Self::Begin(_)))
     }

@@ -95,7 +95,7 @@ impl Place {
         Ok(())
     }
 
-    /// Reads one page of the rows in a range of partitions; `None` if the table does not exist.
+    /// Reads one page of the rows in a range of partitions. Returns `None` if the table does not exist.
     pub(super) async fn page(
         &self,
         table: &TableName,

@@ -1,4 +1,4 @@
-//! Tenants: exports are imported as they were, erasures leave nothing, both from any interruption.
+//! Tests that an import restores an export exactly and that an erasure leaves nothing, even after an interruption at any point.
 
 mod foreign;
 mod hostile;
@@ -29,7 +29,7 @@ fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), Strin
     world.dump().into_iter().filter(|(key, _)| is_own(key)).collect()
 }
 
-/// Checks that a tenant has moved into another store with everything.
+/// Checks that a tenant has moved into another store with all its data.
 fn assert_moved(from: &World, to: &World, tenant: &str) {
     assert_eq!(own_rows(from, tenant), own_rows(to, tenant));
     block_on(from.work()).unwrap();
@@ -98,7 +98,7 @@ fn numbers_and_cursors_continue_after_an_import() {
 
 #[test]
 fn a_tenant_can_be_renamed() {
-    // A file of several parts.
+    // The file has several parts.
     let mut steps = steps_with_file(2_500_000);
     steps.push((true, Step::Work));
     let world = World::after(&steps);
@@ -140,7 +140,7 @@ fn an_export_continues_from_any_position() {
             let mut export =
                 tenant.export().page(rows).resume(position.to_string().parse().unwrap()).unwrap();
             text.truncate(usize::try_from(position.bytes()).unwrap());
-            // The process dies after a step whose position it did not store, and after one whose position it did.
+            // The process dies after a step whose position it did not store, and after a step whose position it stored.
             let Some(lines) = block_on(export.step()).unwrap() else { break };
             text += &lines;
             while *export.position() == position {

@@ -19,7 +19,7 @@ use crate::unit::RESERVATION_PREFIX;
 /// Returns a row as it is stored at its place. Under another PartitionKey the addresses of its blobs change.
 ///
 /// # Errors
-/// `InvalidInput` if the row contains its PartitionKey, which cannot be changed in it.
+/// `InvalidInput` if the row also contains its PartitionKey where the PartitionKey cannot be replaced.
 pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     let Incoming { from, to, row, .. } = incoming;
     if from == to {
@@ -57,7 +57,7 @@ fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     Ok(Some(Operation { row_key, kind: OperationKind::Insert(row.clone()) }))
 }
 
-/// Returns a row for an export: a recorded intent has a seal only if it is valid, because an import seals it again.
+/// Returns a row for an export: a recorded intent keeps its seal only if the seal is valid, because an import seals it again.
 ///
 /// # Errors
 /// Any error from reading the key.
@@ -72,7 +72,7 @@ pub(super) async fn exported(place: &Place, table: &TableName, key: &EntityKey, 
     if is_sealed || seal_in(row.view())?.is_none() { Ok(row) } else { with_seal(&row, "") }
 }
 
-/// Returns a recorded intent that has a seal with that of this program; any other row unchanged.
+/// Replaces the seal of a recorded intent, if it has a seal, with a seal of this program; returns any other row unchanged.
 pub(super) async fn sealed(place: &Place, table: &TableName, key: &EntityKey, row: Row) -> Result<Row> {
     let record = if seal_in(row.view())?.is_some() { record(key.row_key.as_str(), &row)? } else { None };
     let Some(record) = record else { return Ok(row) };

@@ -1,4 +1,4 @@
-//! The kind of write that a unit applies to an entity, for its errors.
+//! The kind of write that a unit applies to an entity, for error messages.
 
 use std::fmt;
 

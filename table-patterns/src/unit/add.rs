@@ -98,7 +98,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     fn push(&mut self, plan: EntityPlan, act: Act, complete: Option<Complete>) -> Result<&mut Self> {
         let (key, limits) = (plan.key.clone(), self.store.capabilities().limits);
-        // Before the first entity with copies is added, the batch itself is committed.
+        // Until the first entity with copies is added, the batch is committed as it is. It then becomes the base of a completion.
         let begins = complete.is_some() && self.completion.is_none();
         let begun = begins.then(|| Completion::after(&self.batch));
         let part = (begins || self.completion.is_some()).then(|| plan.clone());

@@ -18,8 +18,8 @@ use crate::entities::{
 use crate::outbox::Step;
 use crate::unit::UnitOfWork;
 
-/// Completes the write of an entity. The arguments: its operation, whether other entities may be written with it, and the entities of the
-/// unit.
+/// Completes the write of an entity. Its arguments are the operation of the entity, whether other entities may be written in the same transaction, and the
+/// entities of the unit.
 pub(super) type Complete =
     Arc<dyn Fn(OperationKind, bool, Arc<Siblings>) -> BoxFuture<'static, Result<Completed>> + Send + Sync>;
 
@@ -131,7 +131,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let mut rows: HashSet<RowKey> = batch.entities().iter().map(|known| known.row_key.clone()).collect();
         rows.extend(batch.rows().keys().cloned());
         if together && !others.iter().all(|other| rows.insert(other.key.row_key.clone())) {
-            // A holder of two sources of the unit, or a holder with a condition: a worker updates it later.
+            // The holder has two sources in the unit, or the unit has a condition on the holder. A worker updates the holder later.
             return Box::pin(self.completed(false)).await;
         }
         others.into_iter().try_for_each(|other| batch.push(other))?;

@@ -52,7 +52,7 @@ impl Contest {
         }
     }
 
-    /// Gives up the reservation, whose deletion failed with an error. The others delete it after its hold.
+    /// Gives up the reservation, whose deletion failed with an error. Other processes delete it after its hold.
     pub(super) fn give_up(&mut self, error: Error) {
         self.own = None;
         if is_refusal(error.code()) {
@@ -83,8 +83,8 @@ impl Contest {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds the delete of the own reservation. If the transaction has no room for it, or commits may be repeated, the reservation is deleted
-    /// after the commit.
+    /// Adds the delete of the transaction's own reservation. If the transaction has no room for this delete, or commits may be repeated, the reservation is
+    /// deleted after the commit.
     pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
         let own =
             self.rivals.as_ref().and_then(|rivals| rivals.own.clone()).filter(|_| self.completion.is_none());
@@ -107,7 +107,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         contest.lost();
         let Some(rivals) = &self.rivals else { return Ok(()) };
         contest.own.clone_from(&rivals.own);
-        // The versions differ after a touch. If the next attempt reads the same ones, the error is that of the transaction itself.
+        // The versions differ after a touch. If the next attempt reads the same versions, the error is that of the transaction itself.
         let is_disturbed = is_race && !std::mem::take(&mut contest.has_touched);
         if contest.losses < LOSSES || (contest.own.is_some() && !is_disturbed) {
             return Ok(());

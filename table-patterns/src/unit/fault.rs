@@ -4,7 +4,7 @@ use table_core::error::Fault;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 
-/// A refused write of a unit.
+/// The reason why a write of a unit is refused.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum UnitFault {
     #[error("an entity's key cannot change; insert it under the new key and delete the old one")]

@@ -1,4 +1,4 @@
-//! Group commit: a transaction is committed together with those of its process that follow it.
+//! Group commit: a transaction is committed together with later transactions of the same process.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::unit::reservation::Reservation;
 use crate::unit::transaction::{Attempts, Finished};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds the unit to the open group of a turn, or opens one; `None` if the group refuses it.
+    /// Adds the unit to the open group of a turn, or opens a group. Returns `None` if the group refuses it.
     pub(super) fn join(
         &self,
         turn: &Turn,

@@ -28,7 +28,7 @@ pub(super) struct Queue<'a, S> {
 }
 
 impl<S: TableStore> Queue<'_, S> {
-    /// Returns the first reservations in order; none if the credentials do not permit reading them.
+    /// Returns the first reservations in order; an empty list if the credentials do not permit reading reservations.
     ///
     /// # Errors
     /// Any error from a query.
@@ -117,7 +117,7 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Writes a reservation and touches rows. If one of these does not exist, nothing is written, and its position is returned.
+    /// Writes a reservation and touches rows. If one of these rows does not exist, nothing is written, and the position of that row is returned.
     async fn write(
         &self,
         reservation: &Reservation,
@@ -138,8 +138,8 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes a reservation whose hold has ended, unless it has been renewed. With one that is never held, all such rows that were read are
-    /// deleted, as many as one transaction may contain.
+    /// Deletes a reservation whose hold has ended, unless it has been renewed. If the reservation is one that is never held, all such rows that were read are
+    /// deleted, up to the size of one transaction.
     ///
     /// # Errors
     /// Any error from a transaction, except that the reservation was deleted or renewed.
@@ -152,7 +152,7 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes the reservations of others, for which the process no longer waits; at most as many as one transaction may contain.
+    /// Deletes the reservations of other transactions, for which the process no longer waits; at most as many as one transaction may contain.
     ///
     /// # Errors
     /// Any error from a transaction, except that one of the reservations was deleted or renewed.
@@ -178,8 +178,8 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes the reservation of a transaction that has ended. Errors are ignored: the outcome of the transaction is known, and the others
-    /// delete the reservation after its hold.
+    /// Deletes the reservation of a transaction that has ended. Errors are ignored: the outcome of the transaction is known, and other processes delete the
+    /// reservation after its hold.
     pub(super) async fn release(&self, own: &Reservation) {
         let _expires_otherwise = self.submit(vec![own.delete()]).await;
     }

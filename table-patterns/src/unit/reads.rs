@@ -22,7 +22,7 @@ use crate::unit::rivals::ReadRow;
 pub(super) struct Reads {
     /// The previous units of the turn, not yet committed.
     pub(super) group: Option<Arc<Group>>,
-    /// The rows as they were first read; `None` for one that did not exist.
+    /// The rows as they were first read; `None` for a row that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,
     /// `true` if a read depended on the group.
     pub(super) used_group: bool,
@@ -31,7 +31,7 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// Returns the version of each row; `None` for one that did not exist.
+    /// Returns the version of each row; `None` for a row that did not exist.
     pub(super) fn versions(&self) -> HashMap<RowKey, Option<ETag>> {
         let version = |found: &Option<StoredRow>| found.as_ref().map(|found| found.etag.clone());
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
@@ -119,7 +119,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(found)
     }
 
-    /// Reads a row from the store. In a transaction, other processes that have reserved the partition come first.
+    /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition.
     async fn read_stored(&mut self, key: &EntityKey) -> Result<Option<StoredRow>> {
         let Some(rivals) = &mut self.rivals else {
             return self.store.get(&self.table, key, &Select::All).await;

@@ -1,16 +1,16 @@
 //! Reservations: a transaction that lost several attempts to other processes asks them to wait.
 //!
-//! Within a process, transactions take turns. Between processes, the one nearest to the store wins every race, so a process with a distant store
-//! could lose all of its attempts. After [`LOSSES`] lost attempts, a transaction therefore inserts a reservation into the partition:
+//! Within a process, transactions take turns. Between processes, the process nearest to the store wins every race, so a process with a distant store could lose
+//! all of its attempts. After [`LOSSES`] lost attempts, a transaction therefore inserts a reservation into the partition:
 //!
 //! | row | properties |
 //! |---|---|
-//! | `U+FFFC reservation_`, 10 digits: its place in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time that others wait for it |
+//! | `U+FFFC reservation_`, 10 digits: its place in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time for which other processes wait for it |
 //!
-//! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts of other processes on
-//! these rows then have a conflict, and attempts that begin later find a version that their process does not know
-//! ([`SeenRows`](crate::entities::SeenRows)). In both cases they read the reservations, and wait until the first one in the queue is their own or
-//! none exists. The commit deletes the reservation.
+//! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts of other processes on these
+//! rows then have a conflict, and attempts that begin later find a version that their process does not know ([`SeenRows`](crate::entities::SeenRows)). In both
+//! cases they read the reservations, and wait until the first reservation in the queue is their own or no reservation exists. The commit deletes the
+//! reservation.
 //!
 //! A process that waits measures the hold of a reservation by its own clock, from the moment at which it first saw this reservation as the first of
 //! the queue. It then deletes the reservation, because its owner may have ended. Clocks of several processes are never compared.
@@ -51,7 +51,7 @@ pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// The last place in the queue. Reservations that share it are in the order of their random numbers.
 const LAST_PLACE: u64 = 9_999_999_999;
 
-/// A reservation, by the key of its row. The order is that of the queue.
+/// A reservation, by the key of its row. Reservations are ordered as in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Reservation(RowKey);
 
@@ -64,7 +64,8 @@ pub(super) struct Stored {
 }
 
 impl Reservation {
-    /// Creates a reservation behind the last one of a queue. The random number distinguishes it from others with its place, now or earlier.
+    /// Creates a reservation behind the last one of a queue. The random number distinguishes it from other reservations with the same place, current or
+    /// earlier.
     pub(super) fn behind(last: Option<&Self>, random: u64) -> Result<Self> {
         let place = last.map_or(0, Self::place).saturating_add(1).min(LAST_PLACE);
         RowKey::new(format!("{PREFIX}{place:010}_{random:016x}")).map(Self)
@@ -76,7 +77,7 @@ impl Reservation {
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(LAST_PLACE)
     }
 
-    /// Returns `true` if this release writes such keys.
+    /// Returns `true` if the key has the form that this release writes.
     fn has_form(&self) -> bool {
         let parts = self.0.as_str().get(PREFIX.len()..).unwrap_or_default().bytes();
         parts.len() == 27
@@ -107,7 +108,7 @@ impl Reservation {
 #[derive(Debug, Default)]
 pub(super) struct Reservations {
     pub(super) first: Vec<Stored>,
-    /// `true` if the queue has no others.
+    /// `true` if the queue contains no further reservations.
     pub(super) is_whole: bool,
 }
 
@@ -119,7 +120,7 @@ impl Reservations {
 }
 
 impl Stored {
-    /// Reads a row of the queue; `None` if its key cannot be written, so that no reservation can have it.
+    /// Reads a row of the queue. Returns `None` if its key cannot be written, so that no reservation can have it.
     pub(super) fn read(entity: EntityRef<'_>) -> Option<Self> {
         let reservation = Reservation(RowKey::new(entity.row_key).ok()?);
         let hold = match entity.row.find(HOLD, &mut 0) {

@@ -24,7 +24,7 @@ pub(super) struct Rivals {
     /// The reservation of the transaction itself, unless another process has deleted it.
     pub(super) own: Option<Reservation>,
     runtime: Runtime,
-    /// The wait of the other transactions of this process, which must not end while this one waits for another process.
+    /// The wait of the other transactions of this process, which must not end while this transaction waits for another process.
     patience: Option<Arc<Patience>>,
     has_read: bool,
     has_looked: bool,
@@ -107,7 +107,7 @@ impl Rivals {
         is_foreign
     }
 
-    /// Waits until this transaction's reservation is the first one, or no other exists. Returns `true` if it had to wait.
+    /// Waits until this transaction's reservation is the first one, or no other reservation exists. Returns `true` if it had to wait.
     async fn wait<S: TableStore>(&mut self, queue: &Queue<'_, S>, mut found: Reservations) -> Result<bool> {
         // The first reservation and its hold, the time since it was first seen as such, and the duration of the last read.
         let (mut first, mut waited, mut read) = (None::<(Reservation, Duration)>, Duration::ZERO, PAUSES.0);
@@ -119,13 +119,13 @@ impl Rivals {
             }
             if queue.is_tired() {
                 queue.discard(&found, self.own.as_ref()).await?;
-                // The next transaction looks again, until none is left.
+                // The next transaction reads the queue again, until no reservation is left.
                 self.is_shared = true;
             }
             let Some(ahead) = queue.ahead(&found, self.own.as_ref()) else { return Ok(has_waited) };
             has_waited = true;
             if first.as_ref().is_none_or(|(first, _)| *first != ahead.reservation) {
-                // Another process has deleted the one before, whose owner would have been faster.
+                // Another process has deleted the previous reservation. The owner of that reservation would have been faster.
                 if first.is_some_and(|(_, hold)| waited >= hold / 2) {
                     self.seen.expire(1);
                 }

@@ -5,7 +5,7 @@ use table_core::entity::Entity;
 /// The operations that a write of an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
 ///
 /// The numbers include the entity, its index rows in the partition, and the record of changes in other partitions. A feed adds two operations to the
-/// whole unit. Not included are the rows of [participants](crate::participant), and references and holders of [copies](crate::copies), whose
+/// whole unit. The numbers do not include the rows of [participants](crate::participant), and references and holders of [copies](crate::copies), whose
 /// number depends on the data: [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) counts them.
 ///
 /// A design that cannot hold its largest change fails to compile:

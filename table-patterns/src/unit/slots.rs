@@ -1,4 +1,4 @@
-//! Slots of a series in a unit: single slots are set or incremented under the version of their row, without writing the others.
+//! Slots of a series in a unit: single slots are set or incremented under the version of their row, without writing the other slots.
 
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
@@ -14,7 +14,7 @@ use crate::unit::complete::Part;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero. A missing row is inserted with the
-    /// properties of `entity`. Only these slots are written. Later calls for the same row add to the earlier ones.
+    /// properties of `entity`. Only these slots are written. Later calls for the same row add to the numbers of earlier calls.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, Error};
@@ -75,7 +75,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(results)
     }
 
-    /// Sets slots of a series, and leaves the others unchanged. A missing row is inserted with the properties of `entity`.
+    /// Sets slots of a series, and leaves the other slots unchanged. A missing row is inserted with the properties of `entity`.
     ///
     /// # Errors
     /// `OutOfRangeInput` if a slot does not exist; any error from [`get`](Self::get) or [`insert`](Self::insert).

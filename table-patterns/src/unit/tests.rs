@@ -1,4 +1,4 @@
-//! Tests of a desk whose tickets use every pattern, all of which every write maintains.
+//! Tests of a desk whose tickets use every pattern. Every write of a ticket maintains the rows of all these patterns.
 
 mod absent;
 mod bad_input;
@@ -85,7 +85,7 @@ struct Audit {
     change: String,
 }
 
-/// An entity in another table than the others.
+/// An entity in a table other than that of all other entities.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
 #[row_key("elsewhere")]

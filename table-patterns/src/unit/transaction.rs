@@ -58,7 +58,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// read may be from different moments.
     ///
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are committed in
-    ///   groups: a transaction reads the rows of the previous ones. A function must not start another transaction on the same partition
+    ///   groups: a transaction reads the rows of the previous transactions. A function must not start another transaction on the same partition
     ///   through the same handle.
     /// - Between processes, the first commit wins. A transaction that lost three attempts reserves the partition by a reserved row, and the
     ///   transactions of other processes wait for it: a process with a distant store is not starved by processes with a near store. Functions that
@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - The error of the function, unchanged. Nothing is written then.
     /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed first in all attempts
     ///   of the [policy](Entities::with_retry).
-    /// - Any error from [`UnitOfWork::commit`], converted likewise.
+    /// - Any error from [`UnitOfWork::commit`], converted to the error type of the function.
     ///
     /// After an [ambiguous](Error::is_ambiguous) error, read before trying again.
     pub async fn transaction<T, X: From<Error>>(
@@ -185,7 +185,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Waits until the rows that the unit read are committed; `false` if they are not: a decision based on them is invalid.
+    /// Waits until the rows that the unit read are committed. Returns `false` if they are not committed, in which case a decision based on them is invalid.
     async fn is_settled(&self, turn: Turn) -> Result<bool> {
         let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };
         drop(turn);
@@ -238,7 +238,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             }
             Err(error) if error.is_ambiguous() => Err(error),
             Err(error) if error.rule() == Some("CON-3") => Err(error),
-            // Another process has deleted the reservation, whose hold was too short, or the credential does not allow to delete it.
+            // Another process has deleted the reservation, whose hold was too short, or the credential does not permit deleting it.
             Err(error) if deleted.is_some_and(|own| own.is_at(&error) || is_refusal(error.code())) => {
                 attempts.contest.give_up(error);
                 Ok(Finished::Again(Some(turn)))
@@ -257,7 +257,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Returns the versions of written entities, without those of conditions.
+    /// Returns the versions of written entities, without the versions of conditions.
     pub(super) fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Versions {
         let of_acts = self.acts.iter().zip(versions);
         of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, version)| version).collect()

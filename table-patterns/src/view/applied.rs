@@ -13,7 +13,7 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The partitions of the view that the entity was in when it was last read. If one is missing here, the only cost is additional requests.
+    /// The partitions of the view that the entity was in when it was last read. A partition that is missing here only costs additional requests.
     pub(super) places: BTreeSet<String>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Known {
     pub(super) named: BTreeSet<String>,
 }
 
-/// An entity with its records in the partitions of the view that currently contain it, or may do so.
+/// An entity with its records in the partitions of the view that currently contain it, or may contain it.
 pub(crate) struct Recorded {
     pub(super) known: Known,
     pub(super) shares: Vec<(PartitionKey, Option<StoredRow>)>,

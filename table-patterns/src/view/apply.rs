@@ -31,7 +31,7 @@ impl<V: View, S: TableStore> Derive for ViewTable<V, S> {
         let recorded = requests::in_order(known, CONCURRENCY).await?;
         let gains = |recorded: &Recorded| recorded.known.named.iter().any(|place| !recorded.has(place));
         let (gaining, mut recorded): (Vec<_>, Vec<_>) = recorded.into_iter().partition(gains);
-        // IMPORTANT: done after the records are read, and before the source is read.
+        // IMPORTANT: partitions are added to the lists after the records are read, and before the source is read.
         recorded.extend(self.place(gaining, together, &mut wanted).await);
         Ok((recorded, wanted))
     }
@@ -94,7 +94,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Applies several entities to the view, in shared transactions. Returns those that cannot be applied, with their errors.
+    /// Applies several entities to the view, in shared transactions. Returns the entities that cannot be applied, with their errors.
     pub(super) async fn apply_all(
         &self,
         entities: impl IntoIterator<Item = Applied> + Send,
@@ -133,7 +133,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
         if known.is_current && left != known.places.0 {
-            // IMPORTANT: done after the records are written. A process that has read one of them as empty then fails to fill it.
+            // IMPORTANT: partitions are removed from the list after the records are written. A process that has read one of these records as empty then fails
+            // to fill it.
             known.places.0 = left;
             let partition_key = known.source.partition_key.clone();
             let (item, place) = (known.item, Place { table: table.clone(), partition_key });
@@ -171,7 +172,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.rows.store().get(self.rows.name()?, key, &Select::All).await
     }
 
-    /// Submits a transaction; `false` if another writer committed first.
+    /// Submits a transaction. Returns `false` if another writer committed first.
     pub(super) async fn submit(
         &self,
         partition_key: &PartitionKey,

@@ -28,13 +28,13 @@ const BUSY: Duration = Duration::from_millis(50);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CaughtUp {
-    /// Number of changes read from the feeds.
+    /// The number of changes read from the feeds.
     pub changes: usize,
-    /// Number of entities applied. Several changes of one entity that were read together count once.
+    /// The number of entities applied. Several changes of one entity that were read together count once.
     pub applied: usize,
-    /// Number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
+    /// The number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
     pub failed: usize,
-    /// Number of partitions that were left to another follower, which is applying changes.
+    /// The number of partitions that were left to another follower, which is applying changes.
     pub busy: usize,
     /// `true` if more changes remain, so `catch_up` should be called again.
     pub is_behind: bool,
@@ -42,7 +42,7 @@ pub struct CaughtUp {
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from all partitions of the source. An entity that cannot be applied is [set aside](Self::poison) and does not
-    /// block the others.
+    /// block the other entities.
     ///
     /// Of all followers, one applies changes at a time, so they share the work instead of multiplying it. The lease of a dead follower expires after [a
     /// period](Self::with_lease) that the other followers measure themselves.
@@ -169,7 +169,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let (mut applied, mut failed) = (0, 0);
         if reached != cursor {
             (applied, failed) = self.apply_entries(partition_key, &entries, aside).await?;
-            // IMPORTANT: done after the changes are applied. Any other process that has moved the cursor has also applied them.
+            // IMPORTANT: the cursor is moved after the changes are applied. Any other process that has moved the cursor has also applied them.
             self.move_cursor(partition_key, &reached, etag).await?;
         }
         take_out(aside, &feed_of(partition_key)?, self).await?;
@@ -265,7 +265,7 @@ fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Removes an entity from the ones set aside, after it could be applied again.
+/// Removes the row of an entity that was set aside, after the entity could be applied again.
 async fn take_out<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,

@@ -21,9 +21,9 @@ const COMMIT_POLLS: u32 = 100;
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) etag: ETag,
-    /// The time at which it was first seen.
+    /// The time at which the lease was first seen.
     pub(super) since: u64,
-    /// The number of calls that have seen it.
+    /// The number of calls that have seen the lease.
     pub(super) times: u32,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Seen {
 pub(super) struct Following {
     /// The identifier of the follower in its leases.
     pub(super) id: String,
-    /// The partition with which the next call begins. It rotates, which prevents a busy partition from starving the others.
+    /// The partition with which the next call begins. It rotates, which prevents a busy partition from starving the other partitions.
     pub(super) turn: AtomicUsize,
     /// `true` while a clone of the follower applies changes.
     pub(super) working: Arc<AtomicBool>,
@@ -61,7 +61,7 @@ pub(super) struct Found {
     pub(super) cursor: Cursor,
     /// `true` if the last call found changes.
     pub(super) was_active: bool,
-    /// The version of the registry in which a writer has announced a commit, and how often it has been seen without that commit.
+    /// The version of the registry in which a writer has announced a commit, and how often this version has been seen without that commit.
     pub(super) announced: Option<(ETag, u32)>,
 }
 

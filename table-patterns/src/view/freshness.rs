@@ -12,7 +12,7 @@ use crate::view::table::ViewTable;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Freshness {
-    /// Number of changes that have not been applied yet.
+    /// The number of changes that have not been applied yet.
     pub pending: u64,
     /// The Timestamp of the oldest pending change, in [ticks](table_core::ticks).
     pub oldest: Option<u64>,

@@ -1,7 +1,7 @@
-//! The lease of a view: of all followers, one applies changes at a time.
+//! The lease of a view: of all followers, only one applies changes at a time.
 //!
-//! Changes of different partitions of the source may add to the same sums. Followers that applied them at the same time would refuse each other's
-//! transactions, and the work of one would be multiplied by their number. The lease only saves work: the result is the same without it.
+//! Changes of different partitions of the source may add to the same sums. Followers that applied these changes at the same time would refuse each other's
+//! transactions, and every follower would repeat the same work. The lease only saves work: the result is the same without it.
 //!
 //! The lease of a dead follower expires after a time that the other followers measure themselves. The clock of the holder is not used.
 
@@ -31,7 +31,7 @@ pub(super) struct Lease {
     _working: Working,
 }
 
-/// The mark of a clone that is applying changes. It ends when it is dropped.
+/// The mark of a clone that is applying changes. The mark is removed when this value is dropped.
 #[derive(Debug)]
 struct Working(Arc<AtomicBool>);
 
@@ -48,7 +48,7 @@ impl Drop for Working {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Takes the lease; `None` if another follower holds it.
+    /// Takes the lease. Returns `None` if another follower holds it.
     pub(super) async fn take_lease(&self) -> Result<Option<Lease>> {
         let following = &self.memory.following;
         let Some(working) = Working::begin(&following.working) else { return Ok(None) };
@@ -93,7 +93,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.write_lease(None, Some(lease.etag.clone())).await.map(drop)
     }
 
-    /// Writes the holder of the lease under its version. Returns the new version; `None` if another follower committed first.
+    /// Writes the holder of the lease under its version. Returns the new version, or `None` if another follower committed first.
     async fn write_lease(&self, holder: Option<&str>, etag: Option<ETag>) -> Result<Option<ETag>> {
         let key = record::lease_key()?;
         let write = upsert(record::lease_row(holder), etag);

@@ -1,4 +1,4 @@
-//! Entities that a view cannot apply. They are set aside together with the error, and do not block the others.
+//! Entities that a view cannot apply. They are set aside together with the error, and do not block the other entities.
 
 use std::collections::HashMap;
 

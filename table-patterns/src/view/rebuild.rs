@@ -1,4 +1,4 @@
-//! Building a view from the rows of its source while others write. A rebuild proceeds page by page and is resumable.
+//! Building a view from the rows of its source while other programs write. A rebuild proceeds page by page and is resumable.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -88,13 +88,13 @@ enum Phase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RebuildProgress {
-    /// Number of rows of the source that were applied.
+    /// The number of rows of the source that were applied.
     pub applied: u64,
-    /// Number of entities that were removed because they no longer exist.
+    /// The number of entities that were removed because they no longer exist.
     pub removed: u64,
-    /// Number of rows with sums that were corrected.
+    /// The number of rows with sums that were corrected.
     pub corrected: u64,
-    /// Number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`].
+    /// The number of entities that were set aside because they cannot be applied; see [`ViewTable::poison`].
     #[serde(default)]
     pub failed: u64,
 }

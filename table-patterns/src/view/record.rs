@@ -43,7 +43,7 @@ pub(super) struct Share {
 /// The amounts of a record at the start of a recount, for the rows with sums that have changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cut {
-    /// The recount.
+    /// The identifier of the recount.
     pub(super) id: String,
     pub(super) sums: BTreeMap<String, Amounts>,
 }

@@ -1,8 +1,8 @@
 //! Recount of the sums of one partition of a view from its records, while writers change them.
 //!
-//! Sums that agree with the records and do not change while both are read are skipped. For all others, a *recount* starts in each row with sums. A writer that changes such a row keeps the
-//! earlier amounts in its record, once per recount. The records therefore determine the correct sums at the start of the recount, regardless of how
-//! long reading them takes. The difference is then added to the current sums.
+//! Sums that agree with the records and do not change while both are read are skipped. For all other sums, a *recount* starts in each row with sums. A writer
+//! that changes such a row keeps the earlier amounts in its record, once per recount. The records therefore determine the correct sums at the start of the
+//! recount, regardless of how long reading them takes. The difference is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ struct Stored {
     etag: ETag,
 }
 
-/// Returns the rows that were written between two reads. A row that only the later one found has no amounts from before.
+/// Returns the rows that were written between two reads. A row that only the later read found has no earlier amounts.
 fn changed<'a>(
     earlier: &'a BTreeMap<String, Stored>,
     later: &'a BTreeMap<String, Stored>,
@@ -84,7 +84,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 .filter(|(row, stored)| stored.is_recounted || !records.agree(row, &stored.amounts));
             let mut rows: BTreeSet<_> = wrong.map(|(row, _)| row.clone()).chain(absent.cloned()).collect();
             if stored.keys().any(|row| !records.put.contains(row)) {
-                // IMPORTANT: a change between the two reads can hide a wrong sum, because it adds to the records the surplus of the sum.
+                // IMPORTANT: a change between the two reads can hide a wrong sum, because it adds the surplus of the sum to the records.
                 let later = self.sums_of(place).await?;
                 let changed = changed(&stored, &later).filter(|row| !records.put.contains(*row));
                 rows.extend(changed.cloned());
@@ -138,7 +138,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(is_whole)
     }
 
-    /// Starts a recount in a row with sums. Returns the numbers of the row at that moment; `None` if the row does not exist and no record adds to it.
+    /// Starts a recount in a row with sums. Returns the numbers of the row at that moment, or `None` if the row does not exist and no record adds to it.
     async fn begin(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -163,8 +163,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Ends a recount in a row by adding the difference between the counted numbers and the numbers at its start. Returns `true` if they differed;
-    /// `None` if a row with sums no longer takes part in the recount. A row to which nothing adds does not need to.
+    /// Ends a recount in a row by adding the difference between the counted numbers and the numbers at its start. Returns `true` if they differed; `None` if a
+    /// row with sums no longer takes part in the recount. A row to which no record adds need not take part.
     async fn end(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -278,7 +278,7 @@ fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns a row with these numbers, and without a recount.
+/// Returns a row with these numbers, and without the identifier of a recount.
 fn with_sums(row: RowView<'_>, sums: &Amounts) -> Result<Row> {
     let mut writer = RowWriter::new();
     for property in row.properties() {

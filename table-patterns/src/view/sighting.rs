@@ -19,7 +19,7 @@ struct Sighting {
 }
 
 impl Sighting {
-    /// Reads the sighting of a lease; `None` if the row records another lease.
+    /// Reads the sighting of a lease. Returns `None` if the row records another lease.
     fn read(row: RowView<'_>, lease: &ETag) -> Result<Option<Self>> {
         if row.find("Lease", &mut 0)? != Some(ValueRef::String(&lease.to_string())) {
             return Ok(None);
@@ -32,7 +32,7 @@ impl Sighting {
         Ok(Some(Self { first, last }))
     }
 
-    /// Returns the row that records a sighting now. The Timestamp of the row is the instant.
+    /// Returns a row that records a sighting. The Timestamp of the row is the instant of the sighting.
     fn row(lease: &ETag, first: Option<u64>) -> Row {
         let mut writer = RowWriter::with_capacity(2);
         writer.property("Lease", ValueRef::String(&lease.to_string()));

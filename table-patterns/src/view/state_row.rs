@@ -13,7 +13,7 @@ pub(super) struct Standing {
     /// The latest version of the view that is ready, recorded in the state of version 1.
     pub(super) latest: u32,
     pub(super) ready: bool,
-    /// An identifier that distinguishes the view from one in an earlier table with the same name.
+    /// An identifier that distinguishes the view from a view in an earlier table with the same name.
     pub(super) id: Uuid,
 }
 

@@ -48,10 +48,10 @@ pub struct ViewTable<V: View, S> {
 /// The state that clones share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time of the last check that found the view ready, in ticks; 0 if no check has. It is not trusted for long, because a table that was
-    /// deleted and created again is not ready.
+    /// The time of the last check that found the view ready, in ticks; 0 if no check has found the view ready. The time is not trusted for long, because a
+    /// table that was deleted and created again is not ready.
     ready: AtomicU64,
-    /// The time of the last check that found no later version; 0 if no check has.
+    /// The time of the last check that found no later version; 0 before the first such check.
     current: AtomicU64,
     pub(super) following: Following,
 }
@@ -135,7 +135,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { retry, ..self }
     }
 
-    /// Sets the time after which a partition of a dead follower is taken over by another one; 30 seconds by default. If it is zero, followers ignore
+    /// Sets the time after which the lease of a dead follower expires and another follower takes over; 30 seconds by default. If it is zero, followers ignore
     /// each other and may repeat work.
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
@@ -156,8 +156,8 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the table of the view, for reads. Checks at most once in ten seconds that the view is ready, because a view whose table was deleted
-    /// and created again is not.
+    /// Returns the table of the view, for reads. Checks at most once in ten seconds that the view is ready, because a view whose table was deleted and created
+    /// again is not ready.
     ///
     /// # Errors
     /// `IndexNotReady` while the view is building; run [`rebuild`](Self::rebuild).

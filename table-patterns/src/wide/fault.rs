@@ -2,7 +2,7 @@
 
 use table_core::error::Fault;
 
-/// A wide entity that cannot be written or read.
+/// The reason why a wide entity cannot be written or read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WideFault {
     #[error("a merge cannot remove a property; use `update`, which replaces the whole entity")]

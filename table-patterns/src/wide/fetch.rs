@@ -17,7 +17,7 @@ use crate::paging::each_row;
 use crate::wide::fault::WideFault;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
-/// A part, as read.
+/// A part of a wide entity, as it was read.
 struct Part {
     row: Row,
     etag: ETag,
@@ -35,7 +35,7 @@ pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
 
-/// Reads the whole entity; `None` if it has no parts. The read is repeated as long as the parts belong to different writes (PAT-WIDE-3).
+/// Reads the whole entity. Returns `None` if it has no parts. The read is repeated as long as the parts belong to different writes (PAT-WIDE-3).
 pub(super) async fn fetch<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -16,7 +16,7 @@ type Names = &'static [&'static [&'static str]];
 pub struct WideWriter {
     names: Names,
     parts: Vec<Part>,
-    /// The position after the last property, because properties are usually written in order.
+    /// The position after the last written property, where the search for the next one begins, because properties are usually written in order.
     hint: (usize, usize),
 }
 

@@ -1,4 +1,4 @@
-//! Attempts at rows. Several run concurrently, but those of one source run in the order of their changes.
+//! Attempts at rows. Several attempts run concurrently, but the attempts at rows of one source run in the order of their changes.
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
@@ -46,8 +46,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Returns `true` if another entity had a unique value at the last attempt. The row is tried again with growing delays, and is settled once one
-/// of the two gives the value up, so it never becomes poison.
+/// Returns `true` if another entity had a unique value at the last attempt. The row is tried again with growing delays, and is settled once one of the two
+/// entities gives the value up, so the row never becomes poison.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }

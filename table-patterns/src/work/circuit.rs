@@ -1,4 +1,4 @@
-//! Circuit breakers: while a target is down, all work for it together tries it only rarely.
+//! Circuit breakers: while a target is down, it is tried only rarely, regardless of how much work waits for it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! Claims: a worker claims rows of an outbox in portions, which prevents other workers from processing the same rows.
 //!
 //! A portion is claimed by one transaction, until the lease of the message expires. An attempt is counted when it starts, in the transaction that
-//! ends the previous rows. Rows without earlier attempts are started together, and all others alone. A row that waited behind a long step is free
+//! ends the previous rows. Rows without earlier attempts are started together, and all other rows alone. A row that waited behind a long step is free
 //! again when its claim expires, and no attempt was counted.
 
 use std::collections::VecDeque;
@@ -54,12 +54,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Returns the claim of a row.
+    /// Returns the operation that claims a row.
     pub(super) fn claimed(&self, pending: &Pending) -> Operation {
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until: self.held.until() })
     }
 
-    /// Writes rows; `None` if another worker changed one of them.
+    /// Writes rows. Returns `None` if another worker changed one of them.
     pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
         if operations.is_empty() {
             return Ok(Some(Committed::default()));
@@ -121,7 +121,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok((rows, page.continuation))
     }
 
-    /// Claims the free rows of a page, oldest change first, and starts the first of them; `None` if another worker committed first.
+    /// Claims the free rows of a page, oldest change first, and starts the first of them. Returns `None` if another worker committed first.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
         // A clock that is ahead only takes claimed rows early, which repeats work.
         let now = self.held.now().max(self.worker.outbox.runtime().now());
@@ -204,8 +204,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
-    /// Returns the number of rows of a portion to start together: the first row, and the following ones if none of them was tried before. A row that
-    /// was tried before may have killed its worker. It is therefore tried alone, so its attempt does not count for other rows.
+    /// Returns the number of rows of a portion to start together: the first row, and the rows after it if none of them was tried before. A row that was tried
+    /// before may have killed its worker. It is therefore tried alone, so its attempt does not count for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // If only a single attempt is allowed, it is not counted before the row is started.

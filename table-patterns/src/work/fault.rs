@@ -2,7 +2,7 @@
 
 use table_core::error::{Error, Fault};
 
-/// Work that cannot be done.
+/// The reason why work cannot be done.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WorkFault {
     #[error(

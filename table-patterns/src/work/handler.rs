@@ -12,12 +12,11 @@ use table_core::name::TableName;
 use crate::outbox::message::{self, Message};
 use crate::work::fault::WorkFault;
 
-/// A function of the program that performs a step for a [message](Message): such as one in a search index, a blob, a file, a mail server, or another
-/// account.
+/// A function of the program that performs a step for a [message](Message), for example in a search index, a blob, a file, a mail server or another account.
 ///
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
-/// - A handler may receive an older change after a newer one. A handler that writes the content of the message must store the
+/// - A handler may receive an older change after a newer change. A handler that writes the content of the message must store the
 ///   [version](Delivery::version) with it, and skip older versions. A handler that reads the source each time must write under a condition that a
 ///   concurrent delivery breaks, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).

@@ -6,27 +6,27 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkMetrics {
-    /// Number of messages received.
+    /// The number of messages received.
     pub received: u64,
-    /// Number of intents done.
+    /// The number of intents done.
     pub done: u64,
-    /// Number of steps performed.
+    /// The number of steps performed.
     pub steps: u64,
-    /// Number of guarded steps that were skipped because the same change or a newer one had been applied.
+    /// The number of guarded steps that were skipped because the same change or a newer one had been applied.
     pub stale: u64,
-    /// Number of retries within an attempt, after transient errors (PAT-EC-5).
+    /// The number of retries within an attempt, after transient errors (PAT-EC-5).
     pub retries: u64,
-    /// Number of attempts that failed and messages that could not be processed; both are repeated later.
+    /// The number of attempts that failed and messages that could not be processed; both are repeated later.
     pub failures: u64,
-    /// Number of attempts that failed because a store or a handler was unavailable. They do not count towards poison.
+    /// The number of attempts that failed because a store or a handler was unavailable. They do not count towards poison.
     pub outages: u64,
-    /// Number of failures of [`Worker::run`](crate::work::Worker::run) to receive messages.
+    /// The number of failures of [`Worker::run`](crate::work::Worker::run) to receive messages.
     pub receive_failures: u64,
-    /// Number of intents left to a program with a newer schema. Their attempts do not count towards poison.
+    /// The number of intents left to a program with a newer schema. Their attempts do not count towards poison.
     pub left: u64,
-    /// Number of intents and messages set aside as poison.
+    /// The number of intents and messages set aside as poison.
     pub poisoned: u64,
-    /// Number of messages and intents abandoned because another worker had received or claimed them.
+    /// The number of messages and intents abandoned because another worker had received or claimed them.
     pub lost: u64,
     /// The time between a change and the completion of its intent, for the intent that was completed last.
     pub lag: Duration,

@@ -26,7 +26,7 @@ const HIDDEN: Duration = Duration::from_secs(60);
 /// The number of entries received at once (QUE-10).
 const PORTION: usize = 32;
 
-/// Work that was set aside.
+/// An intent or a message that was set aside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
@@ -83,7 +83,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(messages.iter().map(PoisonEntry::of).collect())
     }
 
-    /// Returns the next poison entry to the workers, with its attempts reset; `None` if the queue is empty.
+    /// Requeues the next poison entry, with its attempts reset, and returns it. Returns `None` if the queue is empty.
     ///
     /// # Errors
     /// Any error from the stores. The entry then becomes visible again after a minute.
@@ -94,7 +94,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Deletes the next poison entry with its row; `None` if the queue is empty.
+    /// Deletes the next poison entry together with its row, and returns it. Returns `None` if the queue is empty.
     ///
     /// # Errors
     /// Any error from the stores. The entry then becomes visible again after a minute.
@@ -105,11 +105,10 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Returns all poison entries that a filter selects to the workers. Returns the number of these entries. The other entries become visible again
-    /// after a minute.
+    /// Requeues all poison entries that a filter selects, and returns the number of these entries. The other entries become visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. Entries that have already been returned to the workers remain so.
+    /// Any error from the stores. Entries that were requeued before the error remain requeued.
     ///
     /// ```
     /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -143,7 +142,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. Entries that have already been deleted remain so.
+    /// Any error from the stores. Entries that were deleted before the error remain deleted.
     pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
         let mut discarded = 0;
         loop {

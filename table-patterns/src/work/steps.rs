@@ -163,7 +163,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Counts a failed attempt. Returns the time of the next one, or `None` if no later attempt can succeed.
+    /// Counts a failed attempt. Returns the time of the next attempt, or `None` if no later attempt can succeed.
     pub(super) fn failed(
         &self,
         error: &Error,

@@ -4,7 +4,7 @@
 //! whose entries are created before the first intent of a partition. It therefore only reads outboxes. [`Sweep::sweep_table`] reads a table instead,
 //! for intents that were recorded without registering their partition, and for audits.
 //!
-//! Ages are measured by the store's clock, or by that of the sweep if it is ahead. A wrong clock of a sweep or of a worker therefore delays no
+//! Ages are measured by the store's clock, or by the clock of the sweep if that clock is ahead. A wrong clock of a sweep or of a worker therefore delays no
 //! message.
 
 use std::time::Duration;
@@ -29,7 +29,7 @@ const QUIET: usize = 64;
 /// The longest time for which a sweep relies on the claim of a worker, whose clock may be ahead.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
-/// A sweep finds pending intents without messages and sends messages for them.
+/// A search for pending intents whose messages were lost. It sends new messages for them.
 ///
 /// ```
 /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -61,16 +61,16 @@ struct Progress {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweepReport {
-    /// Number of partitions that were read.
+    /// The number of partitions that were read.
     pub partitions: u64,
-    /// Number of intents that are not done, except poison; see [`Outbox::backlog`].
+    /// The number of intents that are not done, except poison; see [`Outbox::backlog`].
     pub pending: u64,
-    /// Number of messages sent.
+    /// The number of messages sent.
     pub prompted: u64,
-    /// Number of partitions that were marked as quiet. Each later sweep reads only some of the quiet partitions, chosen at random, until one of
+    /// The number of partitions that were marked as quiet. Each later sweep reads only some of the quiet partitions, chosen at random, until one of
     /// them is written again.
     pub quiet: u64,
-    /// Number of invalid rows of the registry, and of partitions and rows that could not be swept. All others were swept.
+    /// The number of invalid rows of the registry, and of partitions and rows that could not be swept. All other partitions and rows were swept.
     pub failed: u64,
     /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
@@ -102,7 +102,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         self
     }
 
-    /// Sweeps the partitions of the registry, with one range query each: all active ones, and at most 64 quiet ones, chosen at random. Failures are
+    /// Sweeps the partitions of the registry, with one range query each: all active partitions, and at most 64 quiet partitions, chosen at random. Failures are
     /// [counted](SweepReport::failed) and do not affect other partitions.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// Returns the active partitions, and some of the quiet ones.
+    /// Returns all active partitions, and some of the quiet partitions.
     fn chosen(&self, entries: Vec<Entry>) -> Vec<Entry> {
         let (mut quiet, mut chosen): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.is_quiet);
         let random = usize::try_from(self.outbox.runtime().random() >> 32).unwrap_or(0);
@@ -157,7 +157,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// The outer error is an error of the queue, which all partitions share; the inner one is an error of the table.
+    /// The outer error is an error of the queue, which all partitions share; the inner error is an error of the table.
     async fn sweep(
         &self,
         table: &TableName,
@@ -229,7 +229,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         if !self.is_due(&pending, now.max(self.outbox.runtime().now())) {
             return Ok(None);
         }
-        // IMPORTANT: recorded before the message is sent. Of two concurrent sweeps, only one sends a message, and a crash in between delays the
+        // IMPORTANT: the time is recorded before the message is sent. Of two concurrent sweeps, only one sends a message, and a crash in between delays the
         // message by one more period.
         let Place { table, key } = &pending.place;
         let limits = self.outbox.store().capabilities().limits;

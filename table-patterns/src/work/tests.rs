@@ -89,7 +89,7 @@ fn pat_ec_4_an_invalid_poison_message_is_shown_as_such_and_stops_no_worker() {
     assert_eq!(block_on(outbox.discard_poison()).unwrap().unwrap().work, "hello");
     assert!(block_on(outbox.poison(32)).unwrap().is_empty());
 
-    // Returned to the workers, it becomes poison again, now as an entry with its error.
+    // After it is returned to the workers, the entry becomes poison again, now with its error.
     strange();
     assert!(block_on(outbox.requeue_poison()).unwrap().is_some());
     block_on(Worker::new(outbox.clone()).run_until_idle()).unwrap();
@@ -244,7 +244,7 @@ fn pat_ec_5_a_clock_that_is_set_back_keeps_no_circuit_open_longer() {
     let worker = Worker::new(outbox.clone()).handler(Down(Arc::clone(&is_down), asked));
     block_on(worker.run_until_idle()).unwrap();
     is_down.store(false, Ordering::SeqCst);
-    // Queue and workers have a time before that of the failure.
+    // The clocks of the queue and of the workers show a time before that of the failure.
     block_on(engine.clear(outbox.queue())).unwrap();
     time.fetch_sub(29 * 864_000_000_000, Ordering::SeqCst);
     let prompt = || block_on(outbox.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();

@@ -114,7 +114,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Registers the handler of a [message](Message), and replaces any earlier one. If a handler handles several messages, register it for each of
+    /// Registers the handler of a [message](Message), and replaces any earlier handler. If a handler handles several messages, register it for each of
     /// them: `.handler::<Closed>(mail.clone())`.
     ///
     /// A message without a handler in this worker, or with a later version, is left to a worker that supports it. It becomes poison when its attempts
@@ -199,7 +199,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let place = (outbox.queues(), outbox.queue());
         let held = Held::new(place, outbox.runtime(), self.options.lease, (lease, received));
         if held.extend().await.is_err() {
-            // The message waited behind others until another worker received it.
+            // The message waited behind other messages until another worker received it.
             self.count(|metrics| metrics.lost += 1);
             return;
         }

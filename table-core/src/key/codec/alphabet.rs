@@ -16,7 +16,7 @@ pub struct Alphabet {
 }
 
 impl Alphabet {
-    /// No character.
+    /// The empty set of characters.
     pub const EMPTY: Self = Self { ascii: 0, beyond_ascii: false };
     /// Every character that a key may contain (KEY-3), and also U+0080 to U+009F, which are illegal.
     pub const LEGAL: Self = {
@@ -30,7 +30,7 @@ impl Alphabet {
         }
         Self { ascii, beyond_ascii: true }
     };
-    /// `0` to `9`.
+    /// The digits `0` to `9`.
     pub const DIGITS: Self = Self::of("0123456789");
 
     /// Creates the set of characters in a string. A non-ASCII character adds all non-ASCII characters.

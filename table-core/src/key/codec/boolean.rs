@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// `false` as `0`, `true` as `1`: the default codec of `bool`. Fixed width, ordered.
+/// A codec that writes `false` as `0` and `true` as `1`: the default codec of `bool`. Fixed width, ordered.
 ///
 /// ```
 /// use table_core::key::codec::{Boolean, KeyCodec};

@@ -53,7 +53,7 @@ pub enum Piece {
 /// The reason why a sequence of pieces is not a valid key. Positions are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// No pieces. A constant empty key is the literal `""` (KEY-2).
+    /// The key has no pieces. A constant empty key is the literal `""` (KEY-2).
     Empty,
     /// A literal contains a character that no key may contain (KEY-3).
     IllegalLiteral {
@@ -120,8 +120,8 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if units > limits::KEY_UNITS_PORTABLE { Some(Fault::TooLong { units }) } else { None }
 }
 
-/// Returns `true` if a part is self-delimiting. Only then do exactly the keys of a value start with its encoding and the piece after it, which allows
-/// a selection without the following parts. `part` is its position; `true` for a literal.
+/// Returns `true` if a part is self-delimiting: a key then starts with a value's encoding and the piece after the part only if the key has that value, which
+/// allows a selection without the following parts. `part` is the position of the part; `true` for a literal.
 #[must_use]
 pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {

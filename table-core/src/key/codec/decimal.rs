@@ -4,7 +4,7 @@ const E8: u64 = 100_000_000;
 const E16: u64 = 10_000_000_000_000_000;
 const E19: u128 = 10_000_000_000_000_000_000;
 
-/// The end of the digits of 0 in [`FOURS`].
+/// The end index of the digits of the number 0 in [`FOURS`].
 const ZERO_ENDS: usize = 8;
 static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     let mut bytes = [b'0'; ZERO_ENDS + 40_000];
@@ -20,8 +20,8 @@ static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     }
     bytes
 };
-/// `0000` to `9999`. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as two. Padding with zeros keeps
-/// every slice within bounds, which saves two comparisons per slice.
+/// The numbers `0000` to `9999`. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two. Padding with
+/// zeros keeps every slice within bounds, which saves two comparisons per slice.
 static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Ok(text) => text,
     Err(_) => "",
@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Appends the digits within `WIDTH` of a number's 16 digits that start `BELOW` places before the end.
+/// Appends a number of 16 digits that is followed by `BELOW` digits, without the leading digits that exceed a total of `WIDTH`.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {

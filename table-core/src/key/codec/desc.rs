@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Form, KeyCodec, Reversible};
 
-/// Writes values of `C` in descending order, such as the newest instant (inverted ticks, TICK-5) or the highest score first.
+/// A codec that writes values of `C` in descending order, such as the newest instant (inverted ticks, TICK-5) or the highest score first.
 ///
-/// Has the same form as `C`. With [`KeyCodec::DESCENDING`], K3 holds in reverse, so a range swaps its ends.
+/// The form is that of `C`. With [`KeyCodec::DESCENDING`], K3 holds in reverse, so a range swaps its ends.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, KeyCodec};

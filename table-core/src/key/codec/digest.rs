@@ -37,7 +37,7 @@ pub trait Hasher {
     fn hash(bytes: &[u8], out: &mut String);
 }
 
-/// SHA-256: 64 digits. Requires the feature `hashes`.
+/// The hash function SHA-256: 64 digits. Requires the feature `hashes`.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -51,7 +51,7 @@ pub trait Hasher {
 #[derive(Debug)]
 pub enum Sha256 {}
 
-/// MD5: 32 digits, for compatibility with other programs; it is not secure. Requires the feature `hashes`.
+/// The hash function MD5: 32 digits, for compatibility with other programs; it is not secure. Requires the feature `hashes`.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -65,11 +65,11 @@ pub enum Sha256 {}
 #[derive(Debug)]
 pub enum Md5 {}
 
-/// CRC-32 as in zip files (IEEE 802.3): 8 digits.
+/// The hash function CRC-32 as in zip files (IEEE 802.3): 8 digits.
 #[derive(Debug)]
 pub enum Crc32 {}
 
-/// 64-bit FNV-1a: 16 digits.
+/// The hash function 64-bit FNV-1a: 16 digits.
 #[derive(Debug)]
 pub enum Fnv1a {}
 
@@ -134,7 +134,7 @@ impl Hasher for Fnv1a {
 /// `FORM` is the form of the characters: hexadecimal digits, `'x'` in lower case and `'X'` in upper case, or the alphabets of RFC 4648 without padding,
 /// `'u'` for base64url and `'b'` for base32.
 ///
-/// Fixed width, not ordered. Different values may have equal characters: a few of them distribute keys but do not identify values.
+/// Fixed width, not ordered. Different values may have equal characters: a few characters distribute keys but do not identify values.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};

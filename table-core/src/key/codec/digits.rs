@@ -57,7 +57,7 @@ pub struct Digits<const N: usize, S = Unsigned>(PhantomData<S>);
 /// ```
 pub trait Sign: sealed::Sealed {}
 
-/// [`Digits`] of an unsigned integer: the default.
+/// The sign argument of [`Digits`] for an unsigned integer: the default.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, Unsigned};
@@ -68,7 +68,7 @@ pub trait Sign: sealed::Sealed {}
 #[derive(Debug)]
 pub enum Unsigned {}
 
-/// [`Digits`] of a signed integer that is never negative: `digits(19, nonnegative, id)`, the `D19` of .NET.
+/// The sign argument of [`Digits`] for a signed integer that is never negative: `digits(19, nonnegative, id)`, the `D19` of .NET.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative};
@@ -79,7 +79,7 @@ pub enum Unsigned {}
 #[derive(Debug)]
 pub enum NonNegative {}
 
-/// [`Digits`] of a signed integer, after a sign: `digits(6, signed, balance)`.
+/// The sign argument of [`Digits`] for a signed integer whose sign is written before the digits: `digits(6, signed, balance)`.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, Signed};

@@ -9,8 +9,8 @@ use crate::limits;
 
 /// Any Unicode text, including illegal characters, written in characters that keys may contain.
 ///
-/// Each character is written separately, and most are unchanged. The others are written as two characters: the first sorts where the original does,
-/// and the second, one of `0` to `9` and `a` to `z`, preserves their order:
+/// Each character is written separately, and most characters are unchanged. All others are written as two characters: the first sorts where the original does,
+/// and the second, one of `0` to `9` and `a` to `z`, preserves the order of the originals:
 ///
 /// | characters | text |
 /// |---|---|
@@ -53,7 +53,7 @@ fn escape(character: char) -> Option<(char, char)> {
     Some((lead, second))
 }
 
-/// Returns the character for two escaped ones.
+/// Returns the original character for its two escape characters.
 fn unescape(lead: char, second: char) -> Option<char> {
     let (_, first, last) = CLASSES.into_iter().find(|(candidate, ..)| *candidate == lead)?;
     let place = second.to_digit(36).filter(|_| !second.is_ascii_uppercase())?;

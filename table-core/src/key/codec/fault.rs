@@ -7,7 +7,7 @@ use crate::error::{Error, Fault};
 /// The cause of an encoding or decoding error.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum CodecFault {
-    /// The message is defined in the codec's file.
+    /// The value cannot be encoded. The message is defined in the codec's file.
     #[error("{0}")]
     #[fault(KeyEncoding)]
     Value(String),

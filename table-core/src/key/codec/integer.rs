@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::key::codec::decimal;
 
-/// `u8` to `u128` and `i8` to `i128`.
+/// An integer that can be part of a key: `u8` to `u128` and `i8` to `i128`.
 ///
 /// `usize` and `isize` are excluded, because their width differs between machines.
 ///

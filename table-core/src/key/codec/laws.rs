@@ -17,7 +17,7 @@ use edges::{edges, neighbours, samples};
 /// Values that the codec refuses are skipped; refusing all values is an error. Pass many values, both similar and unusual, as property tests
 /// generate. Edge cases of the codec are derived from the encodings of these values: every string that differs in one character, or that continues
 /// with the first or last character of the alphabet, must either be refused or be the encoding of the decoded value, which is then checked like the
-/// given ones. Use [`check_texts`] for strings: `String` sorts by code points, keys by UTF-16 code units.
+/// given values. Use [`check_texts`] for strings: `String` sorts by code points, keys by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};

@@ -5,13 +5,13 @@ use crate::key::codec::{
     Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant, Without,
 };
 
-/// The codec used in place of this one for a level of a hierarchical partition key (HPK-2).
+/// The codec that is used in place of this codec for a level of a hierarchical partition key (HPK-2).
 ///
 /// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and `Micro` never matches
 /// `Microsoft`. A plain text ([`Text`]) may contain `!`, so its level is [`Escaped`]; a newtype delegates to its inner codec; all other codecs are
 /// used unchanged. A declaration is checked at compile time: the output of [`Level`](Self::Level) must not contain `!`.
 ///
-/// Implement it for a custom codec that a type's [`KeyPart`](crate::key::KeyPart) names:
+/// Implement this trait for a custom codec that a type's [`KeyPart`](crate::key::KeyPart) names:
 ///
 /// ```
 /// # use table_core::key::codec::{Alphabet, Form, KeyCodec};

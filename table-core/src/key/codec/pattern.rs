@@ -18,7 +18,7 @@ use token::{Token, name, tokens};
 /// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime`, formatted by a pattern that [`pattern`] packs into a number. Tokens of a pattern: `yyyy`, `MM`,
 /// `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, digits as literals, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
 ///
-/// - Fixed width. Ordered if greater units precede smaller ones; `ddMMyyyy` is supported, but without ranges.
+/// - Fixed width. Ordered if greater units precede smaller units; `ddMMyyyy` is supported, but without ranges.
 /// - A pattern must contain every unit from the year down to its smallest, or from the hour for a `NaiveTime`; otherwise it could not be read back
 ///   and does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit, but is then not ordered.
 /// - Refused (`KeyEncoding`): a value that is finer than the pattern, since several values would have the same key, and years outside 0 to 9999.

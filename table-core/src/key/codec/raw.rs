@@ -10,7 +10,7 @@ use crate::limits;
 ///
 /// - Variable width, 0 to 512 UTF-16 code units (KEY-7); ordered by code units (ORD-6). Never folded, trimmed or normalised (KEY-6).
 /// - Refused (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3), which [`Escaped`](crate::key::codec::Escaped) can write.
-/// - Before another piece it needs a separator that it cannot contain: [`Without`](crate::key::codec::Without).
+/// - Before another piece, a text needs a separator that it cannot contain; see [`Without`](crate::key::codec::Without).
 ///
 /// ```
 /// use table_core::key::codec::{Text, TextCodec};

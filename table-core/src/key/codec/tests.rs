@@ -84,7 +84,7 @@ fn k1_to_k4_every_value_of_a_byte() {
 proptest! {
     #[test]
     fn k1_to_k4_instants(steps in prop::collection::vec((0..=tick_count::MAX, 0..3u64, 0..4i64), 1..24)) {
-        // Some twice, some a tick apart, some between two ticks, which are refused.
+        // Some instants occur twice, some are a tick apart, and some lie between two ticks. The codec refuses an instant between two ticks.
         let mut instants: Vec<DateTime<Utc>> = Vec::new();
         for (count, near, nanos) in steps {
             let instant = tick_count::to_datetime(count.saturating_sub(near)).unwrap();
@@ -262,7 +262,7 @@ fn names_match_the_lock_file() {
 fn buckets_never_change() {
     let bucket =
         |text: &str| <Bucket<Text, 1_000_000> as Buckets<String>>::bucket_of(&text.to_owned()).unwrap();
-    // Computed by another program from the published definitions of FNV-1a and fmix64.
+    // The expected buckets were computed by another program from the published definitions of FNV-1a and fmix64.
     let golden =
         [("", 514_342), ("a", 828_315), ("Sales", 519_346), ("000223", 977_803), ("é\u{1F600}", 349_419)];
     assert_eq!(golden.map(|(text, _)| bucket(text)), golden.map(|(_, number)| number));

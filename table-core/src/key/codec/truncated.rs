@@ -11,7 +11,7 @@ use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
 
-/// A codec that is coarser than its values and can truncate a value to one that it writes.
+/// A codec that is coarser than its values and can truncate a value to a value that it writes.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -31,7 +31,7 @@ pub trait Truncates<T>: KeyCodec<T> {
     /// The error in the arguments of the codec inside `truncate`; see [`KeyCodec::FAULT`].
     const CUT_FAULT: Option<&'static str> = Self::FAULT;
 
-    /// Returns the greatest value that the codec can encode and that is not greater than this one, or `None`.
+    /// Returns the greatest value that the codec can encode and that is not greater than the given value, or `None`.
     fn truncate(value: &T) -> Option<T>;
 }
 
@@ -79,7 +79,7 @@ source! {
 #[diagnostic::do_not_recommend]
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
-        // Computed by calendar, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
+        // The result is computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
         Some(value.date_naive().and_hms_opt(value.hour(), 0, 0)?.and_utc())
     }
 }

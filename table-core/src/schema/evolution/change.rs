@@ -21,7 +21,7 @@ use crate::schema::stored::StoredSchema;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The rule that determines its consequence.
+    /// The rule that determines the consequence of the change.
     pub rule: &'static Rule,
     /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
@@ -71,8 +71,8 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if a program with the older schema can write at the same time as one with the newer: it lacks only optional properties and
-    /// announced parts, and writes no index entries that include these properties.
+    /// Returns `true` if a program with the older schema can write at the same time as a program with the newer schema: the older program lacks only optional
+    /// properties and announced parts, and writes no index entries that include these properties.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),

@@ -78,7 +78,7 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     }
 }
 
-/// Adds to `changes` the differences in the copies' properties that follow neither from the entity's properties nor from the included ones.
+/// Adds to `changes` the differences in the copies' properties that follow neither from the entity's properties nor from the included properties.
 fn stored_otherwise(
     (old, before): (&StoredSchema, &StoredIndex),
     (new, index): (&StoredSchema, &StoredIndex),

@@ -230,7 +230,7 @@ fn codec_rule(old: Part<'_>, new: Part<'_>) -> Option<&'static Rule> {
     })
 }
 
-/// Returns `true` if every output of one codec is read as the same value by the other.
+/// Returns `true` if every output of one codec is read as the same value by the other codec.
 fn accepts_more(old: &str, new: &str) -> bool {
     fn variants(codec: &str) -> Option<Vec<&str>> {
         let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;

@@ -13,7 +13,7 @@ pub enum Compatibility {
     Compatible,
     /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until a backfill has processed them.
     NeedsBackfill,
-    /// The new schema maintains less than the stored one promises, as an older program would. The program must accept this explicitly.
+    /// The new schema maintains less than the stored schema promises, as an older program would. The program must accept this explicitly.
     NeedsAcceptance,
     /// Old rows cannot be read or found until they are rewritten. They contain everything that the rewrite needs.
     NeedsRewrite,
@@ -56,11 +56,11 @@ pub struct Rule {
     pub id: &'static str,
     /// The kind of change.
     pub change: &'static str,
-    /// The compatibility.
+    /// The compatibility of old rows with the new schema.
     pub compatibility: Compatibility,
     /// The effect on old rows.
     pub then: &'static str,
-    /// The remedy.
+    /// The remedy for the change.
     pub advice: &'static str,
 }
 

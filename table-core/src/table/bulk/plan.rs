@@ -70,7 +70,7 @@ impl<'a, T: BulkTarget> Window<'a, T> {
         Ok(())
     }
 
-    /// The batches of each partition, in order.
+    /// Returns the batches of each partition, in order.
     pub(super) fn into_chains(self) -> Vec<Vec<Link<T::Batch>>> {
         self.chains
     }

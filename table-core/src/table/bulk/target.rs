@@ -17,13 +17,13 @@ use crate::key::{EntityKey, PartitionKey};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BulkVerb {
-    /// Inserts (INS-1).
+    /// Inserts an entity (INS-1).
     Insert,
-    /// Inserts or replaces (UPS-2).
+    /// Inserts or replaces an entity (UPS-2).
     InsertOrReplace,
-    /// Inserts or merges (UPS-2).
+    /// Inserts or merges an entity (UPS-2).
     InsertOrMerge,
-    /// Deletes, regardless of the version (DEL-2).
+    /// Deletes an entity, regardless of its version (DEL-2).
     Delete,
 }
 

@@ -86,9 +86,9 @@ impl FromIterator<usize> for WrittenPositions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BulkProgress {
-    /// Number of entities written so far, including those of an earlier run.
+    /// The number of entities written so far, including those of an earlier run.
     pub written: usize,
-    /// Number of entities in the last transaction.
+    /// The number of entities in the last transaction.
     pub transaction: usize,
 }
 
@@ -96,7 +96,7 @@ pub struct BulkProgress {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BulkError {
-    /// The first error by position.
+    /// The error with the smallest position.
     pub source: Error,
     /// The position of the entity that caused it.
     pub at: Option<usize>,

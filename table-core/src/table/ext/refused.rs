@@ -1,4 +1,4 @@
-//! Methods of entities and stores in other libraries. Each one reports the method to use instead at compile time.
+//! Method names of other libraries that entities and stores do not have. Using one is a compile error that names the method to use instead.
 
 use crate::refused::Refused;
 use crate::store::TableStore;
@@ -16,7 +16,7 @@ pub trait OpensTables: TableStore + Clone {}
 #[diagnostic::do_not_recommend]
 impl<S: TableStore + Clone> OpensTables for S {}
 
-/// A store whose entities are read and written without their table. No store implements it: the methods that require it exist for their message.
+/// A store whose entities are read and written without their table. No store implements it: the methods that require it exist only for their error message.
 #[diagnostic::on_unimplemented(
     message = "[T215] a store has no method of this name: entities are read and written through their table",
     label = "write `table::<…>()` first, with the type of the entity",

@@ -57,10 +57,10 @@ pub(super) async fn store<S: TableStore>(
 
 /// The next step of storing a schema.
 enum Next {
-    /// None: this schema, or a newer compatible one, is already stored.
+    /// No step: this schema, or a newer compatible schema, is already stored.
     Stored(UnknownParts),
     First(Box<SchemaRecord>),
-    /// A schema replaces the stored one.
+    /// A new schema replaces the stored schema.
     Follows(Box<SchemaRecord>, Box<SchemaRecord>),
 }
 

@@ -32,13 +32,14 @@ const REMEMBERED: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaRecord {
-    /// The schema.
+    /// The schema with which the table was last opened.
     pub schema: StoredSchema,
-    /// The work to do before the named part is complete: `index ByEmail`, `keeps feed`, `property Age`, as in [`Change::pending`](crate::schema::Change::pending).
+    /// The parts with pending work, such as `index ByEmail`, `keeps feed` or `property Age`, as in [`Change::pending`](crate::schema::Change::pending). A part
+    /// is incomplete until its work is done.
     pub pending: Vec<String>,
     /// Complete parts that are disabled, such as `index ByEmail`.
     pub disabled: Vec<String>,
-    /// The progress of pending work, one line for each worker.
+    /// The progress of running backfills: the position of each, by the name of its pending part.
     pub progress: BTreeMap<String, String>,
     /// Pending work that has not begun, with the store's time, in [ticks](crate::ticks), at which it was first requested.
     pub waiting: BTreeMap<String, u64>,
@@ -46,7 +47,7 @@ pub struct SchemaRecord {
     pub accepted: Option<String>,
     /// The number of schemas stored so far, including this one.
     pub generation: u64,
-    /// The time at which this schema replaced another one, in [ticks](crate::ticks), by the clock of the program that replaced it.
+    /// The time at which this schema replaced another schema, in [ticks](crate::ticks), by the clock of the program that replaced it.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
@@ -95,7 +96,7 @@ impl SchemaRecord {
         self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
-    /// Returns this record as the next generation of a stored one, or as the same generation if only Rust names differ.
+    /// Returns this record as the next generation of a stored record, or as the same generation if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));

@@ -22,16 +22,16 @@ pub(crate) struct Standing {
     design: StoredSchema,
     /// The time at which the store was last queried.
     asked: AtomicU64,
-    /// `true` if the stored schema has properties that this one does not know.
+    /// `true` if the stored schema has properties that the schema of the handle lacks.
     lacks: AtomicBool,
 }
 
 /// The parts of a newer schema that a program does not know, although it may write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
-    /// `true` for optional properties.
+    /// `true` if the unknown parts include optional properties.
     pub(super) properties: bool,
-    /// `true` for indexes, a feed or copies whose backfill has not begun.
+    /// `true` if the unknown parts include indexes, a feed or copies whose backfill has not begun.
     pub(super) announced: bool,
 }
 

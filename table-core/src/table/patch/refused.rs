@@ -1,9 +1,9 @@
-//! Methods that updates of other libraries have but patches do not. Each reports the method to use instead at compile time.
+//! Method names of other libraries that patches do not have. Using one is a compile error that names the method to use instead.
 
 use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};
 
-/// A patch that computes or removes values. No patch implements it: the methods that require it exist for their message.
+/// A patch that computes or removes values. No patch implements it: the methods that require it exist only for their error message.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch has no method of this name: it sets properties to values",
     label = "write `set(column, value)` with a column of `{E}`",

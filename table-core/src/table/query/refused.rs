@@ -1,4 +1,4 @@
-//! Methods that queries of other libraries have but these do not. Each one reports the method to use instead at compile time.
+//! Method names of other libraries that queries do not have. Using one is a compile error that names the method to use instead.
 
 use std::borrow::Cow;
 

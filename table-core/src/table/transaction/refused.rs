@@ -1,9 +1,9 @@
-//! Methods that transactions of other libraries have but these do not. Each reports the method to use instead at compile time.
+//! Method names of other libraries that transactions do not have. Using one is a compile error that names the method to use instead.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
 
-/// A transaction that is committed by a method of another library. No transaction implements it: the methods that require it exist for their message.
+/// A transaction that a method of another library commits. No transaction implements this trait: methods that require it exist only for their error message.
 #[diagnostic::on_unimplemented(
     message = "[T211] a transaction has no method of this name: `commit` applies its operations, and dropping it discards them",
     label = "write `commit()`",

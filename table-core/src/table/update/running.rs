@@ -109,9 +109,9 @@ pub struct Update<'a, E, F, R> {
     writes: BoxFuture<'a, Result<(ETag, u64)>>,
     changes: Arc<Changes>,
     change: F,
-    /// The entity that the caller had read, and the last changed one.
+    /// The entity that the caller had read, and the entity as it was last changed.
     entity: Option<E>,
-    // Functions instead of bounds, which rustc would check again at the `.await`.
+    // These fields are function pointers, because rustc would check trait bounds again at the `.await`.
     read: fn(&Found) -> Result<E>,
     encode: fn(&E) -> Result<(Row, EntityKey)>,
     on_written: fn(&mut E, &ETag, u64),

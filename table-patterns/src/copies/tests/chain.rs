@@ -21,7 +21,7 @@ use crate::entities::Entities;
 use crate::outbox::Outbox;
 use crate::work::{Sweep, Worker, WorkerOptions};
 
-/// A node. A root has a value of its own; any other node has that of its root, passed on by its parent.
+/// A node of a tree. A root has its own value; any other node has the value of its root, which its parent passes on.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Nodes", copied_by(Parent), copies_from(Parent))]
 #[partition_key(half)]
@@ -61,7 +61,7 @@ impl CopyRelation for Parent {
     }
 }
 
-/// Returns the partition of a node: neighbours in a chain are in the same one, or not.
+/// Returns the partition of a node. Neighbours in a chain are sometimes in the same partition and sometimes not.
 fn half(id: u32) -> String {
     if id % 4 < 2 { "left".into() } else { "right".into() }
 }
@@ -120,7 +120,7 @@ enum Act {
     Rename(u32, u8),
     Move(u32, Option<u32>),
     Delete(u32),
-    /// Several nodes in one unit.
+    /// Changes several nodes in one unit.
     Unit(Vec<(u32, u8)>),
     Settle(u32),
     Work,

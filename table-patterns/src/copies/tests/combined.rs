@@ -69,7 +69,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// No tickets in either index.
+/// The result of a search that finds no ticket in either index.
 const NONE: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
 
 type Through = Outbox<Engine, Engine>;
@@ -101,7 +101,7 @@ impl Desk {
         assert!(report.is_clean(), "{:?}", report.findings);
     }
 
-    /// Returns the tickets of an agent's name, found by the index in the partition and by the remote index.
+    /// Returns the tickets whose agent has the given name, found by the index in the partition and by the remote index.
     fn named(&self, name: &str) -> [Vec<u32>; 2] {
         let here = block_on(self.tickets.get_by_index(Ticket::by_agent("contoso", name))).unwrap();
         let there = block_on(self.tickets.query_eventual(Ticket::names(name)).collect()).unwrap();

@@ -1,4 +1,4 @@
-//! Tests with programs that die before or after any request, and with programs that are suspended there while all others continue.
+//! Tests with programs that die before or after any request, and with programs that are suspended at any request while all other programs continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -124,7 +124,7 @@ fn pat_ec_5_a_request_that_fails_once_is_retried_by_the_worker() {
     }
 }
 
-/// A process is suspended at a request. The others do and complete all pending work. Then it resumes and dies, and no process follows it.
+/// A process is suspended at a request. The other processes complete all pending work. Then the suspended process resumes and dies, and no process follows it.
 /// Its late writes must not overwrite newer data.
 #[test]
 fn pat_den_2_a_delayed_process_undoes_nothing() {

@@ -103,7 +103,7 @@ fn pat_den_2_every_verb_on_a_holder_copies_the_values_of_its_sources() {
     });
 }
 
-/// PAT-DEN-2 in a unit: holders and sources among other entities, completed at the commit.
+/// A unit completes holders and sources among other entities at the commit (PAT-DEN-2).
 #[test]
 fn pat_den_2_a_unit_updates_copies() {
     block_on(async {

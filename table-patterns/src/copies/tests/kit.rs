@@ -143,7 +143,7 @@ impl CopyRelation for Deputy {
 
 pub(super) type Store = FaultyStore<Engine>;
 
-/// The company from the view of one process.
+/// The company as seen by one process.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,

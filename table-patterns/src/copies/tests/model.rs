@@ -99,7 +99,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
             let done = block_on(company.employees.delete(Employee::key("Sales", id), IfMatch::Any)).is_ok();
             assert_eq!(done, model.names.contains_key(&id) && model.manager.flatten() != Some(id));
             if done {
-                // Done before the number is given to the next employee.
+                // The pending work is done before the number is given to the next employee.
                 company.recover();
                 model.names.remove(&id);
                 for (lead, deputy) in model.projects.values_mut() {

@@ -24,7 +24,7 @@ pub(super) enum Seen {
     Known(Option<StoredRow>),
     /// The stored row, which the group only checks.
     Stored,
-    /// Unknown, because properties were merged into a row that was not read.
+    /// The content is unknown, because properties were merged into a row that was not read.
     Unknown,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn seen_after(
     }
 }
 
-/// Combines the write of a row with the earlier writes of the group; `None` if one operation cannot express both.
+/// Combines the write of a row with the earlier writes of the group. Returns `None` if one operation cannot express both.
 pub(super) fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
     use OperationKind::{Check, Delete, Insert, InsertOrMerge, InsertOrReplace, Merge, Replace};
     if is_condition(&known.kind) {

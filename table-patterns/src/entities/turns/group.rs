@@ -19,7 +19,7 @@ use crate::entities::plan::{ChangeRecord, RecordChanges, is_condition};
 use crate::entities::turns::Turn;
 use crate::entities::turns::compose::{GroupRow, Seen, compose, next_number, seen_after};
 
-/// Commits the operations of a group with its records.
+/// A function that commits the operations of a group together with their records.
 pub(crate) type CommitGroup = Box<
     dyn FnOnce(Vec<Operation>, Vec<ChangeRecord>, Recorder) -> BoxFuture<'static, Result<Committed>> + Send,
 >;
@@ -100,7 +100,7 @@ impl Group {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Adds the operations of a unit, all or none; `None` if the group refuses them.
+    /// Adds the operations of a unit, all or none. Returns `None` if the group refuses them.
     pub(crate) fn join(
         &self,
         operations: &[Operation],
@@ -143,7 +143,7 @@ impl Group {
         Some(joined)
     }
 
-    /// Closes the group. Its members then drive the commit. The turn is passed on at its end.
+    /// Closes the group. Its members then drive the commit. The turn is passed on when the commit ends.
     pub(crate) fn seal(&self, turn: Option<Turn>) {
         let mut state = self.lock();
         let Some(commit) = state.commit.take() else { return };
@@ -165,7 +165,7 @@ impl Group {
             Ok(Arc::new(versions.collect()))
         };
         state.sealed = Some(committing.boxed());
-        // One member drives the commit. The others are woken at its end.
+        // One member drives the commit. The other members are woken when the commit ends.
         let driver = state.wakers.pop();
         drop(state);
         driver.into_iter().for_each(Waker::wake);
@@ -225,7 +225,7 @@ impl Member<'_> {
 }
 
 impl Drop for Member<'_> {
-    /// Lets another member drive the commit. After a panic in the store, its outcome is unknown.
+    /// Lets another member drive the commit. After a panic in the store, the outcome of the commit is unknown.
     fn drop(&mut self) {
         if self.is_polling {
             let error = Error::of(EntityFault::CommitPanicked).into_ambiguous();

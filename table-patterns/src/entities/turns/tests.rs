@@ -1,4 +1,4 @@
-//! Groups of units against their serial execution: the same rows, whatever the units read and write.
+//! Tests that a group of units leaves the same rows as the serial execution of its units, whatever the units read and write.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -140,7 +140,7 @@ impl Store {
         page.rows.iter().map(properties).collect()
     }
 
-    /// Opens a group that commits here.
+    /// Opens a group whose commit is sent to the engine of the test.
     fn group(&self) -> Group {
         let (engine, table, partition_key) =
             (self.engine.clone(), self.table.clone(), self.partition_key.clone());
@@ -261,7 +261,7 @@ fn wakes_of_members(members: usize, cancelled: usize) -> usize {
     group.seal(None);
     let tasks: Vec<_> = waiting.iter().map(|(task, _)| Arc::clone(task)).collect();
     run(&mut waiting);
-    // Those that were woken drive the commit, and are cancelled first.
+    // The members that were woken drive the commit, and are cancelled first.
     waiting.sort_by_key(|(task, _)| usize::MAX - task.wakes.load(Ordering::Relaxed));
     for _ in 0..cancelled {
         drop(waiting.remove(0));

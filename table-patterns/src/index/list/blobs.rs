@@ -1,4 +1,4 @@
-//! Configuration of blobs for lists: the store, the names of blobs, and the grace period of unreferenced ones.
+//! Configuration of blobs for lists: the store, the names of blobs, and the grace period of unreferenced blobs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -77,15 +77,15 @@ impl ListBlobs {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), spill_above: None, grace: DAY }
     }
 
-    /// Sets the number of keys above which a list is stored in a blob. With 0, all lists are. By default, only lists that do not fit into an entity
-    /// are.
+    /// Sets the number of keys above which a list is stored in a blob. With 0, all lists are stored in blobs; by default, only lists that do not fit into an
+    /// entity.
     #[must_use]
     pub fn spill_above(self, keys: usize) -> Self {
         Self { spill_above: Some(keys), ..self }
     }
 
-    /// Sets the time for which a blob is kept after no entity refers to it; a day by default. A write of a list may take at most half of it. A reader
-    /// that takes longer between the entity and the blob must read the entity again.
+    /// Sets the time for which a blob is kept after no entity refers to it; a day by default. A write of a list may take at most half of this time. A reader
+    /// that takes longer between reading the entity and reading the blob must read the entity again.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -143,7 +143,7 @@ impl ListBlobs {
         Err(Error::of(ListFault::Slow(upload.path.to_string())))
     }
 
-    /// Removes a blob whose entity was refused. If this fails, it is an orphan, which the collector removes.
+    /// Removes a blob whose entity was refused. If the removal fails, the blob is an orphan, which the collector removes.
     pub(crate) async fn discard(&self, upload: &Upload) {
         let _ = self.blobs.delete(&upload.path).await;
     }

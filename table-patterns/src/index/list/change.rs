@@ -42,7 +42,7 @@ impl ListChange {
         let before = lists.read_by(self.owner_of, &self.form, place.key, stored).await?;
         let mut after = before.clone();
         let parts: Vec<&Self> = parts.iter().filter_map(|part| part.as_any().downcast_ref()).collect();
-        // Removals first: a new entity may have the key of a removed one.
+        // Removals are applied first, because a new entity may have the key of a removed entity.
         for part in parts.iter().filter(|part| part.member.is_none()) {
             after.leave(&part.owner);
         }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 1 | `tables list 1`: the kind of the file, and the version of the format |
 //! | 2 | `["LastNames","Jones","all"]`: the table, the `PartitionKey` and the `RowKey` of the entity that names the blob |
-//! | others | `["Sales","000152"]`: the `PartitionKey` and the `RowKey` of one member, in key order, each once |
+//! | other lines | `["Sales","000152"]`: the `PartitionKey` and the `RowKey` of one member, in key order, each once |
 //!
 //! Each line ends with a line feed. The entity stores the length and the checksum.
 

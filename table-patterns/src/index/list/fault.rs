@@ -4,7 +4,7 @@ use table_core::error::Fault;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 
-/// A list that cannot be written or read.
+/// The reason why a list cannot be written or read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum ListFault {
     #[error(

@@ -12,14 +12,14 @@ use table_core::value::ValueRef;
 use crate::blob::BlobRef;
 use crate::index::list::fault::ListFault;
 
-/// One member of a list: the parts of its owner's key that are not in the list's key, those of the `RowKey` first.
+/// One member of a list: the parts of its owner's key that are not in the list's key, starting with the parts of the `RowKey`.
 pub(crate) type Member = Vec<String>;
 
 /// The storage format of an index's lists.
 #[derive(Clone, Debug)]
 pub(crate) struct ListForm {
     index: &'static IndexSchema,
-    /// `EmployeeIDs` if one text identifies a member, `EmployeeDetails` if several do.
+    /// The name of the property: `EmployeeIDs` if one text identifies a member, `EmployeeDetails` if several texts identify it.
     property: String,
     /// The names of a member's properties, in the order of its encoded values.
     names: Vec<&'static str>,
@@ -96,7 +96,7 @@ impl ListForm {
     /// Returns the members of a stored list.
     ///
     /// # Errors
-    /// `EntityMismatch` if the row is not a list of this index. Its content is not guessed.
+    /// `EntityMismatch` if the row is not a list of this index.
     pub(crate) fn read(&self, list: RowView<'_>) -> Result<BTreeSet<Member>> {
         let mut members = BTreeSet::new();
         // Each property is a piece: an unexpected one would belong to a list with a missing piece.
@@ -232,7 +232,7 @@ mod tests {
             assert!(text.len() <= 32_768);
         }
         assert_eq!(form.read(row.view()).unwrap(), members);
-        // 1 MiB by the published formula: two bytes per unit.
+        // The members take 1 MiB by the published formula, with two bytes per UTF-16 code unit.
         let members: BTreeSet<Member> = (0..60_000).map(|id| vec![format!("{id:06}")]).collect();
         let error = form.write(&jones(), &members, &Limits::PORTABLE).unwrap_err();
         assert_eq!(error.code(), ErrorCode::IndexListFull);

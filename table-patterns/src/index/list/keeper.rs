@@ -62,7 +62,7 @@ impl Lists<'_> {
         Ok(Members::of_blob(blob, owners))
     }
 
-    /// Returns the write that changes the stored list; `None` if nothing must be written. A new blob is uploaded before it is named.
+    /// Returns the write that changes the stored list; `None` if nothing must be written. A new blob is uploaded before a row refers to it.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4); any error from the blob store.
@@ -122,7 +122,7 @@ impl Lists<'_> {
         self.blobs.map_or(Ok(()), |blobs| blobs.check_age(upload, self.pace.now()))
     }
 
-    /// Removes a blob whose entity was refused. If this fails, it is an orphan, which the collector removes.
+    /// Removes a blob whose entity was refused. If the removal fails, the blob is an orphan, which the collector removes.
     pub(crate) async fn discard(&self, upload: &Upload) {
         if let Some(blobs) = self.blobs {
             blobs.discard(upload).await;
@@ -130,7 +130,7 @@ impl Lists<'_> {
     }
 }
 
-/// Returns `true` if a stored row is not a list, or its members are missing: a repair replaces it.
+/// Returns `true` if an error means that a stored row is not a list or that its members are missing. A repair replaces such a row.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::EntityMismatch | ErrorCode::Corrupted | ErrorCode::BlobNotFound)
 }

@@ -19,7 +19,7 @@ use crate::index::settle::{Entries, Entry, Target};
 use crate::outbox::keys::guard_key;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Adds the writes of a guard, and of its entry if that differs. Returns `false` if another writer was faster.
+    /// Adds the write of a guard, and the write of its entry if the entry differs. Returns `false` if another writer was faster.
     pub(super) async fn operations(
         &self,
         entry: &Entry,
@@ -28,8 +28,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     ) -> Result<bool> {
         let Entry { target: Target { key, guard, row }, wanted, entity } = entry;
         let step = match self.step(key, wanted.as_ref(), row.as_ref()).await {
-            // The entity may have released the value since it was read, and the other may have acquired it. Both had it at the same time only if the
-            // entity is unchanged.
+            // The entity may have released the value since it was read, and the other entity may have acquired the value. Both had the value at the same time
+            // only if the entity is unchanged.
             Err(error) if error.code() == ErrorCode::UniqueViolation => {
                 let (store, table) = (self.handle.table.store(), self.handle.table.name()?);
                 let now = store.get(table, &self.change.owner, &Select::All).await?;
@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
                 {
                     return Err(violation(self.index.schema(), key, &holder));
                 }
-                // An obsolete entry, which its owner would remove later.
+                // The stored entry is obsolete. Its owner would remove it later.
                 Some(OperationKind::Replace(row.clone(), if_match))
             }
             None if is_ours => Some(OperationKind::Delete(if_match)),

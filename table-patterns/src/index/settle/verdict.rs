@@ -15,7 +15,7 @@ use crate::index::settle::{Entries, Target};
 pub(super) enum Verdict {
     /// The entry is written with its guard.
     Write,
-    /// This change or a later one has been settled, or a later one will be.
+    /// This change or a later one has been settled, or a later change will be settled.
     Settled,
     /// The read is stale.
     Behind,

@@ -98,7 +98,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Returns the damage of an entity's entry, for the entity from the page.
+    /// Returns the damage of an entity's index entry, given the entity as it was read with the page.
     async fn look(&self, table: &TableName, item: &Item) -> Result<Option<Wrong>> {
         let entity: E = read_as(&item.key, &item.found.row).map_err(|error| {
             error
@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             // The page is outdated: read the entity, its row, and the entity again.
             let Some(current) = self.table.current(key).await? else { return Ok(None) };
             let Some(wrong) = self.judge(&current.entity, key).await? else {
-                // Repaired here or by a concurrent writer.
+                // The entry was repaired by this pass or by a concurrent writer.
                 return Ok(repaired);
             };
             let again = self.table.current(key).await?;

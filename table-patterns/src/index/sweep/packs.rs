@@ -58,7 +58,7 @@ impl Packs {
         Ok(true)
     }
 
-    /// Returns sequences of transactions. Transactions with copies are independent. Those with lists of one partition may write the same
+    /// Returns sequences of transactions. Transactions with copies are independent. Transactions with lists of one partition may write the same
     /// list, and run sequentially.
     fn into_chains(self) -> Vec<Vec<Pack>> {
         let partitions = self.of.into_values();

@@ -42,7 +42,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         };
         loop {
             let Some(astray) = self.astray(key, &found.row).await? else { return Ok(Vec::new()) };
-            // IMPORTANT: the row was read before its owners. A new owner has written the row since, and changed its version.
+            // IMPORTANT: the row was read before its owners. An owner that was added since then has written the row and changed its version.
             let again = self.store().get(table, key, &Select::All).await?;
             let Some(again) = again else { return Ok(Vec::new()) };
             if again.etag != found.etag {
@@ -102,7 +102,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         astray: &[Finding],
     ) -> Result<()> {
         if !self.schema().is_same_partition() && astray.iter().all(|finding| finding.owner.is_some()) {
-            // A settling that found the row correct wrote nothing: only a settling that reads the entity afterwards is safe next to it.
+            // A concurrent settling that found the row correct wrote nothing. The row is therefore settled here, which reads the entity afterwards, instead of
+            // being deleted.
             for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
                 let change = RemoteChange::of_index(self.schema(), owner, vec![key.clone()]);
                 self.table.settle_index(self.schema(), &change, (None, true)).await?;

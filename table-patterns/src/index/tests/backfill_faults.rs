@@ -38,7 +38,7 @@ async fn told<I: Index, O: StepRecorder>(
         .await
 }
 
-/// Runs a backfill that dies, and then another one. Returns `true` if the first one died.
+/// Runs a backfill that dies, and then another backfill. Returns `true` if the first backfill died.
 async fn dies_and_goes_on<I: Index, O: StepRecorder>(
     store: &Disturbed,
     table: &Entities<I::Entity, Disturbed, O>,
@@ -50,7 +50,7 @@ async fn dies_and_goes_on<I: Index, O: StepRecorder>(
     let has_died = told::<I, O>(table, &mut before).await.is_err();
     store.live();
     told::<I, O>(table, &mut after).await?;
-    // At most the page that it had reported and not recorded is processed again.
+    // At most the page that the backfill had reported but not recorded is processed again.
     let rest = entities - before;
     let page = u64::try_from(PAGE).unwrap();
     assert!((rest..=rest + page).contains(&after), "{at} {fault:?}: {before} and {after} of {entities}");
@@ -134,7 +134,7 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
     }
 }
 
-/// A repair works like a backfill: the indexes are lost, and it dies at any submit.
+/// A repair works like a backfill. Here the indexes are lost, and the repair dies at any submit.
 #[test]
 fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     let entities: Vec<_> = (0..30).map(staff).collect();
@@ -277,7 +277,7 @@ proptest! {
                 let model = model.lock().unwrap().clone();
                 assert_eq!(stored(&store.engine, &["Company"]).await?, expected(model.values()));
             }
-            // Without other writers it ends as the data imply.
+            // Without other writers, the outcome of the backfill depends only on the stored entities.
             let second = all(&store.engine.entities::<Staff>().create_if_missing().await?, page).await;
             let model = model.lock().unwrap().clone();
             let (mut emails, mut names) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());

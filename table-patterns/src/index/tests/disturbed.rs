@@ -25,7 +25,7 @@ pub(super) enum Fault {
 
 type Hook = Box<dyn Fn(&Engine) + Send>;
 
-/// An engine whose submits are counted and can fail from a given one on, with hooks before them.
+/// An engine whose submits are counted and can fail from a given submit on, with hooks before them.
 #[derive(Clone)]
 pub(super) struct Disturbed {
     pub(super) engine: Engine,
@@ -56,7 +56,7 @@ impl Disturbed {
         }
     }
 
-    /// Makes the submit with this number and all later ones fail.
+    /// Makes the submit with this number and all later submits fail.
     pub(super) fn die_at(&self, submit: usize, fault: Fault) {
         *self.fault.lock().unwrap() = Some((self.submits.load(Ordering::Relaxed) + submit, fault));
     }
@@ -65,12 +65,12 @@ impl Disturbed {
         *self.fault.lock().unwrap() = None;
     }
 
-    /// Runs a hook before the next submit without one.
+    /// Runs a hook before the next submit that has no hook yet.
     pub(super) fn before_submit(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.hooks.lock().unwrap().insert(0, Box::new(hook));
     }
 
-    /// Runs a hook before the next get without one.
+    /// Runs a hook before the next get that has no hook yet.
     pub(super) fn before_get(&self, hook: impl Fn(&Engine) + Send + 'static) {
         self.get_hooks.lock().unwrap().insert(0, Box::new(hook));
     }

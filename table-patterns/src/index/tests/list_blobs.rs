@@ -41,7 +41,7 @@ fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
         seed.push(Operation { row_key: key.row_key.clone(), kind: list })?;
         scene.store.engine.submit(&TableName::new("Company")?, seed).await?;
 
-        // A table without a blob store has no room for 40 more, and writes none of them.
+        // A table without a blob store has no room for 40 more keys, and writes none of them.
         let without = scene
             .store
             .engine
@@ -220,7 +220,7 @@ fn orphans_are_kept_for_the_grace_period_and_named_blobs_forever() {
         for person in &all {
             people.insert(person).await?;
         }
-        // Two lists in the partition, one of them changed once.
+        // The partition has two lists, one of which was changed once.
         assert_eq!(scene.blobs.names().len(), 3);
         let young = people.collect_orphaned_lists().await?;
         assert_eq!((young.kept, young.marked, young.removed), (3, 0, 0));

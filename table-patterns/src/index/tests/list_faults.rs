@@ -98,7 +98,7 @@ fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     }
 }
 
-/// Another writer's list moves, changes and ends between the read and the write of this one.
+/// Another writer's list moves, changes and ends between the read and the write of this writer.
 #[test]
 fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {
@@ -108,7 +108,7 @@ fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
                 scene.people.insert(&jones(1)).await?;
                 let other = scene.other(theirs).await?;
                 scene.store.before_submit(move |_| {
-                    // Keys with other numbers than this writer's: the records of both are in one partition.
+                    // Both writers record in one partition, so the records of this writer need other numbers than the records of the first writer.
                     for _ in 0..100 {
                         other.outbox.record_number();
                     }

@@ -68,7 +68,7 @@ proptest! {
                         people.collect_orphaned_lists().await?;
                     }
                 }
-                // In the partition they are always consistent.
+                // Lists in the partition of their entities are always consistent.
                 for name in NAMES {
                     for department in DEPARTMENTS {
                         let is_it = |person: &&Employee| person.last_name == name && person.department == department;

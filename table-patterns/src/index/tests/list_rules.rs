@@ -21,7 +21,7 @@ use crate::index::ListBlobs;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];
 
-/// The limits for the three locations of a list: an entity, a blob, and one that moves in between.
+/// The limits for the three locations of a list: in an entity, in a blob, and first in an entity and then in a blob.
 const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
 
 #[test]
@@ -243,7 +243,7 @@ fn pat_ix_6_a_writer_touches_its_partition_and_no_cross_partition_list_blob() {
     .unwrap();
 }
 
-/// Returns values that are not valid keys, or equal for stores that ignore case.
+/// Returns values that are not valid keys, or that are equal for stores that ignore case.
 fn hostile() -> Vec<String> {
     let texts = [
         "jones",
@@ -312,7 +312,7 @@ fn pat_ix_the_layout_of_the_three_options() {
             shown.push(format!("\n{name}\n{}", content.trim_end()));
         }
         shown.push(String::new());
-        // Options 2 and 3 without blobs.
+        // The lists of options 2 and 3, stored without blobs.
         let entities = [jones(223), jones(152), person("Marketing", 7, "Jones")];
         let without = expected(&entities);
         let lists = without.iter().filter(|(_, row)| row.contains("IDs") || row.contains("Details"));

@@ -1,4 +1,4 @@
-//! Shared helpers of the tests of lists: an entity with a list in its partition and a remote one, and a table whose lists can be in blobs.
+//! Shared helpers of the tests of lists: an entity with a list in its partition and a remote list, and a table whose lists can be in blobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::entities::Entities;
 use crate::faults::FaultyBlobs;
 use crate::index::{ListBlobs, RemoteChange};
 
-/// PAT-IX option 2 is `ByLastName`, option 3 is `Namesakes`; either is option 1 if its lists are in blobs.
+/// PAT-IX option 2 is `ByLastName`, and option 3 is `Namesakes`; both are option 1 if their lists are in blobs.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"

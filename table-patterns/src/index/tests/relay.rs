@@ -1,4 +1,4 @@
-//! Tests of remote indexes with the outbox, its workers and its sweep. They agree after a crash at any point (PAT-INTER-3).
+//! Tests of remote indexes with the outbox, its workers and its sweep. The indexes agree with their entities after a crash at any point (PAT-INTER-3).
 
 use std::time::Duration;
 

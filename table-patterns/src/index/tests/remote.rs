@@ -206,7 +206,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
                     table.settle(change).await.unwrap();
                 }
                 let unbadged = |now: &mut Employee| now.badge = None;
-                // Different numbers than those of the records above.
+                // The numbers of the next records must differ from the numbers of the records above.
                 for _ in 0..3 {
                     table.outbox.record_number();
                 }
@@ -222,7 +222,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
     .unwrap();
 }
 
-/// The value returns to its earlier owner between the read of the desired owner and the read of the stored one.
+/// The value returns to its earlier owner between the read of the desired owner and the read of the stored owner.
 #[test]
 fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
     block_on(async {

@@ -26,11 +26,11 @@ use crate::index::fixture::{Employee, jones};
 enum Damage {
     /// Deletes one of the rows that are not entities.
     Delete(prop::sample::Index),
-    /// Changes a property of such a row.
+    /// Changes a property of a row that is not an entity.
     Change(prop::sample::Index),
     /// Copies an index row to the key of another value.
     Misplace(prop::sample::Index, &'static str),
-    /// Makes such a row unreadable.
+    /// Makes a row that is not an entity unreadable.
     Blank(prop::sample::Index),
 }
 
@@ -150,7 +150,7 @@ fn each_kind_of_finding_has_its_name() {
         assert_eq!((some.found, some.findings.len()), (2, 1));
         assert_eq!(table.check().repair().run().await?.repaired, 5);
 
-        // A second entity with the same value, written by another tool: reported, and left for a person.
+        // Another tool writes a second entity with the same value. The check reports that entity, and a person must decide about it.
         let twin = Staff { id: 3, ..ada() };
         let mut bag = TableEntity::new("Sales", "empid_000003")?;
         for property in twin.to_row()?.view().properties() {

@@ -10,13 +10,13 @@ use crate::faults::Fault;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Inserts with both blobs.
+    /// Inserts the entity with both blobs.
     Insert(u32),
-    /// Replaces with a photo and without a CV.
+    /// Replaces the entity, with a photo and without a CV.
     Replace(u32),
-    /// Sets one of the blobs.
+    /// Sets one blob of an entity.
     Set(u32, bool),
-    /// Removes one of the blobs.
+    /// Removes one blob of an entity.
     Remove(u32, bool),
     Delete(u32),
     Collect,
@@ -100,7 +100,7 @@ proptest! {
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..12, any::<bool>(), any::<bool>()))), 1..20),
     ) {
         let scene = scene();
-        // The possible states of an entity: several after a lost response.
+        // The possible states of each entity. After a lost response, several states are possible.
         let mut model: BTreeMap<u32, Vec<Held>> = (0..3).map(|id| (id, vec![None])).collect();
         for (value, (step, fault)) in (1_u8..).zip(steps) {
             if let Some((number, lost, in_blobs)) = fault {

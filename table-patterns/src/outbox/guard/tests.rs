@@ -13,7 +13,7 @@ struct Change {
     value: Option<i32>,
 }
 
-/// Returns a history in which a source claims the target only while no other does. Versions increase.
+/// Returns a history in which a source claims the target only while no other source claims it. Versions increase.
 fn history(wishes: &[(u8, bool)]) -> Vec<Change> {
     let table = TableName::new("Company").unwrap();
     let mut owner = None;
@@ -68,7 +68,7 @@ proptest! {
         for index in order {
             deliver(&engine, &table, &target, &changes[index.index(changes.len())]);
         }
-        // Each at least once, in a separate order.
+        // Each change is delivered at least once, in a separate order.
         let mut rest: Vec<&Change> = changes.iter().collect();
         rest.rotate_left(usize::try_from(last % changes.len() as u64).unwrap());
         if last % 2 == 0 {

@@ -2,7 +2,7 @@
 
 use table_core::error::{Error, Fault};
 
-/// A message of the work queue that cannot be sent or read.
+/// The reason why a message of the work queue cannot be sent or read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WorkFault {
     #[error(

@@ -41,7 +41,7 @@ proptest! {
     }
 }
 
-/// More rows than a page.
+/// The periods contain more rows than one page.
 #[test]
 fn cos_1_a_read_of_several_pages_is_in_key_order_too() {
     let scattered = scattered();

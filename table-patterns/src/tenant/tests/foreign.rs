@@ -117,7 +117,7 @@ fn pat_ec_4_an_erasure_follows_no_record_of_a_foreign_writer() {
             let owner = ticket.key_of().unwrap();
             let typed = Ticket::INDEXES.iter().find(|known| known.schema().name == index.name).unwrap();
             let entry = typed.entry(ticket).unwrap().unwrap();
-            // The entity of another tenant, and an entity of this one with the entry of the other.
+            // The entity of another tenant, and an entity of this tenant with the entry of the other tenant's entity.
             let own = EntityKey::new("contoso", owner.row_key.as_str()).unwrap();
             for owner in [owner, own] {
                 let change = RemoteChange::of_index(index, owner, vec![entry.key.clone()]);

@@ -1,5 +1,5 @@
-//! Odd rows below every reserved prefix, as a program with a right to one partition or a later release may write them. Every job ends, processes
-//! the other rows, and reports the odd ones.
+//! Tests with odd rows below every reserved prefix, as a program with a right to one partition or a later release may write them. Every job ends, processes the
+//! other rows, and reports the odd rows.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ impl View for Totals {
     }
 }
 
-/// The prefixes of all reserved rows, and one that no pattern has.
+/// The prefixes of all reserved rows, and a prefix that no pattern uses.
 const PREFIXES: [&str; 10] = [
     OUTBOX_PREFIX,
     POISON_PREFIX,
@@ -85,7 +85,7 @@ const NAMES: [&str; 22] = [
     "Format",
 ];
 
-/// Returns the endings of keys: none, texts, numbers of the width that patterns write, and the longest possible one.
+/// Returns the endings of keys: none, texts, numbers of the width that patterns write, and the longest possible ending.
 fn endings(prefix: &str) -> Vec<String> {
     let longest = "k".repeat(512 - prefix.encode_utf16().count());
     let texts = [
@@ -156,7 +156,7 @@ fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Ro
     inserted
 }
 
-/// Returns odd rows below a prefix: each ending with some of the bodies.
+/// Returns the keys and contents of odd rows whose keys begin with a prefix: one row for each ending, with a content that depends on `seed`.
 fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     let bodies = bodies();
     let endings = endings(prefix).into_iter().enumerate();
@@ -171,7 +171,7 @@ struct Faults {
 }
 
 impl Faults {
-    /// Returns the outcome of a job, if it succeeded.
+    /// Returns the value of a job that succeeded, or records the error of a job that failed.
     fn of<T, E: std::fmt::Display>(&mut self, job: &str, outcome: Result<T, E>) -> Option<T> {
         outcome.map_err(|error| self.found.push(format!("{job}: {error}"))).ok()
     }

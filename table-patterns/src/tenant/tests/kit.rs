@@ -155,7 +155,7 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..most)
 }
 
-/// Fixed steps with every kind of row; the last ones leave recorded steps. The first file has `bytes` bytes.
+/// Returns fixed steps that create every kind of row; the last of them leave recorded steps. The first file has `bytes` bytes.
 pub(super) fn steps_with_file(bytes: u32) -> Vec<(bool, Step)> {
     let insert = |title, topic, agent, file| Step::Insert { title, topic, agent, file };
     vec![

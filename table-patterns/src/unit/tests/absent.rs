@@ -1,4 +1,4 @@
-//! Conditions on entities that the unit does not write: checks at the commit, and stores that have none.
+//! Tests of conditions on entities that the unit does not write: checks at the commit, and stores without checks.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -9,7 +9,7 @@ use table_core::{Entity, TableStoreExt};
 use crate::EntityStore;
 use crate::faults::Unordered;
 
-/// A doctor on duty. The rule: never two of them.
+/// A doctor on duty. The rule of the tests is that two doctors are never on duty at once.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ward")]
 #[partition_key(ward)]
@@ -43,8 +43,8 @@ fn ward<S: TableStore + Clone + 'static>(store: &S) -> S {
     store.clone()
 }
 
-/// Puts a doctor on duty unless the other one is. `meanwhile` runs between the first read and the commit. Each call is a process: it has its own
-/// handle.
+/// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit. Each call acts as a separate process with
+/// its own handle.
 async fn take_over<S: TableStore + Clone + 'static>(
     store: &S,
     number: u32,

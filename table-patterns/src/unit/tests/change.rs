@@ -148,7 +148,7 @@ fn a_change_of_an_old_version_writes_nothing() {
     assert_eq!(row(&series).entity.note.as_deref(), Some("urgent"));
 }
 
-/// An entity without declarations. One of its types lacks a property of the other.
+/// Two types of one entity without declarations. One type lacks a property of the other.
 mod plain {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Virtual time: tasks run one at a time, and the clock jumps to the next event when none can run. A seed determines everything.
+//! Virtual time: tasks run one at a time, and the clock jumps to the next event when no task can run. A seed determines everything.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ struct Schedule {
     asleep: usize,
 }
 
-/// Set when a task can run.
+/// A flag that is set when a task can run.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -47,7 +47,7 @@ impl Timeline {
         self.0.lock().unwrap().now
     }
 
-    /// Sleeps.
+    /// Sleeps for the given time.
     pub(super) fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + use<> {
         let mut schedule = self.0.lock().unwrap();
         let (sender, receiver) = oneshot::channel();
@@ -91,13 +91,13 @@ impl Timeline {
     }
 }
 
-/// A store at a distance: each request takes between one and two latencies, half of it before it is executed.
+/// A store at a distance: each request takes between one and two latencies, half of that time before it is executed.
 #[derive(Clone)]
 pub(super) struct Distant<S> {
     pub(super) inner: S,
     pub(super) timeline: Timeline,
     pub(super) latency: Duration,
-    /// Source of the variation.
+    /// The source of the variation.
     pub(super) runtime: Runtime,
 }
 

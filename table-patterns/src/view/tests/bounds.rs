@@ -1,4 +1,4 @@
-//! Tests of costs that do not grow: those of an entity that moves endlessly, and of a rebuild with concurrent writers.
+//! Tests that costs do not grow, neither those of an entity that moves endlessly nor those of a rebuild with concurrent writers.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -112,7 +112,7 @@ proptest! {
         block_on(rows.update(Headcount::key("London", "all"), |row| row.years += drift)).unwrap();
         company.store.heal();
         let others = company.again();
-        // A change that others overtake in every attempt never completes, so they stop after some changes.
+        // A change that other changes overtake in every attempt never completes, so they stop after some changes.
         let mut left = 50;
         company.store.script(move |_, call| {
             let (others, moves) = (others.clone(), moves.clone());

@@ -1,4 +1,5 @@
-//! Tests with processes that die before or after any request, and with processes that are suspended there while others complete all pending work.
+//! Tests with processes that die before or after any request, and with processes that are suspended at any request while other processes complete all pending
+//! work.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;
@@ -6,7 +7,7 @@ use table_core::error::ErrorCode;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Creates three employees, of which the view contains two, one of them in an old state. Then creates further employees, one after another, that the
+/// Creates three employees, of which the view contains two, one of them in an old state. Then creates `more` further employees, one after another, that the
 /// view does not contain.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
@@ -40,7 +41,7 @@ const SCENES: [(&str, u32, Scene); 3] = [
     ("rebuilds", 0, |company| {
         let _ = block_on(company.view.rebuild().page(2).run());
     }),
-    // Enough to be read by pages.
+    // With eight further employees, the keys of the rebuild are numerous enough to be read by pages instead of by point queries.
     ("rebuilds many", 8, |company| {
         let _ = block_on(company.view.rebuild().run());
     }),

@@ -33,7 +33,7 @@ pub(super) struct Employee {
     pub(super) age: i32,
 }
 
-/// Another type in the same table, from which the view is not built.
+/// An entity of another type in the same table, from which the view is not built.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -82,7 +82,7 @@ impl View for Headcounts {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
 
-/// The company from the view of one process.
+/// The company as seen by one process.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,

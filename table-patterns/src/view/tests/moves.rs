@@ -25,7 +25,7 @@ enum Damage {
     StrayRow,
 }
 
-/// Returns a company of two: Bob in London, and Ada in London or in Paris.
+/// Returns a company of two employees: Bob in London, and Ada in London or in Paris.
 fn company(damage: Damage, starts_here: bool) -> Company {
     // With two rows in a page, Ada also moves between the pages.
     let company = Company::on(Engine::in_memory(), |store| store.pages_of(2));

@@ -56,7 +56,7 @@ fn a_rebuild_requests_many_entities_at_once() {
         is(Call::Query)
     );
     company.assert_right("rebuilt");
-    // By another tool, without a feed.
+    // These writes are made by another tool, without the feed.
     for id in (0..500).step_by(9) {
         block_on(table.delete(Employee::key("Sales", id), IfMatch::Any)).unwrap();
     }
@@ -263,7 +263,7 @@ fn imp_6_changes_during_a_rebuild_are_followed_after_it() {
     let mut rebuild = company.view.rebuild().page(4);
     let (mut changes, mut steps) = (0, 0);
     while block_on(rebuild.step()).unwrap() {
-        // An entity that was read, one that is deleted, one that is new, and a partition without a feed at the start.
+        // One entity changes after it was read, one is deleted, and new entities are inserted into a partition that had no feed at the start.
         company.change("Sales", 1, |ada| ada.age += 1);
         company.hire("Marketing", steps, "Cy", "Paris", 30);
         (changes, steps) = (changes + 2, steps + 1);

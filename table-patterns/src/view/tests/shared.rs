@@ -335,7 +335,7 @@ fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     assert_eq!(members(&view, "A").0, 30);
 }
 
-/// A follower that died between its marks, or a writer that died before its commit, costs three requests more a call for a while.
+/// A follower that died between its marks, or a writer that died before its commit, costs three more requests per call for a while.
 #[test]
 fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
     let world = World::new();

@@ -42,7 +42,7 @@ fn imp_6_the_layout_of_a_view() {
             for property in entity.row.properties() {
                 let property = property.unwrap();
                 let value = match property.value {
-                    // Begins with the identifier of the feed, which differs each time.
+                    // The cursor begins with the identifier of the feed, which differs in each run.
                     ValueRef::String(cursor) if ["Cursor", "Quiet"].contains(&property.name) => {
                         format!("{{\"feed\":…,{}", cursor.split_once(',').unwrap().1)
                     }
@@ -94,7 +94,7 @@ fn pat_ec_8_catching_up_is_bounded_and_resumes_at_its_position() {
     company.assert_right("caught up");
     assert_eq!(block_on(company.view.catch_up(6)).unwrap(), CaughtUp::default());
 
-    // A partition that changes continuously does not delay the others.
+    // A partition that changes continuously does not delay the other partitions.
     for age in 0..20 {
         company.change("Marketing", 1, |one| one.age = age);
     }

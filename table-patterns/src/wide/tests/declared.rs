@@ -146,7 +146,7 @@ fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
 }
 
-/// A year in two parts, with later counts in a third.
+/// A year in two parts, with later counts in a third part.
 #[derive(Wide, Debug)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]

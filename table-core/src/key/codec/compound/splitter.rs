@@ -6,7 +6,7 @@ use crate::key::codec::compound::Piece;
 use crate::key::codec::compound::reading::{end_of_part, first_character};
 use crate::key::codec::fault::CodecFault;
 
-/// Returns the encoded parts of a key one by one, without copying.
+/// A splitter that returns the encoded parts of a key one by one, without copying.
 ///
 /// Correct for pieces without a [`fault`](crate::key::codec::compound::fault): a part of fixed width has that many UTF-16 code units; any other part
 /// ends before the next literal whose first character it cannot contain, or takes the remainder if all parts after it are read from the end.

@@ -37,7 +37,7 @@ fn sample<C: KeyCodec<T>, T>(values: impl IntoIterator<Item = T>, rank: impl Fn(
     Sample { form: C::FORM, values }
 }
 
-/// Strings that contain the separators, prefixes of each other, and characters on which UTF-8 and UTF-16 disagree.
+/// Returns strings that contain the separators, prefixes of each other, and characters on which UTF-8 and UTF-16 disagree.
 fn texts<C: TextCodec>() -> Sample {
     const TEXTS: [&str; 22] = [
         "",

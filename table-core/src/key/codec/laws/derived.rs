@@ -27,8 +27,8 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> Result<
     check_derived_by::<C, T>(values, Ord::cmp)
 }
 
-/// Checks the laws of [`Truncates`]: a value that the codec encodes is truncated to itself; any other value is truncated to one that the codec
-/// encodes and that is not greater; and greater values are never truncated to smaller ones.
+/// Checks the laws of [`Truncates`]: a value that the codec encodes is truncated to itself; any other value is truncated to a value that the codec
+/// encodes and that is not greater; and greater values are never truncated to smaller values.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

@@ -2,7 +2,7 @@
 
 use crate::key::codec::Form;
 
-/// Returns strings that differ slightly: with one character removed, added, changed, or in the other case.
+/// Returns strings that differ slightly from `text`: one character is removed, added or changed, or all letters have the other case.
 pub(super) fn neighbours(text: &str) -> impl Iterator<Item = String> {
     let mut shorter = text.to_owned();
     let last = shorter.pop();
@@ -16,7 +16,7 @@ pub(super) fn neighbours(text: &str) -> impl Iterator<Item = String> {
 /// Maximum number of encodings from which edge cases are derived.
 const SAMPLES: usize = 3;
 
-/// Returns the positions of the first, the last, and some elements between them.
+/// Returns the positions of the first element, the last element, and some elements between them.
 pub(super) fn samples(count: usize) -> impl Iterator<Item = usize> {
     let last = count.saturating_sub(1);
     let mut positions: Vec<usize> = (0..SAMPLES).map(|at| last * at / (SAMPLES - 1)).collect();

@@ -1,4 +1,4 @@
-//! Tests of the laws: each is found broken by a codec that breaks it.
+//! Tests that the checks of the laws detect codecs that break one of them.
 
 use super::*;
 use crate::error::Error;
@@ -52,7 +52,7 @@ fn each_law_finds_the_codec_that_breaks_it() {
 
 #[test]
 fn a_derived_part_that_breaks_a_law_is_found() {
-    /// Writes the last digit, but claims to be ordered.
+    /// A codec that writes only the last digit, but claims to be ordered.
     enum Last {}
 
     impl DerivedPart<u8> for Last {
@@ -65,7 +65,7 @@ fn a_derived_part_that_breaks_a_law_is_found() {
         }
     }
 
-    /// Accepts every string.
+    /// A codec that accepts every string.
     enum Blind {}
 
     impl DerivedPart<u8> for Blind {
@@ -102,7 +102,7 @@ fn k2_and_k3_violations_between_values_are_found() {
 
 #[test]
 fn k1_is_violated_by_an_edge_text_that_is_read_but_never_written() {
-    /// Four digits of at most 4,999; reads all four digits.
+    /// A codec that writes four digits of at most 4,999, but reads all four digits.
     enum Half {}
 
     impl KeyCodec<u16> for Half {
@@ -131,7 +131,7 @@ fn k1_is_violated_by_an_edge_text_that_is_read_but_never_written() {
 
 #[test]
 fn truncation_accepts_every_value_that_the_codec_writes() {
-    /// Whole tens, of which those above 200 are not truncated.
+    /// A codec of whole tens that does not truncate values above 200.
     enum Tens {}
 
     impl KeyCodec<u8> for Tens {

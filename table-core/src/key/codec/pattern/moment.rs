@@ -21,7 +21,7 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 )]
 pub trait Moment: sealed::InUnits {}
 
-/// Year to second, and nanoseconds.
+/// The units of a date or time: year to second, and nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     whole: [u32; 6],

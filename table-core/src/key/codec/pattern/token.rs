@@ -11,7 +11,7 @@ pub(super) enum Token {
 }
 
 const BITS: u32 = 5;
-/// The number of the fraction; `yyyy` is 1 and `ss` is 6.
+/// The code of a fractional digit in a packed pattern. Codes start with 1, for `yyyy`; literals follow the fraction.
 const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];

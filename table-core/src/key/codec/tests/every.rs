@@ -57,7 +57,7 @@ fn truncated<C: Truncates<T>, T: Sampled + Ord + std::fmt::Debug>(
         .map_err(|fault| TestCaseError::fail(format!("{}: {fault}", C::NAME)))
 }
 
-/// Returns the encodings of the values that have one.
+/// Returns the encodings of the values that have an encoding.
 fn written<T>(values: &[T], encode: fn(&T, &mut String) -> Result<(), crate::Error>) -> Vec<String> {
     let text = |value| {
         let mut out = String::new();

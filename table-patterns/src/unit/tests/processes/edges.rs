@@ -27,7 +27,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LOSSES, PREFIX};
 
-/// Reserves the partition, as by a process that then ended.
+/// Reserves the partition, like a process that then ended.
 fn reserve(run: &Run) {
     let table = TableName::new("Counters").unwrap();
     let partition_key = PartitionKey::new("t").unwrap();
@@ -102,10 +102,10 @@ fn transactions_without_contention_send_no_request_for_reservations() {
     for _ in 0..5 {
         assert_eq!(block_on(post(&counters)), 1);
     }
-    // The row of the counter and the row of the sequence, then the commit.
+    // Each transaction reads the row of the counter and the row of the sequence, then commits.
     assert_eq!(store.calls(), [Call::Get, Call::Get, Call::Submit].repeat(5));
 
-    // Another process writes in between: one more read, together with the others from the next transaction on.
+    // Another process writes in between. This transaction sends one more read; from the next transaction on, that read is sent together with the other reads.
     let other = store.entities::<Counter>();
     block_on(post(&other));
     store.heal();
@@ -220,7 +220,7 @@ fn rows_that_are_no_reservations_delay_nobody() {
     assert_eq!(run.reservations(), 0, "they are deleted");
 }
 
-/// Writes rows among the reservations, as a program with a right to the partition may. `hold` is the property of each.
+/// Writes rows among the reservations, as a program with a right to the partition may. `hold` is the hold property of each row.
 fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>) {
     let (table, limits) = (TableName::new("Counters").unwrap(), run.engine.capabilities().limits);
     let mut rows = rows.peekable();
@@ -236,10 +236,10 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
     }
 }
 
-/// Returns the end of a key by its number.
+/// A function that returns the part of a `RowKey` after the prefix, given the number of the row.
 type KeyForm = fn(u64) -> String;
 
-/// Rows of any form among the reservations do not hide those behind them: a distant process keeps its turn.
+/// Rows of any form among the reservations do not hide the reservations behind them: a distant process keeps its turn.
 #[test]
 fn rows_of_another_form_hide_no_reservation() {
     let early = |number: u64| format!("{:010}_{number:016x}", 0);
@@ -261,7 +261,7 @@ fn rows_of_another_form_hide_no_reservation() {
     }
 }
 
-/// Reservations that their writer does not delete delay the partition once, however many a program with a right to it writes.
+/// Reservations that their writer does not delete delay the partition only once, regardless of how many of them a program with a right to the partition writes.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {
@@ -287,7 +287,7 @@ fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     }
 }
 
-/// A store whose credential may write rows and not delete them.
+/// A store whose credential may write rows but not delete them.
 #[derive(Clone, Debug)]
 struct NoDeletes(Engine);
 
