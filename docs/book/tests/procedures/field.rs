@@ -82,7 +82,7 @@ fn every_row_gets_a_new_field_while_the_old_release_writes() {
     assert_eq!(rows.iter().map(|employee| employee.logins).sum::<i64>(), i64::from(logins));
 
     let mut page = Procedure::of("book/evolution.md", "A new field");
-    page.step("Its `replace` and `insert_or_replace` are refused.");
+    page.step("Its `replace` and `insert_or_replace` are refused once it has read the new schema");
     let restarted = block_on(store.table::<old::Employee>().create_if_missing()).unwrap();
     let employee = old::Employee { department: department(3), id: 3, logins: 0 };
     let refused = block_on(restarted.replace(&employee, IfMatch::Any)).unwrap_err();
