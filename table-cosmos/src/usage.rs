@@ -12,7 +12,7 @@ use table_core::TableName;
 const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
-    /// The requests of the operation that the task runs.
+    /// The requests of the operation that the current task runs.
     static REQUESTS: Requests;
 }
 

@@ -26,7 +26,7 @@ mod sagas;
 #[path = "inferred/streams.rs"]
 mod streams;
 
-/// Returns how many rows a type reads and writes to the same key and properties.
+/// Returns the number of rows that a type reads and writes to the same key and properties.
 fn explained<T: FromEntity + ToEntity>(rows: &[TableEntity]) -> usize {
     let is_same = |entity: &&TableEntity| {
         let (key, encoded) = (entity.key(), entity.to_row().unwrap());

@@ -1,4 +1,4 @@
-//! Every command that writes, on tables with each kind of derived rows: the command keeps the derived rows right, or refuses and writes nothing.
+//! Tests of every command that writes, on tables with each kind of derived rows: the command keeps the derived rows right, or refuses and writes nothing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// Command lines that write. `T` is the table, `ROW` the RowKey of an entity of it or of a part of one, `ONE` a store with one entity of the same
+/// Command lines that write. `T` is the table, `ROW` the RowKey of an entity or of a part of an entity, `ONE` a store with one entity of the same
 /// type and other values, `PLAIN` a store whose table has plain rows.
 const COMMANDS: &[&str] = &[
     "put T a ROW Name=other --store DB",
@@ -208,7 +208,7 @@ fn wrong_cells(kind: Kind) -> Vec<String> {
     let before = contents(&at.join("whole"));
     let mut wrong = Vec::new();
     for line in COMMANDS {
-        // A full part has no space for `Was`, and rows of a plain table replace parts unseen.
+        // A full part has no space for `Was`, and rows of a plain table replace parts without being recognised as parts.
         if kind == Kind::Wide && (line.contains("Was") || line.starts_with("copy T --store DIR/PLAIN")) {
             continue;
         }

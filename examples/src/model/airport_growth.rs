@@ -4,7 +4,7 @@
 pub mod first {
     use table_core::Entity;
 
-    /// An airport of a state: `NV` / `iata_LAS`.
+    /// An airport under its state: `NV` / `iata_LAS`.
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "GrowingAirports")]
     #[partition_key(state)]
@@ -27,7 +27,7 @@ pub mod second {
 
     use crate::data::airports as source;
 
-    /// An airport of a state: `NV` / `iata_LAS`.
+    /// An airport under its state: `NV` / `iata_LAS`.
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "GrowingAirports")]
     #[partition_key(state)]

@@ -82,7 +82,7 @@ fn con_11_all_responses_without_exact_writes_are_consistent() {
     }
 }
 
-/// In the container of another program, every write reads the item first, whatever the option says.
+/// In the container of another program, every write reads the item first, even if at-most-once writes are disabled.
 #[test]
 fn con_11_and_wire_6_answers_over_a_mapped_container_can_be_true() {
     let mapping = Mapping::new(["/owner/id"])

@@ -78,7 +78,7 @@ impl Copy {
         };
         let renamed = |name: &TableName| self.rename.as_deref().map_or_else(|| Ok(name.clone()), table);
         if self.table.is_none() && !self.bypass_derived {
-            // Before the first row is written.
+            // All tables are checked before the first row is written.
             for name in &names {
                 self.admit((&source, name), (&target, &renamed(name)?)).await?;
             }
@@ -207,7 +207,7 @@ async fn refuse_other_rows(
     Ok(())
 }
 
-/// Compares the copied rows with the source, which reads both once.
+/// Compares the copied rows with the source by reading both tables once.
 async fn verify(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
@@ -243,7 +243,7 @@ async fn verify(
     }
 }
 
-/// Returns a pattern with the properties and keys of an entity inserted.
+/// Replaces the names in the braces of a pattern with the properties and keys of an entity.
 fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
     let (mut text, mut rest) = (String::new(), pattern);
     while let Some((before, behind)) = rest.split_once('{') {

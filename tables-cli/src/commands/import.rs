@@ -103,7 +103,7 @@ impl Import {
                 let records = crate::parquet::read(&self.file).map_err(&failure)?;
                 Box::new(records.map(move |record| record.map_err(&failure)))
             }
-            // `FileForm::of` refuses it.
+            // `FileForm::of` has already refused this format.
             #[cfg(not(feature = "parquet"))]
             FileForm::Parquet => Box::new(std::iter::empty()),
         })

@@ -1,4 +1,4 @@
-//! Writing Parquet.
+//! Writing Parquet files.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 
     fn push(&mut self, at: usize, cell: Cell<'_>) {
         self.bytes += match cell {
-            // Each value also has a reference to its bytes.
+            // Each value also occupies a reference to its bytes.
             Cell::Bytes(bytes) => bytes.len() + 40,
             Cell::Fixed(_) => 56,
             _ => 8,
@@ -107,7 +107,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Returns no values, of the type that a form has in a file.
+/// Returns an empty list of values, with the type in which a form is stored.
 const fn empty(form: Form) -> Values {
     match form {
         Form::Plain(EdmType::String | EdmType::Binary) => Values::Bytes(Vec::new()),

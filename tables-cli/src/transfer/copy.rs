@@ -18,7 +18,7 @@ pub struct Copying<'a> {
     pub target: (&'a DynTableStore, &'a TableName),
     /// The query that selects the rows.
     pub query: Query,
-    /// Returns the row that is written for a row that was read.
+    /// Converts a row that was read to the row that is written.
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
     /// The operation by which rows are written.
     pub mode: Mode,
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Copying<'_> {
 }
 
 impl Copying<'_> {
-    /// Copies the rows after those of the state, and completes the state. A state that is complete copies nothing.
+    /// Copies the rows that follow the position of the state, and completes the state. If the state is complete, nothing is copied.
     ///
     /// # Errors
     /// `Refused` for a row that the target refuses; any error from either store. Another call with the state continues the copy.
@@ -50,7 +50,7 @@ impl Copying<'_> {
         let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
         let mut pages = Pages::new(self.source.0, self.source.1, self.query.clone()).behind(from);
         let mut writer = Writer::new(store.clone(), new.clone(), self.mode, self.rate);
-        // The ends of pages that are read and not yet written whole.
+        // The ends of pages that have been read, but whose rows are not all written.
         let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));
         while let Some(page) = pages.next().await? {

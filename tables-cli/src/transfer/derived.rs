@@ -1,4 +1,4 @@
-//! Derived rows in transfers of whole tables. A table that is transferred with all its derived rows stays right; any other transfer is refused.
+//! Derived rows in transfers of tables. A table that is transferred with all its derived rows stays consistent; any other transfer is refused.
 
 use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, EntityKey, TableName};
@@ -6,7 +6,7 @@ use table_inspect::{derived, keys};
 
 use crate::failure::{Failure, Result};
 
-/// The end of a refusal.
+/// The last part of a refusal's message.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
 /// Checks that a table can receive all rows of another table. `schemas` are the stored schemas of the source.

@@ -26,7 +26,7 @@ pub struct Importing<'a> {
 }
 
 impl Importing<'_> {
-    /// Writes the records after those of the state, and completes the state. Returns the number of written records, including those of earlier calls.
+    /// Writes the records that follow the position of the state, and completes the state. Returns the number of written records, including earlier calls.
     ///
     /// # Errors
     /// `Refused` for a rejected record if none are set aside, after all records before it are written; any error from the store or the file. Another
@@ -44,7 +44,7 @@ impl Importing<'_> {
         }
         let done = state.state().records;
         let outcome = push_all(records, &mut writer, state, rejections).await;
-        // Acknowledged records remain settled, however the import ended.
+        // The state counts all settled records, even if the import ended with an error.
         let settled = done + writer.settled();
         match outcome {
             Ok(()) => {
@@ -67,7 +67,8 @@ async fn push_all(
 ) -> Result<()> {
     let (done, mut last, bar) = (state.state().records, 0, progress::rows("imported"));
     let mut settle = |writer: &mut Writer, rejections: &mut Rejections| {
-        // IMPORTANT: the file of rejections is written first, and the state has its length. The bytes after it are removed when the import continues.
+        // IMPORTANT: the file of rejections is written before the state, which records its length. When the import continues, the bytes after this length are
+        // removed.
         let outcome = rejections.push(writer.take_rejected());
         let settled = done + writer.settled();
         bar.set_position(settled);
@@ -98,7 +99,7 @@ async fn push_all(
     Ok(())
 }
 
-/// The rejected records. They are written to a file, or the first one ends the import.
+/// The rejected records. They are written to a file if one is given; otherwise, the first rejected record ends the import.
 #[derive(Debug, Default)]
 pub struct Rejections {
     file: Option<(String, File)>,

@@ -1,4 +1,4 @@
-//! Stores of a process that dies at one of its requests, before or after the store has answered it; and stores whose requests are counted.
+//! Stores of a process that dies at one of its requests, before or after the store executes it; and stores whose requests are counted.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -13,7 +13,7 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{DynTableStore, Engine, EntityKey, Result, TableName, TableStore, Transaction};
 use tokio::sync::Notify;
 
-/// The rows of a page, so that a small table has several.
+/// The number of rows on a page, small enough that a small table has several pages.
 const PAGE: usize = 40;
 
 /// The life of one process.

@@ -116,7 +116,7 @@ async fn check_view(owner: &Process, deals: &[Deal]) -> Result<(), String> {
         let found =
             rows.query(Total::partition(state)).collect().await.map_err(|error| format!("view: {error}"))?;
         let mut found: Vec<_> = found.into_iter().map(|row| (row.row, row.deals, row.cents)).collect();
-        // A sum of nothing may have a row or none.
+        // The sum over no deals may have a row or no row.
         if found.first().is_none_or(|row| row.0 != "all") {
             found.insert(0, ("all".to_owned(), 0, 0));
         }

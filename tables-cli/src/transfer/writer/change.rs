@@ -50,7 +50,7 @@ impl Change {
     }
 }
 
-/// A change, and the record that it comes from.
+/// A change with the number of its record.
 pub(super) struct Numbered {
     /// The number of the record, in the order in which changes were added.
     pub(super) number: u64,
