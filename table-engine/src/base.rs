@@ -293,7 +293,7 @@ impl Base {
             let removed = reach(self.hook.as_ref(), Step::RunDelete)
                 .and_then(|()| run.remove().map_err(|error| Task::RemoveRun.failed(error)));
             if let Err(error) = removed {
-                // Harmless, because the next open removes the files.
+                // This failure is harmless, because the next open removes the files.
                 tracing::warn!(target: "table_core::engine", %error, "an obsolete run was not removed");
             }
         }

@@ -31,7 +31,7 @@ pub(crate) struct Catalog {
     names: OrdMap<u32, Arc<str>>,
     /// The names of tables whose deletion is in progress, each with the instant at which it ends, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The same names sorted by instant, from which expired ones are removed first.
+    /// The same names sorted by instant. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -166,7 +166,7 @@ impl Catalog {
         self.next_id
     }
 
-    /// Raises the id of the next table, if the given one is larger.
+    /// Raises the id of the next table if the given id is larger.
     pub(crate) fn reserve_ids(&mut self, next_id: u32) {
         self.next_id = self.next_id.max(next_id);
     }
@@ -176,7 +176,7 @@ impl Catalog {
         self.tables.values()
     }
 
-    /// Returns the folded names starting at one, including the engine's private tables.
+    /// Returns the folded names from a given name on, including the engine's private tables.
     pub(crate) fn from(&self, folded: &str) -> impl Iterator<Item = &str> {
         let range = (Bound::Included(folded), Bound::Unbounded);
         self.tables.range::<_, str>(range).map(|(name, _)| &**name)
@@ -300,7 +300,7 @@ mod tests {
             most = most.max(catalog.leaving.len());
         }
         assert_eq!(most, 10);
-        // A name that is created again is no longer being deleted.
+        // A table with the name was created again, so the name is no longer being deleted.
         let name = TableName::new("Log0999").unwrap();
         catalog.add(catalog.prepare_create(&name, 1_009, 1_009).unwrap());
         assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());

@@ -23,7 +23,7 @@ const RESTORING: &str = "RESTORING";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
 /// The version of folders that this library writes.
 const VERSION: u32 = 6;
-/// The first released version. All versions from this one on are readable.
+/// The first released version of the format. All versions from this one on are readable.
 const FIRST_RELEASED: u32 = 2;
 const BYTES: usize = 16;
 
@@ -85,7 +85,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     if has(RESTORING) {
         return Err(Error::of(FolderFault::HalfRestored(folder.into())));
     }
-    // A crash during the creation of the folder leaves at most these files. `lost+found` is in the root of a volume.
+    // A crash during the creation of a folder leaves at most these files. The file `lost+found` is in the root of a volume.
     let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, "lost+found"];
     if names.iter().all(|name| allowed.contains(&name.as_str())) {
         return Ok(Folder::Empty);

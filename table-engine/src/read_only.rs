@@ -105,7 +105,7 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
         if is_backup {
             return Err(Error::of(FolderFault::NothingToRead(path.into())));
         }
-        // An engine is creating the folder, or was interrupted while it did.
+        // An engine is creating the folder, or was interrupted during the creation.
         return Ok(Replay::of(State::default()));
     }
     let place = options.place(held, path);

@@ -34,7 +34,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
-/// The threads of the system, or those of a test's scheduler.
+/// The threads of the system, or the threads of a test's scheduler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 
@@ -51,7 +51,7 @@ impl Thread {
     }
 }
 
-/// A guard that marks the end of a thread, including by a panic.
+/// A guard that records the end of a thread, even after a panic.
 struct Ends(Arc<AtomicBool>);
 
 impl Drop for Ends {

@@ -1,7 +1,7 @@
-//! Connections without a verified request, which are few and short-lived.
+//! Connections that have not sent a verified request. Only a few are allowed, each for a short time.
 //!
-//! Every client that can reach the port can open a connection. Such a connection must not displace one with signed requests, and many connections
-//! from one address must not displace those from another. A connection is a guest until its first verified request.
+//! Every client that can reach the port can open a connection. Such a connection must not displace a connection with signed requests, and many connections
+//! from one address must not displace those from another address. A connection is a guest until its first verified request.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};

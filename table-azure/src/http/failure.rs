@@ -10,7 +10,7 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
-/// A failed attempt, or the last of several.
+/// A failed attempt, or the last of several failed attempts.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,

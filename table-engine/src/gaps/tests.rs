@@ -248,7 +248,7 @@ fn a_deletion_behind_a_gap_extends_it_up_to_the_next_row() {
     }
     known.state.extend_gap(&key_of(1, 50), 20).unwrap();
     assert!(known.state.gaps.end_at(&key_of(1, 60)));
-    // Behind the row at 60 are 339 deletions.
+    // The row at 60 is followed by 339 deletions.
     known.state.set(Key::from(key_of(1, 60)), None, &mut written);
     known.state.extend_gap(&key_of(1, 60), 1).unwrap();
     assert!(known.state.gaps.end_at(&key_of(1, 61)), "as far as it was visited");

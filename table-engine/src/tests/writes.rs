@@ -74,7 +74,7 @@ fn ifm_1_and_ifm_4_another_etag_is_412_and_del_3_a_missing_entity_is_404() {
                 let error = write(engine, "none", kind(condition.into())).unwrap_err();
                 assert_eq!(error.code(), ErrorCode::ResourceNotFound);
             }
-            // UPD-2, UPS-4
+            // With `IfMatch::Any`, a write of a missing entity fails (UPD-2, UPS-4).
             assert_eq!(
                 write(engine, "none", kind(IfMatch::Any)).unwrap_err().code(),
                 ErrorCode::ResourceNotFound

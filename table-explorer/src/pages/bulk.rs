@@ -1,4 +1,4 @@
-//! Changes of many rows: those that are marked in a grid are deleted after a preview, in groups, each under the versions that were shown.
+//! Changes of many rows: the rows that are marked in a grid are deleted after a preview, in groups, each conditional on the versions that were shown.
 
 use http::{Response, StatusCode};
 use maud::{Markup, html};

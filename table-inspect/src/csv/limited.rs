@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of bytes of one record: more than the largest entity has.
+/// The maximum number of bytes of one record, which is more than the largest entity needs.
 pub(super) const RECORD: usize = 4 << 20;
 
 /// The state that a reader shares with its [`Limited`] input.
@@ -18,9 +18,9 @@ struct State {
     /// The position in the input.
     offset: u64,
     is_behind_return: bool,
-    /// The line ends that are read and not counted: the position of the last byte, and `true` for a pair of carriage return and line feed.
+    /// The line ends that were read but not yet counted: the position of the last byte, and `true` for a pair of carriage return and line feed.
     ends: VecDeque<(u64, bool)>,
-    /// The number of lines before the first of these line ends.
+    /// The number of lines before the first uncounted line end.
     line: u64,
 }
 
@@ -36,7 +36,7 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Allows another record.
+    /// Allows the next record to be read.
     pub(super) fn renew(&self) {
         self.state().left = RECORD;
     }
@@ -46,7 +46,7 @@ impl Watch {
         self.state().left == 0
     }
 
-    /// Returns the line of a record that begins at a position or behind the line ends there. Positions must ascend.
+    /// Returns the line of a record that begins at a position, or after the line ends at that position. Positions must ascend.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
         // The CSV reader ends a record at the carriage return, so the next record starts with the line feed.
@@ -66,7 +66,7 @@ impl Watch {
 }
 
 impl State {
-    /// Finds the line ends of some bytes.
+    /// Records the positions of the line ends in some bytes.
     fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if *byte == b'\n' {

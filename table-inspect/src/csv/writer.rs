@@ -23,7 +23,7 @@ impl<W: Write> CsvWriter<W> {
         Self { columns, out: csv::Writer::from_writer(out), has_header: false }
     }
 
-    /// Creates a writer that continues a file, so it writes no names of columns.
+    /// Creates a writer that continues a file and therefore writes no header.
     pub fn continuing(out: W, columns: Columns) -> Self {
         Self { has_header: true, ..Self::new(out, columns) }
     }
@@ -59,7 +59,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes the names of the columns if there were no entities, and returns the output.
+    /// Writes the header if there were no entities, and returns the output.
     ///
     /// # Errors
     /// `Io` if the output fails.

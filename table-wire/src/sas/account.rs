@@ -89,7 +89,7 @@ impl AccountSas {
         Self { lifetime: Lifetime::valid_for(now, time), ..self }
     }
 
-    /// Restricts the token to an IPv4 address, or to a range of them written with `-`.
+    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses written with `-`.
     pub fn addresses(self, addresses: impl Into<String>) -> Self {
         Self { addresses: addresses.into(), ..self }
     }

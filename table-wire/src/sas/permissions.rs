@@ -85,13 +85,13 @@ letters! {
     /// assert!(!upsert.contains(TablePermissions::READ));
     /// ```
     TablePermissions, "SAS-1", "permissions of a table", [
-        /// Get and query.
+        /// Get entities and query them.
         READ = b'r',
-        /// Insert.
+        /// Insert entities.
         ADD = b'a',
-        /// Replace and merge.
+        /// Replace and merge entities.
         UPDATE = b'u',
-        /// Delete.
+        /// Delete entities.
         DELETE = b'd',
     ]
 }
@@ -106,13 +106,13 @@ letters! {
     /// assert!(QueuePermissions::read("d").is_err());
     /// ```
     QueuePermissions, "SAS-1", "permissions of a queue", [
-        /// Peek, and read metadata.
+        /// Peek messages, and read metadata.
         READ = b'r',
-        /// Put.
+        /// Put messages.
         ADD = b'a',
-        /// Update.
+        /// Update messages.
         UPDATE = b'u',
-        /// Receive and delete.
+        /// Receive and delete messages.
         PROCESS = b'p',
     ]
 }
@@ -165,12 +165,12 @@ letters! {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// Both, as the default of the service.
+    /// HTTPS and HTTP, as the default of the service.
     #[default]
     Unsaid,
-    /// HTTPS only. Recommended for real accounts.
+    /// Only HTTPS, which is recommended for real accounts.
     Https,
-    /// Both, stated explicitly. Used with emulators.
+    /// HTTPS and HTTP, stated explicitly, as for emulators.
     HttpsAndHttp,
 }
 

@@ -52,7 +52,7 @@ fn texts() -> impl Strategy<Value = TextRange> {
     ]
 }
 
-/// Implements SAS-6 literally.
+/// Returns `true` if a key is in a range, by the literal text of SAS-6.
 fn inside([start, end]: &[Owned; 2], pk: &str, rk: &str) -> bool {
     let utf16 = |text: &str| text.encode_utf16().collect::<Vec<_>>();
     let (pk, rk) = (utf16(pk), utf16(rk));
