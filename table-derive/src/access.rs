@@ -144,7 +144,7 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Token![=]>()?;
     let mut last = name.span();
     while !input.peek(Token![;]) {
-        // A token that no selection can contain belongs to the next pattern.
+        // A token that no selection can contain is part of the next pattern.
         let is_of_next = input.peek(Token![<=]) || (input.peek(Token![=]) && !input.peek(Token![==]));
         if input.is_empty() || is_of_next {
             let span = if is_of_next { name.span() } else { last };

@@ -77,8 +77,8 @@ pub struct Limits {
 pub enum TransactionMeasure {
     /// The sum of the entities by the published formula, which counts two bytes for each UTF-16 code unit of a text.
     Entities,
-    /// None: the sender bounds the size, for example a server that bounds the bodies of its requests. A store that has other limits
-    /// accepts it.
+    /// No measure: the sender bounds the size, for example a server that bounds the bodies of its requests. A store with other limits
+    /// also accepts such transactions.
     Unmeasured,
     /// The body of the request, as the service measures it.
     Body {
@@ -103,7 +103,7 @@ impl Limits {
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
-    /// Only the limits of the engine's file formats. Data that exceeds the other limits cannot be stored in any service.
+    /// Only the limits of the engine's file formats. Data that exceeds the portable limits cannot be stored in any service.
     pub const UNLIMITED: Self = Self {
         key_units: KEY_UNITS_WIDE,
         properties: 65_535,

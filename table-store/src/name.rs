@@ -20,7 +20,7 @@ const METRICS: &str = "$Metrics";
 ///
 /// Comparison ignores case, as in the service; the original case is kept (TBL-2).
 ///
-/// A name that starts with `$Metrics` belongs to a metrics table of the service. It can be read like any other but not created (TBL-5).
+/// A name that starts with `$Metrics` belongs to a metrics table of the service. The table can be read like any other table, but not created (TBL-5).
 ///
 /// ```
 /// use table_core::TableName;
@@ -93,7 +93,7 @@ impl TableName {
     /// Validates a stored name of a program's table or of an internal table.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
+    /// Any error from [`new`](Self::new).
     #[doc(hidden)]
     pub fn stored(name: &str) -> Result<Self> {
         name.strip_prefix(INTERNAL).map_or_else(|| Self::new(name), |name| Ok(Self::internal(name)))

@@ -91,7 +91,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     fn peek(&self, queue: &QueueName, count: usize) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
     /// Hides a message for 0 to 7 days from now, and optionally replaces its text. This invalidates the given receipt; the returned lease has a new
-    /// one (QUE-12).
+    /// receipt (QUE-12).
     ///
     /// # Errors
     /// `MessageNotFound` if the message does not exist, `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue`,

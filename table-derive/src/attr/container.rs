@@ -190,7 +190,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             foreign::refuse(ctxt, attr, None, &Keyed::default());
         }
     }
-    // A key inside the wrong attribute is reported there, and does not count as missing.
+    // A key in the wrong attribute is reported at its position, and does not count as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);

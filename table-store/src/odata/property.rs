@@ -13,11 +13,11 @@ use crate::value::ValueRef;
 /// The properties that get an `@odata.type` (JSON-3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Annotate {
-    /// None.
+    /// No properties.
     Never,
     /// Properties whose type is not implied by their JSON.
     Ambiguous,
-    /// Additionally, integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    /// Properties as for `Ambiguous`, and integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,
 }
 
