@@ -53,7 +53,7 @@ impl Capabilities {
     }
 }
 
-/// An encoded row with the `ETag` it was read at.
+/// An encoded row with the `ETag` of the version that was read.
 ///
 /// ```
 /// use table_core::store::StoredRow;
@@ -66,9 +66,9 @@ impl Capabilities {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRow {
-    /// Timestamp and properties.
+    /// The Timestamp and the properties.
     pub row: Row,
-    /// The version.
+    /// The `ETag` of the version that was read.
     pub etag: ETag,
 }
 

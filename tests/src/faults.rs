@@ -28,7 +28,7 @@ pub struct Outages(Arc<Mutex<Option<Outage>>>);
 
 #[derive(Debug)]
 struct Outage {
-    /// The name of the table or queue; all of them if it is empty.
+    /// The name of the affected table or queue; empty for all of them.
     target: String,
     until: u64,
     clock: Clock,
@@ -58,13 +58,13 @@ pub struct Control(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     calls: AtomicUsize,
-    /// The call at which the process dies, counted from one; 0 for none.
+    /// The number of the call at which the process dies, counted from one; 0 if it never dies.
     death: AtomicUsize,
     after: AtomicBool,
     dead: AtomicBool,
     /// `true` if calls wait until they are stepped.
     stepped: AtomicBool,
-    /// Every n-th call is refused with `ServerBusy`; 0 for none.
+    /// The interval of refused calls: every n-th call is refused with `ServerBusy`; 0 for no refusals.
     busy: AtomicUsize,
     waits: AtomicUsize,
     outages: Mutex<Outages>,

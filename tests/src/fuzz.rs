@@ -29,7 +29,7 @@ pub struct Target {
     pub samples: fn() -> Vec<Vec<u8>>,
 }
 
-/// Every format.
+/// All formats.
 pub const TARGETS: &[Target] = &[
     Target { name: "journal", read: formats::journal, samples: samples::journals },
     Target { name: "block", read: formats::block, samples: samples::blocks },

@@ -137,7 +137,7 @@ async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Employee()?$top=x", "").await, 400);
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Missing()", "").await, 404);
     assert_eq!(seen.owner(queues, Scheme::Storage, "PUT /contoso/work", "").await, 201);
-    // A request with the signature of another one.
+    // The request has the signature of another request.
     let headers = seen.signed(Scheme::Table, "GET", "/contoso/Orders()", 0);
     assert_eq!(seen.ask(tables, "GET /contoso/Tables", &lines(&headers), "").await, 403);
     let signature = headers["authorization"].to_str().unwrap().split_once(':').unwrap().1;

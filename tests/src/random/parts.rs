@@ -48,7 +48,7 @@ pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<V
     ]
 }
 
-/// Returns comparisons joined by `and` and `or`, up to `depth` deep with about `size` comparisons; also by `not` if `not` is 1.
+/// Returns comparisons joined by `and` and `or`, up to `depth` deep with about `size` comparisons. If `not` is 1, they are also negated.
 pub fn filter(
     leaf: impl Strategy<Value = Filter> + 'static,
     (depth, size): (u32, u32),

@@ -136,7 +136,7 @@ fn function(code: &str) -> Option<&str> {
     name.get(..end)
 }
 
-/// Returns the scenarios that must fail on Azurite. They are verified, and so show how Azurite differs.
+/// Returns the scenarios that must fail on Azurite. They are verified, so they show how Azurite differs.
 fn deviations(file: &Path, text: &str) -> Vec<Case> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
     let entries = text.split("(\"").skip(1).filter_map(|entry| {

@@ -1,4 +1,4 @@
-//! Handles for the bearer of a shared access signature of one partition.
+//! Tests of handles for the bearer of a shared access signature of one partition.
 
 use std::time::Duration;
 

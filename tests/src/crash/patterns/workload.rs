@@ -1,4 +1,4 @@
-//! The workload: hands, each of which makes one change after the other to one pattern.
+//! The workload: hands, each of which makes one change after another to one pattern.
 
 use examples::ledger::books::Draft;
 use rand::rngs::StdRng;

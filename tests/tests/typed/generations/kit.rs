@@ -1,4 +1,4 @@
-//! Two programs at once: an older one that writes under load, and writes that are interleaved with a backfill at each call.
+//! Tools for two programs at once: an older program that writes under load, and writes that are interleaved with a backfill at each call.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use table_core::Result;
 use tests::faults::Control;
 use tests::time::Time;
 
-/// Slightly more than an hour: no request that an older program sent before can still take effect.
+/// A duration slightly longer than an hour, after which no earlier request of an older program can still take effect.
 pub(super) const HOUR: Duration = Duration::from_secs(3_601);
 
 /// A call of one process, to be continued step by step.
@@ -22,7 +22,7 @@ pub(super) fn raced<T>(outcome: Result<T>) {
     }
 }
 
-/// Ends the older program, even if the newer one panics.
+/// A guard that ends the older program, even if the newer program panics.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {

@@ -86,7 +86,7 @@ impl History {
             self.model.ask(id, write.clone());
         }
         let mut asked = Asked { id, write, future, waker, answer: None };
-        // The first poll sends the request.
+        // The first poll of the future sends the request.
         asked.poll();
         self.schedule.did();
         self.asked.push(asked);
@@ -182,7 +182,7 @@ impl History {
                 chosen.into_iter().map(|row| (row, self.verb(state, table, (partition, row)))).collect()
             }
         };
-        // The range is longer than any transaction.
+        // The numbers are more than any transaction needs.
         let numbers = self.next..;
         let with_number = |((row, verb), number)| Operation { row, verb, number };
         chosen.into_iter().zip(numbers).map(with_number).collect()
@@ -226,7 +226,7 @@ impl History {
         Ok(transaction)
     }
 
-    /// Drops a pending future. Its request is carried out or not.
+    /// Drops a pending future. Its request may be carried out or not.
     pub(super) fn go_away(&mut self) {
         if self.asked.is_empty() {
             return;
