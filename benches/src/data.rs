@@ -10,7 +10,7 @@ pub use random::Random;
 
 /// The number of entities in each partition, and on each page.
 pub const PARTITION: u32 = 1_000;
-/// The difference between two adjacent numbers of a partition, which leaves room for new numbers between the old ones.
+/// The difference between two adjacent numbers of a partition, which leaves room for new numbers between them.
 pub const GAP: u32 = 4_000_000;
 /// The upper bound of `level`, which is uniformly distributed, so each value selects one per cent of the entities.
 pub const LEVELS: u32 = 100;

@@ -73,7 +73,7 @@ pub fn bytes_below(path: &Path) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Waits until earlier writes are on the disk, so a row is not slowed down by the previous one.
+/// Waits until earlier writes are on the disk, so that they do not slow down the next row of the table.
 pub fn settle() -> Outcome<()> {
     std::process::Command::new("sync").status().map(drop).map_err(Into::into)
 }

@@ -34,7 +34,7 @@ type Desk = Outbox<Store, DynQueueStore>;
 type Tickets = Entities<Ticket, WithParticipants<Store>, Desk>;
 type Agents = Entities<Agent, WithParticipants<Store>, Desk>;
 
-/// The tenants. The queries use the first one.
+/// The names of the tenants. The queries use the first tenant.
 const TENANTS: [&str; 8] =
     ["contoso", "adatum", "fabrikam", "litware", "northwind", "proseware", "tailspin", "wingtip"];
 /// The number of agents of each tenant.

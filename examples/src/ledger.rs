@@ -25,7 +25,7 @@ use crate::store::{self, Place, Store};
 
 type Failed = Box<dyn Error>;
 
-/// The tenants; the queries use the first one.
+/// The names of the tenants. The queries use the first tenant.
 const TENANTS: [&str; 2] = ["contoso", "adatum"];
 const CONTOSO: &str = TENANTS[0];
 /// The number of accounts of each tenant: five rows of balances.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
-/// The sub-status of a request to a container that was replaced by one with the same name. The vendor's client then sends the request to the new one.
+/// The sub-status of a request to a container that was replaced by another container with the same name. The vendor's client then sends the request again.
 const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {

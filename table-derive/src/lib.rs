@@ -141,7 +141,7 @@ pub fn access_ceiling(input: TokenStream) -> TokenStream {
     access::ceiling(input.into()).into()
 }
 
-/// Returns the tokens after the first one, spanned at the first one. Not public API.
+/// Returns the tokens after the first token, spanned at the first token. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_at(input: TokenStream) -> TokenStream {

@@ -52,7 +52,7 @@ pub(crate) struct Entity<'a> {
     pub(crate) feed: bool,
     /// The relations through which other entities store copies of this entity.
     pub(crate) copied_by: Vec<Path>,
-    /// The relations through which this entity stores copies of others.
+    /// The relations through which this entity stores copies of other entities.
     pub(crate) copies_from: Vec<Path>,
     /// The set of all types in the table.
     pub(crate) set: Option<Path>,

@@ -1,6 +1,7 @@
 //! The base: rows that are no longer in the journal, in runs on disk (`docs/format.md`, "Base").
 //!
-//! A flush writes the memtable's rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version of the base,
+//! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers into one layer. Both end with a new version of the
+//! base,
 //! which is recorded before readers see it.
 
 mod block;
@@ -74,7 +75,7 @@ impl Place {
     }
 }
 
-/// The base, owned by the one thread that changes it.
+/// The base. Only one thread owns and changes it.
 pub(crate) struct Base {
     pool: Arc<Pool>,
     run_bytes: u64,
@@ -188,7 +189,7 @@ impl Base {
         }
     }
 
-    /// Adds rows and deletions, given in key order, as the newest ones, and records the new version. `meta.dropped` are the tables dropped since the
+    /// Adds rows and deletions, given in key order, above all existing rows, and records the new version. `meta.dropped` are the tables dropped since the
     /// last flush.
     ///
     /// # Errors

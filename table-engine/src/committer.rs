@@ -83,7 +83,7 @@ pub(crate) struct OnDisk {
 }
 
 impl Committer {
-    /// Creates a committer that continues from a state, with Timestamps greater than the given one.
+    /// Creates a committer that continues from a state, with Timestamps greater than the given Timestamp.
     pub(crate) fn new(
         options: &EngineOptions,
         requests: Receiver<Request>,

@@ -43,7 +43,7 @@ pub(crate) enum Folder {
 pub(crate) struct Version(u32);
 
 impl Version {
-    /// Returns `true` if the version is the current one.
+    /// Returns `true` if the version is the current version of the format.
     pub(crate) fn is_current(self) -> bool {
         self.0 == VERSION
     }

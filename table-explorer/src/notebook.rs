@@ -1,4 +1,4 @@
-//! The notebook: queries that readers saved, and the latest ones that ran, in memory or in a file.
+//! The notebook: queries that users saved, and the latest queries that ran, in memory or in a file.
 
 use std::path::PathBuf;
 

@@ -39,7 +39,7 @@ impl Guests {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits a connection, and closes an older one if their number exceeds the limit.
+    /// Admits a connection, and closes an older connection if their number exceeds the limit.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Guest {
         let network = network(address);
         let evicted = Arc::new(Notify::new());

@@ -82,7 +82,7 @@ fn of_text(test: &Test<'_>) -> TextRange {
     }
 }
 
-/// Returns the range of the conditions on parts: single values of the first parts of each key, and a range of the next one.
+/// Returns the range of the conditions on parts: single values of the first parts of each key, and a range of the next part.
 fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     let mut requests = Vec::new();
     for pieces in [&schema.partition_key, &schema.row_key] {

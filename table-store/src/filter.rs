@@ -25,17 +25,17 @@ use crate::value::Value;
 /// A comparison operator (DQ-14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
-    /// `eq`
+    /// The operator `eq`: equal.
     Eq,
-    /// `ne`
+    /// The operator `ne`: not equal.
     Ne,
-    /// `gt`
+    /// The operator `gt`: greater than.
     Gt,
-    /// `ge`
+    /// The operator `ge`: greater than or equal.
     Ge,
-    /// `lt`
+    /// The operator `lt`: less than.
     Lt,
-    /// `le`
+    /// The operator `le`: less than or equal.
     Le,
 }
 

@@ -108,7 +108,7 @@ fn killed_imports_copies_syncs_and_deletions_lose_and_duplicate_nothing() {
         || remove(at, &["copied", "copy.state"]),
         || is_whole("copied"),
     );
-    // A mirror that has additional rows, and lacks others.
+    // Returns a mirror that has additional rows and lacks some rows.
     let different = || {
         remove(at, &["mirror"]);
         run(at, "import Things in.jsonl --store mirror");

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// The maximum number of samples kept in addition to the first ones because a target accepted them.
+/// The maximum number of samples that are kept because a target accepted them, in addition to the first samples.
 const KEPT: usize = 256;
 
 /// One format.

@@ -129,7 +129,7 @@ fn lines(headers: &HeaderMap) -> String {
     })
 }
 
-/// Sends requests of the owner of the key, both valid ones and ones with a wrong `Authorization` header.
+/// Sends requests signed with the account's key, some of them with a wrong `Authorization` header.
 async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     let line = "POST /contoso/Tables";
     assert_eq!(seen.owner(tables, Scheme::Table, line, "{\"TableName\":\"Employee\"}").await, 201);
@@ -160,7 +160,7 @@ async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     }
 }
 
-/// Sends requests with shared access signatures, both valid and invalid ones.
+/// Sends requests with shared access signatures, some of which are invalid.
 async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: SocketAddr) {
     let sas = TableSas::table(TableName::new("Employee").unwrap()).allow(TablePermissions::READ);
     let sas = sas.valid_for(Utc::now(), Duration::from_secs(60 * 60)).sign(&key()).unwrap();

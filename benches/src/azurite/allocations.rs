@@ -14,7 +14,7 @@ use crate::report::{Report, Target};
 /// the HTTP client), 15.1 in a transaction, and 5.2 in a page, 5 of them for the strings of the struct.
 const WORKS: [(Work, u32, f64); 4] =
     [(Work::Insert, 1, 104.0), (Work::Batch, 100, 18.0), (Work::Get, 1, 99.0), (Work::Page, 1_000, 6.0)];
-/// The number of counted operations, which follow the same number of uncounted ones.
+/// The number of counted operations. The same number of uncounted operations precedes them.
 const OPERATIONS: u64 = 20;
 
 /// Measures the rows.

@@ -21,7 +21,7 @@ const PYTHON: &str = "azure-data-tables (Python)";
 const SCRIPT: &str = include_str!("../../azure_data_tables_python/client.py");
 const REQUIREMENTS: &str = include_str!("../../azure_data_tables_python/requirements.txt");
 
-/// Starts the clients that this machine can run; the report names the others.
+/// Starts the clients that this machine can run. The report names the clients that it cannot run.
 pub fn start(server: &Server, report: &mut Report) -> Vec<External> {
     let mut started = Vec::new();
     for (name, command) in [(CRATE, build()), (PYTHON, install())] {

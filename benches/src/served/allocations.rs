@@ -24,7 +24,7 @@ const WORKS: [(Work, u32, f64); 6] = [
     (Work::Page, 1_000, 1.0),
     (Work::Queue, 3, 120.0),
 ];
-/// The number of counted requests, which follow the same number of uncounted ones.
+/// The number of counted requests. The same number of uncounted requests precedes them.
 const REQUESTS: u32 = 200;
 const SHAPE: Shape =
     Shape { table: "Counted", title: "10k in 10 partitions", entities: 10_000, partitions: 10 };

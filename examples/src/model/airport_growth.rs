@@ -1,4 +1,4 @@
-//! Airports in two versions of a program: the later one looks them up by city.
+//! Airports in two versions of a program. The later version looks airports up by city.
 
 /// The first version, without an index.
 pub mod first {

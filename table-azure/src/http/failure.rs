@@ -20,7 +20,7 @@ pub(crate) struct Failure {
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
-    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag, because an
+    /// `true` if this attempt or an earlier attempt may have been applied (CON-11). A later rejection does not clear the flag, because an
     /// earlier attempt may have caused it or preceded its cause.
     pub(crate) into_ambiguous: bool,
     /// The delay that the service requests (RTY-3).

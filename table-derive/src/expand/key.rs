@@ -215,7 +215,7 @@ impl<'e> Design<'e> {
         if self.stub { any() } else { argument }
     }
 
-    /// Returns the body of a function; in a stub, an empty one.
+    /// Returns the body of a function; in a stub, an empty body.
     pub(super) fn body(&self, body: TokenStream) -> TokenStream {
         if self.stub { quote!(loop {}) } else { body }
     }

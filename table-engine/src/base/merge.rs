@@ -171,7 +171,7 @@ impl Base {
         );
     }
 
-    /// Handles a merge that was not published. Layers that cannot be read are excluded from merges, so the others can still be merged.
+    /// Handles a merge that was not published. Layers that cannot be read are excluded from merges, so the remaining layers can still be merged.
     fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
         if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
             return Ok(Merged::Failed(error));

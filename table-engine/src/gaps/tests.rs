@@ -15,29 +15,29 @@ const KEYS: u16 = 400;
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Writes or deletes a number of rows, starting with a given one.
+    /// A number of rows, starting with a given row, are written or deleted.
     Write {
         from: u16,
         count: u16,
         puts: bool,
     },
-    /// Deletes a number of rows, starting with the first one, as readers of a queue do.
+    /// A number of rows, starting with the first row, are deleted, as readers of a queue do.
     DeleteHead {
         count: u16,
     },
-    /// Reads a range of numbers, and reports the gap that it finds.
+    /// A range of numbers is read, and the gap that the scan finds is reported.
     Scan {
         from: u16,
         to: u16,
         of_snapshot: bool,
     },
-    /// Delivers the oldest report.
+    /// The oldest report is delivered.
     Deliver,
-    /// Reverts the writes since the last publication.
+    /// The writes since the last publication are reverted.
     TakeBack,
     Publish,
     TakeSnapshot,
-    /// Writes the memtable's rows into the base, or merges the base.
+    /// The memtable's rows are written into the base, or the base is merged.
     Checkpoint,
 }
 

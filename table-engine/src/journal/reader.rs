@@ -57,7 +57,7 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
 ///
 /// # Errors
 /// `Corrupted` if a durable frame is damaged, which an intact frame written after its sync proves. Frames of one unsynced write
-/// may reach the disk in any order, so an intact frame after a damaged one proves nothing by itself.
+/// may reach the disk in any order, so an intact frame after a damaged frame proves nothing by itself.
 pub(crate) fn read(
     path: &Path,
     file: &Arc<dyn DiskFile>,

@@ -133,7 +133,7 @@ async fn submit(
     Ok(())
 }
 
-/// Saves an edited entity if its version is still the one that the form was based on.
+/// Saves an edited entity if its version is still the version on which the form was based.
 pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);
@@ -176,7 +176,7 @@ pub(crate) async fn insert(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response::see_other(&link::entity(table, &key)))
 }
 
-/// Deletes an entity if its version is still the one that the form was based on.
+/// Deletes an entity if its version is still the version on which the form was based.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);

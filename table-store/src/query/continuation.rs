@@ -79,7 +79,7 @@ impl Continuation {
         Self { incarnation, ..self }
     }
 
-    /// Checks that the table is the one from which the page was read, if the continuation contains this information.
+    /// Checks that the table is the table from which the page was read, if the continuation contains this information.
     ///
     /// # Errors
     /// `InvalidInput` if the table was dropped and created again in between (PAGE-9).

@@ -109,7 +109,7 @@ impl TextRange {
         }
     }
 
-    /// Intersects the range with another one.
+    /// Intersects the range with another range.
     ///
     /// ```
     /// use table_core::query::TextRange;

@@ -34,7 +34,7 @@ macro_rules! letters {
                 Self(self.0 | other.0)
             }
 
-            /// Returns `true` if the set contains all of the others.
+            /// Returns `true` if the set contains all letters of `others`.
             #[must_use]
             pub const fn contains(self, others: Self) -> bool {
                 self.0 & others.0 == others.0

@@ -171,7 +171,7 @@ fn only(element: &Element, names: &[&str]) -> Checked {
     Ok(())
 }
 
-/// Checks that an element has each of these child elements exactly once, and no others.
+/// Checks that an element has each of the given child elements exactly once, and no further child elements.
 fn all(element: &Element, names: &[&'static str]) -> Checked {
     only(element, names)?;
     names.iter().try_for_each(|name| has(element, name))

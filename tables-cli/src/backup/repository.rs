@@ -165,7 +165,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// Finds a generation: the newest one if no text is given, the second newest for `~1`, otherwise the one whose name starts with the text.
+    /// Finds a generation: the newest generation if no text is given, the second newest for `~1`, otherwise the generation whose name starts with the text.
     ///
     /// # Errors
     /// `Refused` if no generation, or more than one, has such a name.
@@ -199,7 +199,7 @@ impl Repository {
         let last = self.ids()?.pop();
         let mut time = now;
         while last.as_ref().is_some_and(|last| Generation::name(time) <= *last) {
-            // If the clock was set back, the new generation must still follow the older ones.
+            // If the clock was set back, the new generation must still follow the older generations.
             let behind = self.newest()?.map_or(time, |newest| newest.began.max(time));
             time = behind + Duration::milliseconds(1);
         }

@@ -72,7 +72,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Continues the unfinished generation if it is based on the newest one; otherwise begins a new one.
+    /// Continues the unfinished generation if it is based on the newest generation; otherwise begins a new generation.
     pub(super) fn open(
         repository: &Repository,
         base: Option<&Generation>,

@@ -110,7 +110,7 @@ pub struct Rejections {
 }
 
 impl Rejections {
-    /// Opens the file of rejected records, and removes the ones that the state does not count.
+    /// Opens the file of rejected records, and removes the records that the state does not count.
     ///
     /// # Errors
     /// `File` if it cannot be written.
@@ -142,7 +142,7 @@ impl Rejections {
     /// Adds rejected records.
     ///
     /// # Errors
-    /// `Refused` with the first one if no file was given; `File` if the file cannot be written.
+    /// `Refused` with the first rejected record if no file was given; `File` if the file cannot be written.
     pub fn push(&mut self, rejected: Vec<Rejected>) -> Result<()> {
         for rejected in rejected {
             let Some((path, file)) = &mut self.file else {

@@ -42,7 +42,7 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Opens the state of a transfer, either from the file or as a new one.
+    /// Opens the state of a transfer: the state in the file, or a new state.
     ///
     /// # Errors
     /// `Refused` if the file belongs to another transfer or is not a state file; `File` if it cannot be read.

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 /// The number of rows on a page, small enough that a small table has several pages.
 const PAGE: usize = 40;
 
-/// The life of one process.
+/// The remaining requests of one process.
 #[derive(Debug)]
 struct Life {
     /// The number of requests that the process makes before it dies; `usize::MAX` for all.
@@ -89,8 +89,8 @@ impl TableStore for Mortal {
     }
 }
 
-/// Runs a command as processes of which each but the last dies at one of its first requests. Returns the result of the last one, and the number of
-/// processes that died.
+/// Runs a command in several processes, one after another. All processes except the last may die at one of their first requests. Returns the result of the
+/// last process, and the number of processes that died.
 pub(crate) async fn killed<T, const N: usize>(
     random: &mut StdRng,
     engines: [&Engine; N],

@@ -39,7 +39,7 @@ pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     ]
 }
 
-/// Returns conditions: any version, the last one, or occasionally one of these earlier versions.
+/// Returns conditions: any version, the last version, or occasionally one of the given earlier versions.
 pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<Value = Condition> {
     prop_oneof![
         any => Just(Condition::Any),

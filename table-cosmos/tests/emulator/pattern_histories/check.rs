@@ -61,7 +61,7 @@ fn check_increments(deals: &[Deal], increments: &[Increment]) -> Result<(), Stri
             _ => {}
         }
     }
-    // An increment that was applied twice carries into a bit of another one.
+    // If an increment was applied twice, its bit carries into the bit of another increment.
     for deal in deals.iter().filter(|deal| deal.id < COUNTED) {
         let own = increments.iter().filter(|increment| increment.id == deal.id);
         let possible = own.fold(0_i64, |sum, increment| sum | 1 << increment.bit);

@@ -9,7 +9,7 @@ use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 /// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks a whole block. With smaller blocks, shapes
 /// and the index would take more space, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
-/// The number of recent shapes with which a new one is compared. Rows of one type are usually neighbours.
+/// The number of recent shapes with which a new shape is compared. Rows of one type are usually neighbours.
 const SHAPES_BACK: usize = 8;
 
 /// An unfinished block: rows in key order.
@@ -89,7 +89,7 @@ impl BlockWriter {
         !self.is_empty() && self.bytes_with(self.prefix_with(key), 1, key.len() + row) > BLOCK
     }
 
-    /// Appends a row or a deletion. Its key must be greater than all others.
+    /// Appends a row or a deletion. Its key must be greater than all earlier keys.
     pub(crate) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) {
         self.prefix = self.prefix_with(key);
         self.keys.extend_from_slice(key);

@@ -96,7 +96,7 @@ impl Life {
         }
     }
 
-    /// Makes the first life of a history load rows in large runs, and the later ones change single rows in many small checkpoints.
+    /// Makes the first life of a history load rows in large runs, and each later life change single rows in many small checkpoints.
     pub(super) fn worn(self, number: u32) -> Self {
         let (work, checkpoint_bytes) =
             if number == 0 { (Work::Load, 400_000) } else { (Work::Trickle, 1_500) };

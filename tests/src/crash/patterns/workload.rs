@@ -59,7 +59,7 @@ pub const HANDS: [Kind; 32] = [
     Kind::Entry,
 ];
 
-/// One thread of the workload. Its keys are its own; index values, lists, series, logs and the feed are shared with others.
+/// One thread of the workload. No other hand uses its keys; index values, lists, series, logs and the feed are shared with other hands.
 pub struct Hand<'a> {
     pub(super) stores: &'a Stores,
     pub(super) number: usize,

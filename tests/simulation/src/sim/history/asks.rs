@@ -151,7 +151,7 @@ impl History {
         self.ask(Some(write), Box::pin(future));
     }
 
-    /// Chooses the operations of a transaction: those of the life's kind of work, or random ones in one of four transactions.
+    /// Chooses the operations of a transaction: operations for the life's kind of work, or in one of four transactions random operations.
     fn operations(&mut self, state: &State, table: u8, partition: u8) -> Vec<Operation> {
         let work = if self.random.random_ratio(1, 4) { Work::Scattered } else { self.life.work };
         let rows = self.shape.rows;
@@ -333,7 +333,7 @@ impl History {
         }
     }
 
-    /// Closes the engine while callers wait and others send requests. All callers must have a result once it is closed.
+    /// Closes the engine while callers wait and other callers send requests. All callers must have a result once the engine is closed.
     pub(super) fn close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.excuses.closing = true;
         self.model.may_skip = true;

@@ -1,4 +1,4 @@
-//! Backups while others read and write, and the restored data.
+//! Backups that are made during reads and writes, and the restored data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
