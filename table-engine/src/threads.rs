@@ -12,8 +12,8 @@ use table_store::error::{Error, Result};
 
 use crate::fault::EngineFault;
 
-/// Starts the threads of an engine and decides which of them runs. A scheduler that runs a single thread at a time, chosen by a seed, makes the
-/// history of the engine reproducible.
+/// A scheduler, which starts the threads of an engine and decides which of them runs. A scheduler that runs a single thread at a time, chosen by a seed, makes
+/// the history of the engine reproducible.
 pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Returns the current instant. It never decreases.
     fn now(&self) -> Instant;

@@ -51,7 +51,7 @@ impl Outages {
     }
 }
 
-/// Controls the calls of one process to all its stores.
+/// The control of the calls of one process to all its stores.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 

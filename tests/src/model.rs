@@ -293,7 +293,7 @@ fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properti
     }
 }
 
-/// The properties of the patch are added or replaced, and all other properties are kept (MRG-1).
+/// Returns the properties after a merge: the properties of the patch are added or replaced, and all other properties are kept (MRG-1).
 fn merged(mut kept: Properties, patch: RowView<'_>) -> Result<Properties> {
     for (name, value) in properties(patch)? {
         match kept.iter_mut().find(|(kept, _)| *kept == name) {

@@ -53,7 +53,7 @@ struct Form {
     lines: String,
 }
 
-/// Writes requests into a buffer.
+/// A writer of requests into a buffer.
 #[derive(Debug)]
 pub struct Writer {
     host: String,

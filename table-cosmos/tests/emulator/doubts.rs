@@ -95,7 +95,7 @@ fn transaction<const N: usize>(
     transaction
 }
 
-/// Every kind of write: its row, the stored row before it, and the stored row after it.
+/// Returns every kind of write: its row, the stored row before it, and the stored row after it.
 fn writes() -> Vec<(&'static str, Option<i32>, OperationKind, Option<i32>)> {
     let row = || cents_of(2);
     vec![

@@ -88,7 +88,7 @@ impl World {
         }
     }
 
-    /// The writes of every verb, and of a batch.
+    /// Returns the writes of every verb, and a batch.
     fn writes(&self) -> Vec<Vec<(String, OperationKind)>> {
         let (there, new) = (|| "there".to_owned(), || "new".to_owned());
         let tag = || IfMatch::ETag(self.etag.clone());

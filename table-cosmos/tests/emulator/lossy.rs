@@ -165,7 +165,7 @@ fn answer(status: u16) -> Answer {
 impl Steps for Lossy {
     fn begin(&self, _: usize) {}
 
-    /// A request is never applied twice, however often it arrives.
+    /// Returns 1, because no request is applied twice, however often it arrives.
     fn arrivals(&self, _: usize) -> usize {
         1
     }

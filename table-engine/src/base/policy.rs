@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(segment(&[100, 50, 200]).top(), 3);
     }
 
-    /// The measure that each merge decreases.
+    /// Returns the measure that each merge decreases.
     fn measure(segments: &[Figures]) -> (u64, usize) {
         let unsettled = segments.iter().filter(|segment| !segment.is_settled());
         let entries = unsettled.map(|segment| segment.total().entries * segment.layers.len() as u64).sum();

@@ -36,7 +36,7 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
 /// Images of a disk, each with the transactions acknowledged before, and the step of the engine.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
-/// Eight writers insert pairs of rows, each pair in a separate transaction, while images of the disk are taken.
+/// Returns images of a disk, taken while eight writers insert pairs of rows, each pair in a separate transaction.
 fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     let disk = Arc::new(SimDisk::default());
     let images = Images::default();

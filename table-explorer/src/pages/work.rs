@@ -104,7 +104,7 @@ fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
     Ok(names.iter().filter(has_poison).map(ToString::to_string).collect())
 }
 
-/// The depth of the outbox, and the age of its oldest intent: the lag of the workers.
+/// Returns the depth of the outbox, and the age of its oldest intent, which is the lag of the workers.
 fn summary(found: &[Waiting]) -> Markup {
     let sum = |rows: fn(&Waiting) -> &Vec<TableEntity>| {
         let is_bound = found.iter().any(|waiting| rows(waiting).len() == ROWS);

@@ -173,7 +173,7 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
-    /// Every key of a table.
+    /// The range of all keys of a table.
     pub const ALL: Self = Self { partition_key: TextRange::ALL, row_key: TextRange::ALL };
 
     /// Creates the range of one entity.

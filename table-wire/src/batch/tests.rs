@@ -1,4 +1,4 @@
-//! Tests of batches: written and read back, and invalid bodies.
+//! Tests of batches that are written and read back, and of invalid bodies.
 
 use proptest::prelude::*;
 

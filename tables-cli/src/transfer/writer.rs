@@ -32,7 +32,7 @@ const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
 
-/// Writes changes in groups. Changes of the same key are applied in the order in which they were added, other changes in any order.
+/// A writer of changes in groups. Changes of the same key are applied in the order in which they were added, other changes in any order.
 pub struct Writer {
     store: DynTableStore,
     table: TableName,

@@ -86,7 +86,7 @@ fn broken_connections_are_released() {
                 }
             }
         }
-        // Eventually all are closed: each call of `open` lets the server run.
+        // Eventually all connections are closed, because each call of `open` lets the server run.
         while open(observed).await != 0 {}
     });
 }

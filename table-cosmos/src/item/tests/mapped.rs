@@ -11,7 +11,7 @@ use crate::mapping::Format;
 
 const LEVELS: [&str; 2] = ["contoso", "ada"];
 
-/// The mapped properties, each with a strategy of its values.
+/// Returns the mapping of the tests.
 fn mapping() -> Mapping {
     Mapping::new(["/tenantId", "/customer/id"])
         .property("Name", "/customer/name", Format::Text)

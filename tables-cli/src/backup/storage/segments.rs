@@ -45,7 +45,7 @@ pub(super) fn remove(shared: &Shared, name: &str, from: u64) -> Result<()> {
     Ok(())
 }
 
-/// Reads a file, one object at a time.
+/// A file that is read one object at a time.
 #[derive(Debug)]
 pub(super) struct Reading {
     shared: Arc<Shared>,

@@ -16,7 +16,7 @@ use crate::together::desk::TENANT;
 /// The prefix of the patterns' rows.
 const RESERVED: char = '\u{FFFC}';
 
-/// The keys of odd rows: table, partition, RowKey.
+/// Returns the keys of odd rows: table, partition, RowKey.
 fn places() -> Vec<(&'static str, &'static str, String)> {
     let reserved = [
         "feed_",

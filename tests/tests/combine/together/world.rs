@@ -101,7 +101,7 @@ impl Process {
             .with_runtime(self.runtime.clone())
     }
 
-    /// Sweeps. Returns the number of pending changes.
+    /// Runs a sweep. Returns the number of pending changes.
     pub fn sweep(&self) -> Result<u64> {
         Ok(block_on(Sweep::new(self.outbox.clone()).sweep_registered())?.pending)
     }

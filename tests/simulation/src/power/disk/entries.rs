@@ -85,7 +85,7 @@ impl Entries {
         })
     }
 
-    /// The names in a folder.
+    /// Returns the names in a folder.
     pub(super) fn inside(&self, folder: &Path) -> Vec<String> {
         let inside = self.seen.keys().filter(|path| path.parent() == Some(folder));
         inside.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect()
