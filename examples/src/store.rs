@@ -54,7 +54,7 @@ struct Run {
     container: Option<DeleteContainer>,
 }
 
-/// Deletes the container of a run.
+/// A function that deletes the container of a run.
 type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 /// The location of the store of a run.

@@ -36,7 +36,7 @@ fn small() -> TokenStream {
             department: String,
             #[digits(6)]
             id: u32,
-            /// In years.
+            /// The age in years.
             pub age: i32,
         }
     }

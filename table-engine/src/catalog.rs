@@ -52,7 +52,7 @@ impl Catalog {
     /// Returns the table with a name.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
+    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn find(&self, name: &TableName, now: impl Fn() -> u64) -> Result<&TableEntry> {
         if let Some(entry) = self.tables.get(name.folded()) {
             return Ok(entry);
@@ -73,7 +73,7 @@ impl Catalog {
     /// Returns the entry of a table to create.
     ///
     /// # Errors
-    /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
+    /// `TableAlreadyExists` if the table exists (OPT-2), `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn prepare_create(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
         self.check_leaving(name, || now)?;
         if let Some(entry) = self.tables.get(name.folded()) {
@@ -93,7 +93,7 @@ impl Catalog {
     /// Returns the id of a table to drop.
     ///
     /// # Errors
-    /// `ResourceNotFound` (OPT-3), `TableBeingDeleted` (OPT-4).
+    /// `ResourceNotFound` if the table does not exist (OPT-3), `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn prepare_drop(&self, name: &TableName, now: u64) -> Result<u32> {
         self.check_leaving(name, || now)?;
         let entry = self.tables.get(name.folded());
@@ -104,7 +104,7 @@ impl Catalog {
     /// Returns the entry of an empty table that replaces an existing one.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
+    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn prepare_renew(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
         let name = self.find(name, || now)?.name.clone();
         self.new_entry(&name, created)

@@ -17,11 +17,11 @@ pub(crate) enum Kind {
     Int64,
     Double,
     Boolean,
-    /// Instants in nanoseconds.
+    /// A column of instants in nanoseconds.
     Nanos,
     /// Instants in microseconds. Finer fractions are truncated.
     Micros,
-    /// GUIDs as strings.
+    /// A column of GUIDs as strings.
     Guid,
     Binary,
 }

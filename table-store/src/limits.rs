@@ -118,7 +118,7 @@ impl Limits {
     /// Checks the length of a key.
     ///
     /// # Errors
-    /// `PropertyValueTooLarge` (KEY-8).
+    /// `PropertyValueTooLarge` if the key is too long (KEY-8).
     pub fn check_key(&self, kind: &'static str, key: &str) -> Result<()> {
         if key.len() > self.key_units {
             let units = key.encode_utf16().count();
@@ -133,7 +133,7 @@ impl Limits {
     /// Checks the size of an entity, given by the published formula (SIZE-2).
     ///
     /// # Errors
-    /// `EntityTooLarge` (SIZE-1, ENG-3).
+    /// `EntityTooLarge` if the entity exceeds the limit (SIZE-1, ENG-3).
     pub fn check_entity_bytes(&self, bytes: usize) -> Result<()> {
         if bytes.saturating_add(ENTITY_RESERVE) > self.entity_bytes {
             let most = self.entity_bytes - ENTITY_RESERVE;

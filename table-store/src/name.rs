@@ -74,7 +74,7 @@ impl TableName {
     /// Refuses the name of a table that only the service can create. Stores call it before they create a table.
     ///
     /// # Errors
-    /// `InvalidResourceName` (TBL-5).
+    /// `InvalidResourceName` for the name of a metrics table (TBL-5).
     pub fn require_creatable(&self) -> Result<()> {
         if !self.text.starts_with(METRICS) {
             return Ok(());
@@ -135,7 +135,8 @@ impl fmt::Display for TableName {
 /// Validates the name of a custom property: an identifier of at most 255 code units, not reserved (PROP-2..4, ENG-18).
 ///
 /// # Errors
-/// `PropertyNameTooLong`; `PropertyNameInvalid`, also for the reserved names `PartitionKey`, `RowKey` and `Timestamp`.
+/// `PropertyNameTooLong` for a longer name; `PropertyNameInvalid` for a name that is not an identifier, or is one of the reserved names `PartitionKey`,
+/// `RowKey` and `Timestamp`.
 ///
 /// ```
 /// use table_core::name::check_property_name;

@@ -55,7 +55,7 @@ pub struct Counts {
     pub rows: u64,
     /// Point reads that were compared.
     pub gets: u64,
-    /// Compactions.
+    /// The number of compactions.
     pub compactions: u64,
     /// Backups that were restored and compared.
     pub backups: u64,

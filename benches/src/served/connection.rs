@@ -31,7 +31,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects; `scheme` is the service's signature scheme.
+    /// Connects to a server; `scheme` is the service's signature scheme.
     pub fn open(address: &str, key: &AccountKey, scheme: Scheme, wait: Wait) -> Outcome<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;

@@ -1,4 +1,4 @@
-//! Reading CSV.
+//! Reader of CSV files.
 
 use std::io::Read;
 

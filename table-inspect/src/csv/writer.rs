@@ -9,7 +9,7 @@ use crate::csv::columns::{Columns, KEYS};
 use crate::record::{FileError, Result};
 use crate::value;
 
-/// Writes entities as CSV with a fixed set of columns.
+/// A writer of entities as CSV with a fixed set of columns.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct CsvWriter<W: Write> {
     columns: Columns,

@@ -56,7 +56,7 @@ impl Serialize for Ticks {
     }
 }
 
-/// All properties of a row, in stored order (PROP-7).
+/// Serializes all properties of a row, in stored order (PROP-7).
 pub(crate) fn serialize_properties<M: SerializeMap>(
     map: &mut M,
     row: RowView<'_>,

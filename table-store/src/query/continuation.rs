@@ -111,7 +111,7 @@ impl Continuation {
         Ok(())
     }
 
-    /// In a range of partitions, the row range is a condition on each row, which a position need not satisfy.
+    /// Returns `true` if the position is inside the query's keys. In a range of partitions, the row range is a condition on each row, which need not hold here.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);

@@ -24,13 +24,13 @@ letters! {
     /// assert_eq!(Services::TABLE.and(Services::QUEUE).to_string(), "qt");
     /// ```
     Services, "ASAS-1", "services", [
-        /// Blobs.
+        /// The blob service.
         BLOB = b'b',
-        /// Queues.
+        /// The queue service.
         QUEUE = b'q',
-        /// Tables.
+        /// The table service.
         TABLE = b't',
-        /// Files.
+        /// The file service.
         FILE = b'f',
     ]
 }

@@ -127,21 +127,21 @@ letters! {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     AccountPermissions, "ASAS-1", "permissions of an account", [
-        /// Read.
+        /// Read resources of the permitted types.
         READ = b'r',
         /// Write: create tables, set properties.
         WRITE = b'w',
-        /// Delete.
+        /// Delete resources of the permitted types.
         DELETE = b'd',
         /// Delete a version of a blob.
         DELETE_VERSION = b'x',
-        /// Delete permanently.
+        /// Delete blobs permanently.
         DELETE_FOR_GOOD = b'y',
-        /// List.
+        /// List resources of the permitted types.
         LIST = b'l',
         /// Add entities and messages.
         ADD = b'a',
-        /// Create.
+        /// Create resources of the permitted types.
         CREATE = b'c',
         /// Update entities and messages.
         UPDATE = b'u',

@@ -20,7 +20,7 @@ pub struct Scene<'a, S> {
     pub table: TableName,
 }
 
-/// Properties as read.
+/// The properties of an entity, as read.
 pub type Properties = BTreeMap<String, Value>;
 
 /// An entity as read.

@@ -15,7 +15,7 @@ pub(super) const HOUR: Duration = Duration::from_secs(3_601);
 /// A call of one process, to be continued step by step.
 pub(super) type Process<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// Losing a race is a valid outcome; an error about the other program's declaration is not.
+/// Checks an outcome: losing a race is valid; an error about the other program's declaration is not.
 pub(super) fn raced<T>(outcome: Result<T>) {
     if let Err(error) = outcome {
         assert!(error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3"), "{error}");

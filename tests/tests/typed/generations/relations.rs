@@ -85,7 +85,7 @@ mod reviewed {
         const NAME: &'static str = "reviewer";
         const ON_DELETE: OnDelete = OnDelete::Clear;
 
-        /// The reviewer is the agent with the number of the ticket.
+        /// Returns the reviewer of a ticket: the agent with the number of the ticket.
         fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
             agent(&ticket.tenant, i32::try_from(ticket.number % super::AGENTS).ok())
         }
