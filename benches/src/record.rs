@@ -86,7 +86,7 @@ pub fn file(program: &str) -> PathBuf {
 /// Appends entries to a file, one line each.
 ///
 /// # Errors
-/// An error of the disk.
+/// An error of the disk, if the file cannot be written.
 pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
     let mut lines = String::new();
     for entry in entries {

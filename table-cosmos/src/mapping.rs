@@ -53,7 +53,8 @@ const TTL: &str = "ttl";
 /// - An item without the constants, a level or a required property of the entity, or with a value in another format, is not an entity. Queries skip and
 ///   report it
 ///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); a write of its key fails with `Corrupted` and changes nothing.
-/// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and undo no change of another program.
+/// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and undo no
+///   change of another program.
 ///
 /// # Limits
 /// Levels are strings. Properties without a path, such as those of index rows, are stored in the member `_tables` with the identifier of the write.

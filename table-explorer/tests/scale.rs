@@ -1,4 +1,4 @@
-//! Large tables: read page by page to their end, with the requests and the memory of the server bounded.
+//! Tests of large tables: all pages are read to the end, and the requests and the memory of the server are bounded.
 //!
 //! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they are a separate program and run one after the
 //! other.

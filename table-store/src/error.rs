@@ -221,8 +221,8 @@ impl Error {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// Returns `true` if the outcome of a write is unknown (CON-11). Read before you retry. [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the operations, if
-    /// the backend recorded them.
+    /// Returns `true` if the outcome of a write is unknown (CON-11). Read before you retry. [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the
+    /// operations, if the backend recorded them.
     ///
     /// A write that was interrupted by a failure of the engine is also ambiguous: it was not acknowledged, but may be found in the journal when the
     /// folder is opened again. A read that fails with `EnginePoisoned` changed nothing.

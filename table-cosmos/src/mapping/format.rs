@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::exact::MOST_EXACT;
 
-/// The number of ticks in a second.
+/// The numbers of ticks in a second and in a millisecond.
 const SECOND: u64 = 10_000_000;
 const MILLISECOND: u64 = 10_000;
 

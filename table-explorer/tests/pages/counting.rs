@@ -1,4 +1,4 @@
-//! Requests to the store, counted below the explorer: pages send exactly the requests that they report.
+//! Tests of requests to the store, counted below the explorer: pages send exactly the requests that they report.
 
 use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
 use table_explorer::{Explorer, Source, demo};

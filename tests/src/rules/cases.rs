@@ -11,11 +11,11 @@ use super::words::named_in;
 /// The place where a test cites a rule, the most significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// In the name of the test.
+    /// The rule is in the name of the test.
     Name,
-    /// In the comment above the test.
+    /// The rule is in the comment above the test.
     Comment,
-    /// In the body of the test.
+    /// The rule is in the body of the test.
     Body,
 }
 

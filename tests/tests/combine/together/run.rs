@@ -192,7 +192,7 @@ impl Run {
                 } else {
                     unit.save(tickets.get(Ticket::key(TENANT, one.number)).await?.as_ref(), one)?;
                 }
-                // The other ticket keeps all its slots.
+                // A unit saves the other ticket, which must keep all its slots.
                 unit.save(tickets.get(Ticket::key(TENANT, other.number)).await?.as_ref(), other)?;
                 unit.commit().await.map(drop)
             }
