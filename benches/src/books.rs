@@ -4,7 +4,7 @@
 //! entry with its searches by date and by reference, its postings, the balances and the monthly sums of its accounts, a line of the audit log
 //! and a record for a webhook, all in one durable transaction.
 //!
-//! This is the ledger of the package `examples`, which cannot be measured itself: it is compiled without optimisation.
+//! The package `examples` contains the same ledger, but is compiled without optimisation, so its times would not be meaningful.
 
 pub mod ours;
 pub mod sqlite;
@@ -38,7 +38,7 @@ pub struct Draft {
     pub effective: NaiveDate,
     /// A reference to the document that the entry records.
     pub reference: String,
-    /// Accounts and cents, which sum to zero.
+    /// The accounts with their amounts in cents, which sum to zero.
     pub lines: Vec<(u32, i64)>,
 }
 
@@ -57,13 +57,13 @@ pub struct Line {
 
 /// A ledger.
 pub trait Books: Sync {
-    /// Returns the name in the table.
+    /// Returns the name of the ledger in the table of results.
     fn name(&self) -> &'static str;
 
     /// Posts entries in one durable transaction.
     fn post(&self, drafts: Vec<Draft>) -> Outcome<()>;
 
-    /// Posts many entries as fast as it can, and returns when all are durable.
+    /// Posts many entries as fast as possible, and returns when all are durable.
     fn load(&self, drafts: Vec<Draft>) -> Outcome<()>;
 
     /// Closes an account whose balance is zero.
@@ -73,7 +73,7 @@ pub trait Books: Sync {
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>>;
 }
 
-/// Reads a ledger.
+/// A reader of a ledger.
 pub trait Reader {
     /// Returns the current balance of an account in cents.
     fn balance(&mut self, account: u32) -> Outcome<i64>;
@@ -81,7 +81,7 @@ pub trait Reader {
     /// Returns the newest postings of an account.
     fn statement(&mut self, account: u32) -> Outcome<Vec<Line>>;
 
-    /// Returns the balances of all accounts before a month that are not zero.
+    /// Returns the balances before a month of all accounts whose balance is not zero.
     fn trial_balance(&mut self, month: u32) -> Outcome<BTreeMap<u32, i64>>;
 
     /// Returns the number of entries, and fails if the numbers have a gap.
@@ -95,7 +95,7 @@ pub fn month(day: NaiveDate) -> u32 {
     u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
 }
 
-/// Returns the `turn`th draft, with `postings` postings, on accounts and a day that seem random.
+/// Returns the `turn`th draft, with `postings` postings. Its accounts and its day are pseudo-random.
 #[must_use]
 pub fn draft(turn: u32, postings: u32) -> Draft {
     let cents = |at| if at == 0 { i64::from(postings - 1) * 100 } else { -100 };

@@ -14,11 +14,11 @@ use crate::peer::Peer;
 use crate::peer::tables::Tables;
 use crate::stage::Stage;
 
-/// The first argument of such a process.
+/// The first argument of a child process.
 pub const CHILD: &str = "--child";
 /// The default cache size, used by the engine in a child.
 pub const CACHE: u64 = 256 << 20;
-/// The default bound on rows that are not yet in the base, used by the engine in a child.
+/// The default limit for the bytes of rows that are not yet in the base, used by the engine in a child.
 pub const RECENT: u64 = 192 << 20;
 
 /// A folder with one table, filled by a child process.

@@ -8,9 +8,9 @@ use table_core::Entity;
 
 pub use random::Random;
 
-/// The number of entities per partition, which is also the size of a page.
+/// The number of entities in each partition, and on each page.
 pub const PARTITION: u32 = 1_000;
-/// The difference between two adjacent numbers of a partition, which leaves room for new numbers between the old ones.
+/// The difference between two adjacent numbers of a partition, which leaves room for new numbers between them.
 pub const GAP: u32 = 4_000_000;
 /// The upper bound of `level`, which is uniformly distributed, so each value selects one per cent of the entities.
 pub const LEVELS: u32 = 100;
@@ -132,7 +132,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// Returns the partition and the number at the `turn`th position, wrapping around at the end.
+    /// Returns the partition and the number of the entity at the `turn`th position, wrapping around at the end.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

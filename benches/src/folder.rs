@@ -50,7 +50,7 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the bytes of all files of a folder with this suffix.
+/// Returns the total size of all files in a folder whose names end with `ending`, in bytes.
 pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -62,7 +62,7 @@ pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Returns the bytes of all files below a folder. Files that are removed in the meantime are not counted.
+/// Returns the total size of all files below a folder, in bytes. Files that are removed in the meantime are not counted.
 pub fn bytes_below(path: &Path) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -73,7 +73,7 @@ pub fn bytes_below(path: &Path) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Waits until earlier writes are on the disk, so a row is not slowed down by the previous one.
+/// Waits until earlier writes are on the disk, so that they do not slow down the next row of the table.
 pub fn settle() -> Outcome<()> {
     std::process::Command::new("sync").status().map(drop).map_err(Into::into)
 }

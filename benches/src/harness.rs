@@ -1,4 +1,4 @@
-//! Runs contenders in turns and keeps every round's rate.
+//! Lets contenders take turns, and keeps the rate of every round.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -68,7 +68,7 @@ impl Figure {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to the other's rate, as the median of the ratios of all rounds, because a disturbance of the machine affects all contenders
+    /// Returns the ratio to the other figure: the median of the ratios of all rounds, because a disturbance of the machine affects all contenders
     /// of a round. For figures that did not take turns, it is the ratio of their medians.
     ///
     /// ```
@@ -87,13 +87,13 @@ impl Figure {
         }
     }
 
-    /// Returns the slowest round.
+    /// Returns the rate of the slowest round.
     #[must_use]
     pub fn min(&self) -> f64 {
         self.rates.iter().copied().reduce(f64::min).unwrap_or(f64::NAN)
     }
 
-    /// Returns the fastest round.
+    /// Returns the rate of the fastest round.
     #[must_use]
     pub fn max(&self) -> f64 {
         self.rates.iter().copied().reduce(f64::max).unwrap_or(f64::NAN)
@@ -111,7 +111,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Lets the contenders take turns: a short round each to warm up, then `rounds` rounds, each started by a different contender.
+/// Measures the contenders in turns: a short round for each to warm up, then `rounds` rounds, each of which starts with a different contender.
 pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Duration) -> Outcome<Vec<Figure>> {
     for contender in &mut contenders {
         (contender.round)(time / 4)?;
@@ -173,7 +173,7 @@ pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()>
         };
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         std::thread::sleep(time);
-        // Operations are counted before the threads end: the last operation of each thread is neither counted nor timed.
+        // Operations are counted before the threads end, so the last operation of each thread is neither counted nor timed.
         let rate = Rate { operations: done.load(Ordering::Relaxed), elapsed: start.elapsed() };
         over.store(true, Ordering::Relaxed);
         for thread in threads {

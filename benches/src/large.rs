@@ -1,4 +1,4 @@
-//! The stage of a full run: contenders with ten times the entities, each in a separate folder, opened one or two at a time.
+//! The stage of a full run: contenders with ten times as many entities, each in a separate folder, opened one or two at a time.
 
 use std::path::PathBuf;
 use std::time::Instant;

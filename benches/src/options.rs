@@ -36,7 +36,7 @@ pub struct Options {
     pub quick: bool,
     /// `true` for a full run, with ten times the entities.
     pub full: bool,
-    /// The rows to measure; empty for all.
+    /// The names of the rows to measure; empty for all.
     pub only: Vec<String>,
     /// `true` if the folders are kept.
     pub keep: bool,

@@ -18,7 +18,7 @@ pub const CACHE: usize = 1 << 30;
 
 /// A store of readings. Writes are durable when they return; reads see all earlier writes.
 pub trait Peer: Sync {
-    /// Returns the name in the table.
+    /// Returns the name of the contender in the table of results.
     fn name(&self) -> &'static str;
 
     /// Fills the store with the first readings, as fast as it can.
@@ -34,10 +34,10 @@ pub trait Peer: Sync {
     fn transaction(&self, readings: Vec<Reading>) -> Outcome<()>;
 }
 
-/// A function that receives the readings that were read.
+/// A callback for each reading that was read.
 pub type See<'a> = &'a mut dyn FnMut(&Reading);
 
-/// Reads readings, decoded.
+/// A reader that returns decoded readings.
 pub trait Reader {
     /// Returns one entity.
     fn get(&mut self, site: &str, number: u32) -> Outcome<Option<Reading>>;
@@ -45,6 +45,6 @@ pub trait Reader {
     /// Reads the first thousand entities of a partition, and passes each on as soon as it is decoded.
     fn page(&mut self, site: &str, see: See<'_>) -> Outcome<()>;
 
-    /// Reads the entities of a partition with this level, passing on each one in the same way.
+    /// Reads the entities of a partition with this level, and passes each on as soon as it is decoded.
     fn filter(&mut self, site: &str, level: i32, see: See<'_>) -> Outcome<()>;
 }

@@ -1,4 +1,4 @@
-//! Results over time: each row of a run becomes a line of JSON in a file of the repository.
+//! Results over time: each row of a run becomes a line of JSON in a file in the repository.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -21,7 +21,7 @@ pub struct Entry {
     pub commit: String,
     /// The number of cores and the model of the processor.
     pub machine: String,
-    /// The number of entities in the table that the row reads; `None` if it reads another one, and in records of earlier versions.
+    /// The number of entities in the table that the row reads; `None` if the row reads another table, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entities: Option<u32>,
     /// The measured work, as the table of the run names it.
@@ -86,7 +86,7 @@ pub fn file(program: &str) -> PathBuf {
 /// Appends entries to a file, one line each.
 ///
 /// # Errors
-/// An error of the disk.
+/// An error of the disk, if the file cannot be written.
 pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
     let mut lines = String::new();
     for entry in entries {

@@ -43,7 +43,7 @@ impl fmt::Display for Target {
 /// One row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The number of entities in the table that the rows read; `None` if they read another one.
+    /// The number of entities in the table that the row reads; `None` if the row reads another table.
     pub entities: Option<u32>,
     /// The measured work.
     pub work: String,
@@ -57,7 +57,7 @@ pub struct Line {
     pub target: Target,
 }
 
-/// The ratios of a run, in order.
+/// The rows of a run, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     entities: Option<u32>,
@@ -76,7 +76,7 @@ impl Report {
         self.compare_as(rate, work, figures, targets);
     }
 
-    /// Adds the same comparison, shown as the time of one operation.
+    /// Adds the engine's rate compared with each peer's, shown as the time of one operation.
     pub fn compare_times(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(time, work, figures, targets);
     }
@@ -99,7 +99,7 @@ impl Report {
         self.line(work, time(first), time(second), second.times(first), target);
     }
 
-    /// Adds the ratio of two figures' times in their fastest rounds.
+    /// Adds the ratio of the times of two figures in their fastest rounds.
     pub fn compare_fastest(&mut self, work: &str, first: &Figure, second: &Figure, target: Target) {
         self.line(work, time(first), time(second), second.max() / first.max(), target);
     }

@@ -34,7 +34,7 @@ use crate::stage::Stage;
 /// A row: its name on the command line, and its measurement.
 pub type Row = (&'static str, fn(&Stage, &mut Report) -> Outcome<()>);
 
-/// All rows. Rows that read precede rows that write.
+/// All rows; those that only read come first.
 pub const ROWS: &[Row] = &[
     ("key", key::measure),
     ("codec", codec::measure),
@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
 /// A row of a full run.
 pub type LargeRow = (&'static str, fn(&Large, &mut Report) -> Outcome<()>);
 
-/// All rows of a full run, measured after the others.
+/// All rows of a full run, measured after [`ROWS`].
 pub const LARGE_ROWS: &[LargeRow] = &[
     ("large_get", large_get::measure),
     ("large_page", large_page::measure),

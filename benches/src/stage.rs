@@ -1,4 +1,4 @@
-//! The stage of a run: all contenders are filled with the same entities, and checked to return the same results.
+//! The stage of a run: all contenders contain the same entities, and are checked to return the same results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -23,11 +23,11 @@ pub struct Stage {
     others: [Box<dyn Peer>; 2],
     /// The contender that returns bytes.
     pub redb: Snapshot,
-    /// The entities to read.
+    /// The random positions of the entities to read.
     pub places: Places,
-    /// Readings from which new ones are derived.
+    /// The readings from which new ones are derived.
     pool: Vec<Reading>,
-    /// The number of readings derived from the pool.
+    /// The number of readings that were derived from the pool.
     made: AtomicU64,
     /// The folder of the files. It is the last field, so it is dropped after the values that have open files in it.
     pub folder: Folder,
@@ -73,14 +73,14 @@ impl Stage {
         peers(&self.tables, &self.others)
     }
 
-    /// Returns the number of entities of a small table.
+    /// Returns the number of entities in a small table.
     #[must_use]
     pub fn small(&self) -> u32 {
         (self.options.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns the number of entities of a large table: a hundred times the small one's in a full run, otherwise the number of
-    /// the table for reads.
+    /// Returns the number of entities in a large table: a hundred times as many as in the small one in a full run, otherwise the number of
+    /// entities in the table for reads.
     #[must_use]
     pub fn large(&self) -> u32 {
         if self.options.full { self.small().saturating_mul(100) } else { self.options.entities }

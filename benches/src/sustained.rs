@@ -1,4 +1,4 @@
-//! Continuous random updates of one contender, in a separate process: bytes written, delays of writers, and time to close.
+//! Continuous random updates of one contender, in a separate process: bytes written, delays of writers, and the time to close.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const WRITERS: u64 = 32;
 /// Rows per transaction.
 const ROWS: u32 = 10;
 
-/// The distribution of a transaction's rows.
+/// The distribution of a transaction's rows over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
     /// All rows of a transaction are in one partition, as the engine requires.
@@ -30,7 +30,7 @@ pub enum Rows {
     Anywhere,
 }
 
-/// The work of a process, passed as its argument.
+/// The work of a child process, which receives it as an argument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
     kind: String,
@@ -44,28 +44,28 @@ pub struct Work {
     millis: u64,
 }
 
-/// The results.
+/// The results of continuous updates.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Figures {
     /// Rows updated per second.
     pub rows: f64,
     /// The median time until a write became durable, in milliseconds.
     pub half: f64,
-    /// The 99.9th percentile of the time until a write became durable.
+    /// The 99.9th percentile of the time until a write became durable, in milliseconds.
     pub most: f64,
-    /// The longest time until a write became durable.
+    /// The longest time until a write became durable, in milliseconds.
     pub longest: f64,
-    /// Seconds in which no write became durable.
+    /// Number of whole seconds in which no write became durable.
     pub idle_seconds: u32,
-    /// Bytes that the process wrote for each byte of a row or its key.
+    /// Bytes that the process wrote for each byte of an updated row, including its key.
     pub written: f64,
-    /// Peak bytes of the folder, sampled every second.
+    /// Largest size of the folder in bytes, sampled every second.
     pub folder_most: u64,
-    /// Bytes of the folder after it was closed.
+    /// Size of the folder in bytes after it was closed.
     pub folder_after: u64,
-    /// Time to close, in milliseconds.
+    /// Time to close the contender, in milliseconds.
     pub close: f64,
-    /// Pages of 1,000 per second during the writes, relative to the time in which the reader was running.
+    /// Pages of 1,000 entities read per second of the time in which the reader was running, during the writes.
     pub pages: f64,
 }
 
@@ -90,7 +90,7 @@ impl Work {
         Ok(command.stdout(Stdio::piped()).spawn()?)
     }
 
-    /// Does the work in a separate process.
+    /// Does the work in a child process, and returns its results.
     pub fn measured(&self) -> Outcome<Figures> {
         let output = self.spawn()?.wait_with_output()?;
         let text = String::from_utf8(output.stdout)?;
@@ -98,7 +98,7 @@ impl Work {
         Ok(serde_json::from_str(line)?)
     }
 
-    /// Does the work in a process that is killed after a while.
+    /// Does the work in a child process that is killed after a while.
     pub fn killed(&self, after: Duration) -> Outcome<()> {
         let mut child = self.spawn()?;
         let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
@@ -108,7 +108,7 @@ impl Work {
     }
 }
 
-/// Runs the work in such a process.
+/// Runs the work in a child process.
 #[expect(clippy::cast_precision_loss, reason = "figures are shown with three digits")]
 pub fn run(argument: &str) -> Outcome<()> {
     let work: Work = serde_json::from_str(argument)?;
@@ -184,7 +184,7 @@ fn update<T: Send>(
     })
 }
 
-/// Returns different rows with new values.
+/// Returns different rows of the table, with new values.
 fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     let partition = random.below(partitions);
     let mut indices: Vec<u32> = Vec::new();
@@ -206,7 +206,7 @@ fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     indices.into_iter().map(change).collect()
 }
 
-/// The samples of each second.
+/// The observer's samples, one for each second.
 struct Seen {
     most: u64,
     idle: u32,

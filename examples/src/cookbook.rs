@@ -164,7 +164,7 @@ async fn show<I>(
     let (before, began) = (store.cost(), Instant::now());
     let report = (recipe.run)(store, input).await?;
     let (cost, took) = (store.cost() - before, began.elapsed());
-    // Afterwards, because some recipes write the rows that they read.
+    // The layout is printed after the run, because some recipes write the rows that the layout shows.
     let golden = layout::golden(store.unmetered(), recipe.schema).await?;
     if !golden.is_empty() {
         writeln!(out, "{golden}")?;

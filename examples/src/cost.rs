@@ -5,7 +5,7 @@ use std::ops::Sub;
 
 use table_advice::meter::Counts;
 
-/// A reading of a meter; subtract an earlier reading for the cost in between.
+/// A reading of a meter. The difference between two readings is the cost of the work between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Calls of the store: each would be one round trip to a service.

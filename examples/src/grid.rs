@@ -8,12 +8,12 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 const SHOWN: usize = 12;
 const WIDTH: u16 = 118;
 
-/// Rows under headers. Prints its first twelve rows and the number of the others.
+/// Rows under headers. When displayed, it shows the first twelve rows and the number of the remaining rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     headers: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// The columns that contain numbers.
+    /// The positions of the columns that contain numbers.
     right: Vec<usize>,
     whole: bool,
 }

@@ -34,10 +34,10 @@ type Desk = Outbox<Store, DynQueueStore>;
 type Tickets = Entities<Ticket, WithParticipants<Store>, Desk>;
 type Agents = Entities<Agent, WithParticipants<Store>, Desk>;
 
-/// The tenants. The queries use the first one.
+/// The names of the tenants. The queries use the first tenant.
 const TENANTS: [&str; 8] =
     ["contoso", "adatum", "fabrikam", "litware", "northwind", "proseware", "tailspin", "wingtip"];
-/// Agents of each tenant.
+/// The number of agents of each tenant.
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
 
@@ -78,7 +78,7 @@ async fn in_account(_: &str, _: u32) -> Result<(), Failed> {
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Prints the cost of an operation: all requests since the previous one.
+/// Prints the cost of an operation: all requests since the previous operation.
 fn cost(store: &Store, what: &str) {
     let reading = store.meter().take();
     println!("  {what:<58} {}", *reading);
@@ -137,7 +137,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     drop_old_entries(store, &audit).await?;
 
     let began = Instant::now();
-    // The file is deleted when `file` goes out of scope, also after an error.
+    // The file is deleted when `file` goes out of scope, even after an error.
     let file = tempfile::Builder::new().prefix("helpdesk-").suffix(".jsonl").tempfile()?;
     let exported = export::tenant(store, CONTOSO, file.path()).await?;
     cost(store, "the tenant exported");
@@ -170,7 +170,7 @@ fn rate(what: &str, count: u32, began: Instant) {
     );
 }
 
-/// Returns the whole hours within a period.
+/// Returns the whole hours within a period of time.
 fn whole_hours(time: &std::ops::Range<DateTime<Utc>>) -> std::ops::Range<DateTime<Utc>> {
     use chrono::DurationRound;
     let hour = |at: DateTime<Utc>| at.duration_trunc(Duration::hours(1)).unwrap_or(at);
@@ -251,7 +251,7 @@ async fn changes(
     let attached = large.open(&read, Ticket::ATTACHMENT_BLOB).await?.ok_or("just attached")?;
     assert_eq!((read.text.len(), attached.len()), (200_000, 5_000_000));
 
-    // All tickets of the agent show the name.
+    // The new name of the agent is copied to all of the agent's tickets.
     store.meter().take();
     agents.update(Agent::key(CONTOSO, 7), |agent| agent.name = "Ada Lovelace".into()).await?;
     cost(store, "an agent renamed");
@@ -270,7 +270,7 @@ async fn changes(
     }
     rate("shown on tickets", shown, began);
 
-    // Closed once, and notified with the effect of one notification even if the work runs twice.
+    // The ticket is closed once, and the customer is notified once, even if the work runs twice.
     store.meter().take();
     let open = tickets.query(DeskQuestions::open(CONTOSO)).project::<TicketLine>().limit(2).collect().await?;
     let oldest = open.last().ok_or("two are open")?.number;
@@ -281,12 +281,12 @@ async fn changes(
     cost(store, "its customer notified, by a worker");
     let mails = store.table::<Mail>().query(Mail::rows(CONTOSO)).collect().await?;
     assert_eq!(mails, [Mail { tenant: CONTOSO.into(), ticket: oldest }]);
-    // One more is open, because one was inserted and one closed.
+    // The requests of this check are not part of the next printed cost.
     store.meter().take();
     Ok(())
 }
 
-/// A newer program adds a field and an index over existing rows, after the older one was stopped.
+/// Shows a newer program that adds a field and an index over existing rows, after the older program was stopped.
 async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities_with_outbox::<next::Ticket, _>(outbox.clone());
@@ -315,7 +315,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The distribution of the load of opening tickets: each tenant is a partition.
+/// Prints the distribution of the load when tickets are opened: each tenant is a partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
     let next = move |draw: &mut table_advice::Draw<'_>| {

@@ -1,4 +1,4 @@
-//! Imports: many entities into one table, with a progress bar on the terminal and one line on the output.
+//! Imports of many entities into one table, with a progress bar on the terminal and one line on the output.
 
 use std::borrow::Borrow;
 use std::error::Error;
@@ -28,7 +28,7 @@ pub async fn import<E: PlainEntity, T: Borrow<E>>(
     import_many(store, what, entities, count, out).await
 }
 
-/// Imports like [`import`], from an iterator of unknown length.
+/// Inserts or replaces the entities of an iterator of unknown length.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -55,8 +55,9 @@ pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
     Ok(())
 }
 
-/// Inserts or replaces the entities and their index rows, one table and index after another. Two imports of the same entities give the same rows; any
-/// other write needs index maintenance, which reads the previous rows.
+/// Inserts or replaces the entities and their index rows, first the table and then one index after another. Two imports of the same entities give the same
+/// rows.
+/// All other writes need index maintenance, which reads the previous rows.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -25,7 +25,7 @@ use crate::model::weather::Day;
 use crate::model::{earthquake_days, indexed, listed, named_routes, traffic, weather_months, weather_years};
 use crate::store::Store;
 
-/// The whole input in memory, with which the results of recipes are compared.
+/// The whole input in memory. Recipes compare their results with it.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// The airports, ordered by code.
@@ -42,7 +42,7 @@ pub struct Inputs {
     pub reviews: Vec<Review>,
     /// The expense claims of the company, the earliest first.
     pub expenses: Vec<Expense>,
-    /// The blobs for the tables. They are in memory and are dropped with the run.
+    /// The blob store, which contains the large values of the tables. It is in memory and is dropped at the end of the run.
     pub blobs: Arc<dyn ObjectStore>,
 }
 
@@ -50,7 +50,7 @@ impl Inputs {
     /// Reads the datasets.
     ///
     /// # Errors
-    /// Never, unless the build is broken, because the files are part of the binary.
+    /// Any error from parsing the embedded files, which does not occur, because they are part of the binary.
     pub fn load() -> Result<Self, Box<dyn Error>> {
         let airports = airports::load()?;
         Ok(Self {
@@ -65,7 +65,7 @@ impl Inputs {
         })
     }
 
-    /// Writes everything into its tables, replacing an earlier import.
+    /// Writes all datasets into their tables, replacing an earlier import.
     ///
     /// # Errors
     /// Any error from the store or the output.
@@ -104,7 +104,7 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
-        // Tables of the patterns, created here because a first run should cost the same as a second.
+        // The tables of the patterns are created here, so a first run costs as much as later runs.
         store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The second, larger input: any number of builds of Debian packages.
 //!
-//! It is generated from the package index of the machine if it has one, or from a seeded generator. The same number and index always produce the same
-//! builds: so a recipe can compute the expected result by generating them again, without keeping them in memory.
+//! The input is generated from the package index of the machine if it has one, or from a seeded generator. The same number and index always produce the same
+//! builds, so a recipe can compute the expected result by generating them again, without keeping them in memory.
 
 pub mod debian;
 pub mod import;
@@ -27,7 +27,7 @@ pub struct Package {
     pub version: String,
     /// The architecture, such as `amd64` or `all`.
     pub architecture: String,
-    /// Size when installed, in KiB.
+    /// The installed size in KiB.
     pub installed_size: i64,
     /// The maintainer.
     pub maintainer: String,
@@ -42,7 +42,7 @@ pub struct PackageBuild<'a> {
     pub number: u32,
     /// The time of the build.
     pub built: DateTime<Utc>,
-    /// The size when installed, in KiB, which grows with each build.
+    /// The installed size in KiB, which grows with each build.
     pub installed_size: i64,
 }
 
@@ -78,7 +78,7 @@ pub struct PackageIndex {
 }
 
 impl PackageIndex {
-    /// Returns the index of this machine, or a seeded one if it has none.
+    /// Returns the index of this machine, or a generated index if the machine has none.
     #[must_use]
     pub fn of_machine(builds: u64) -> Self {
         match debian::load() {
@@ -94,10 +94,10 @@ impl PackageIndex {
     }
 
     fn new(source: String, mut packages: Vec<Package>, builds: u64) -> Self {
-        // In the order of the row keys, where a `_` follows the name: `zlib_` sorts after `zlib+x_`, because `+` is below `_`.
+        // Packages are sorted like their row keys, in which a `_` follows the name: `zlib_` sorts after `zlib+x_`, because `+` is below `_`.
         packages.sort_by_cached_key(|package| (package.section.clone(), format!("{}_", package.name)));
         packages.dedup_by(|left, right| (&left.section, &left.name) == (&right.section, &right.name));
-        // About ten builds per package. If there are few builds, only some packages have any.
+        // Each package has about ten builds. If there are few builds, only some packages have any.
         let wanted = usize::try_from(builds / 10).unwrap_or(usize::MAX).max(1);
         let step = (packages.len() / wanted).max(1);
         let packages: Vec<Package> = packages.into_iter().step_by(step).collect();
@@ -133,7 +133,7 @@ impl PackageIndex {
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);
         let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));
-        // The last lanes may be short or empty.
+        // The last lanes may be shorter than the others, or empty.
         ranks.filter(|rank| *rank < self.builds).map(|rank| self.build(rank))
     }
 
@@ -170,7 +170,7 @@ impl PackageIndex {
 }
 
 fn build(package: &Package, at: u64, number: u64) -> PackageBuild<'_> {
-    // Scattered over the days of a year; each build of a package is one day after the previous one.
+    // The first builds are scattered over the days of a year; each further build of a package is one day after the previous build.
     let minutes = seeded::scatter(at) % (365 * 24 * 60) + number * 24 * 60;
     let since = Duration::minutes(i64::try_from(minutes).unwrap_or(i64::MAX));
     PackageBuild {

@@ -11,7 +11,7 @@ use crate::grid::Grid;
 /// The maximum number of properties of a row that are printed.
 const SHOWN: usize = 12;
 
-/// Returns the keys, properties and indexes of a schema, one per line.
+/// Returns the keys, properties and indexes of a schema, one in each row.
 #[must_use]
 pub fn of(schema: &EntitySchema) -> Grid {
     let mut grid = Grid::new(["Part", "Of", "Written as", "#Width", "Ordered"]);
@@ -79,13 +79,13 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) });
     let mut grid = Grid::new(["PartitionKey", "RowKey", "Properties"]);
     let page = match store.query(&TableName::new(schema.table)?, &query, None).await {
-        // A schema can be used by several tables, without a table of its own name.
+        // A schema may be used by several tables, none of which has the name in the schema.
         Err(error) if error.is_table_not_found() => return Ok(grid),
         page => page?,
     };
     for entity in page.rows.iter() {
         let bag = TableEntity::from_entity(entity)?;
-        // Keys of other types may begin in the same way.
+        // Keys of other types may have the same prefix.
         let is_of_design =
             schema.properties.iter().all(|property| property.optional || bag.get(property.name).is_some());
         if is_of_design && grid.len() < 2 {

@@ -25,7 +25,7 @@ use crate::store::{self, Place, Store};
 
 type Failed = Box<dyn Error>;
 
-/// The tenants; the queries use the first one.
+/// The names of the tenants. The queries use the first tenant.
 const TENANTS: [&str; 2] = ["contoso", "adatum"];
 const CONTOSO: &str = TENANTS[0];
 /// The number of accounts of each tenant: five rows of balances.
@@ -82,12 +82,12 @@ async fn on(store: &Store, entries: u32, tasks: usize) -> Result<(), Failed> {
     one_tenant(store, &books).await
 }
 
-/// Returns the day on which entries that are made now take effect.
+/// Returns the effective day of entries that are posted now.
 pub(super) fn today() -> NaiveDate {
     ticks::now().date_naive()
 }
 
-/// Returns a draft with `postings` postings, on accounts from `first`.
+/// Returns a draft with `postings` postings, on accounts that start with `first`.
 fn draft(request: String, effective: NaiveDate, first: u32, postings: u32) -> Draft {
     let line = |at| {
         let account = (first + at * 7) % ACCOUNTS;
@@ -116,7 +116,7 @@ fn per_second(count: u32, seconds: f64) -> u64 {
     (f64::from(count) / seconds.max(1e-9)) as u64
 }
 
-/// Posts entries one by one, then by concurrent tasks that use the same accounts, then others.
+/// Posts entries one by one, then by concurrent tasks that use the same accounts, then by concurrent tasks that use different accounts.
 async fn post(books: &Bookkeeping, tasks: usize, count: u32) -> Result<(), Failed> {
     println!("\nPosts of {CONTOSO}");
     let chart = &books.chart(CONTOSO).await?;
@@ -139,7 +139,7 @@ async fn post(books: &Bookkeeping, tasks: usize, count: u32) -> Result<(), Faile
     Ok(())
 }
 
-/// Balances, statements and searches, each with its cost.
+/// Prints balances, statements and searches, each with its cost.
 async fn questions(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     println!("\nQuestions of {CONTOSO}");
     let cost = |what: &str| println!("  {what:<58} {}", *store.meter().take());
@@ -174,7 +174,7 @@ async fn questions(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Repeated requests, closed periods and accounts, and reversals.
+/// Checks that repeated requests, closed periods and accounts, and second reversals are handled.
 async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     let chart = &books.chart(CONTOSO).await?;
     let manager = books.acting("manager");
@@ -208,7 +208,7 @@ async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A document at an entry, and the audit log, whose oldest years are deleted.
+/// Attaches a document to an entry, and deletes the oldest years of the audit log.
 async fn documents_and_audit(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     books.acting("clerk").attach(CONTOSO, 1, vec![7; 2_000_000]).await?;
     let entry = books.entries.get(Entry::key(CONTOSO, 1)).await?.ok_or("loaded")?;
@@ -239,7 +239,7 @@ async fn documents_and_audit(store: &Store, books: &Bookkeeping) -> Result<(), F
     Ok(())
 }
 
-/// A newer program adds a field with an index over all entries. The older one posts until the index is built.
+/// Shows a newer program that adds a field with an index over all entries. The older program posts until the index is built.
 async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities::<next::Entry>().create_if_missing().await?;
@@ -249,7 +249,7 @@ async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     old.post(CONTOSO, &chart, &[draft("by the older program".into(), tomorrow, 9, 2)]).await?;
     println!("  the older program posts while the index is announced");
 
-    // From here on the older program has stopped.
+    // From here on, the older program no longer runs.
     let began = Instant::now();
     let built = new.backfill::<next::EntryByCostCenter>().assume_no_older_programs().run().await?;
     rate("indexed", u32::try_from(built.scanned)?, began);
@@ -263,7 +263,7 @@ async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns a tenant with all its types and documents.
+/// Returns the description of a tenant, with all its types and documents.
 fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Failed> {
     let tenant =
         Tenant::new().with_entities(&books.entries, Entry::partition(name))?.with_blobs(&books.files)?;
@@ -276,7 +276,7 @@ fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Fail
     Ok(tenant.with_table(&store.table::<Audit>(), Audit::partition(name))?)
 }
 
-/// Exports a tenant, imports it into another store, where it continues to post, and erases it.
+/// Exports a tenant, imports it into another store, continues to post there, and erases it.
 async fn one_tenant(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe tenant {CONTOSO} as one thing");
     let contoso = tenant(store, books, CONTOSO)?;

@@ -1,4 +1,4 @@
-//! A part of an account: all tables created here have the same prefix, so all of them can be deleted at once.
+//! A part of an account: all tables created in it have the same prefix, so all of them can be deleted at once.
 
 use std::any::Any;
 use std::fmt;
@@ -8,7 +8,7 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, TableName, TableStore, Transaction};
 
-/// A store that contains the tables of another store whose names begin with a prefix, without this prefix. Errors use the full names.
+/// A store that contains the tables of another store whose names begin with a prefix. Its names lack the prefix; errors contain the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -16,7 +16,7 @@ pub struct Prefixed<S> {
 }
 
 impl<S> Prefixed<S> {
-    /// Creates a store for the tables with a prefix: letters and digits that start with a letter.
+    /// Creates a store for the tables with a prefix, which consists of letters and digits and starts with a letter.
     pub fn new(store: S, prefix: impl Into<String>) -> Self {
         Self { store, prefix: prefix.into() }
     }
@@ -26,7 +26,7 @@ impl<S> Prefixed<S> {
     }
 }
 
-/// Converts a continuation of a query to the same query on a table with another name (PAGE-9).
+/// Converts a continuation of a query for use with a table of another name (PAGE-9).
 fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) -> Result<Continuation> {
     match place.service_position(from, query) {
         Ok(position) => Ok(Continuation::of_service(to, query, position.clone())),
@@ -79,7 +79,7 @@ impl<S: TableStore> TableStore for Prefixed<S> {
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         let from = from.map(|from| format!("{}{from}", self.prefix));
         let page = self.store.list_tables(&format!("{}{prefix}", self.prefix), from.as_deref(), top).await?;
-        // Table names and so the prefix ignore case: only its length matters.
+        // Table names ignore case, and so does the prefix; only the length of the prefix matters.
         let own = |full: &str| full.get(self.prefix.len()..).unwrap_or_default().to_owned();
         let names =
             page.names.iter().map(|name| TableName::new(&own(name.as_str()))).collect::<Result<_>>()?;

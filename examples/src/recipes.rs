@@ -1,4 +1,4 @@
-//! The recipes over the first input, one file each.
+//! The recipes over the first input, one in each file.
 
 mod access_patterns;
 mod archive;

@@ -31,12 +31,12 @@ pub use account::azure;
 /// The file that marks a folder as created by an example.
 const MARK: &str = "README.txt";
 const MARK_TEXT: &str = "This folder was created by the example programs of Tables. It can be deleted.\n";
-/// Folder of the engine, inside the example's folder.
+/// Name of the engine's folder inside the example's folder.
 const TABLES: &str = "tables";
-/// Folder of the blobs, inside the example's folder.
+/// Name of the folder of the blobs inside the example's folder.
 const BLOBS: &str = "blobs";
 
-/// The store of every recipe, which may be of any kind. Clones share the meter.
+/// The store of every recipe, with a backend of any kind. Clones share the meter.
 #[derive(Clone)]
 pub struct Store {
     tables: Meter<DynTableStore>,
@@ -54,19 +54,19 @@ struct Run {
     container: Option<DeleteContainer>,
 }
 
-/// Deletes the container of a run.
+/// A function that deletes the container of a run.
 type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
-/// The store that a run uses.
+/// The location of the store of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A new temporary folder, deleted at the end of the run.
     Temporary,
     /// This folder, which must be missing or empty. It is kept.
     Folder(PathBuf),
-    /// Memory.
+    /// The memory of the process.
     Memory,
-    /// An account, by its connection string.
+    /// The account with this connection string.
     Account(String),
 }
 
@@ -171,7 +171,7 @@ impl Store {
         &self.queues
     }
 
-    /// Returns the name of a queue of this run, with a prefix, because an account may contain other queues.
+    /// Returns the name of a queue of this run. The name has a prefix, because an account may contain other queues.
     ///
     /// # Errors
     /// Any error from [`QueueName::new`].
@@ -219,7 +219,7 @@ impl fmt::Display for Store {
     }
 }
 
-/// Counts each call of the tables.
+/// The tables of the store. The meter counts each call.
 impl TableStore for Store {
     fn capabilities(&self) -> &Capabilities {
         self.tables.capabilities()

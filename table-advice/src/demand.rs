@@ -68,7 +68,7 @@ impl Demand {
     }
 }
 
-/// Returns the additional request units of a query that reads `partitions` physical partitions: the middle of the published range.
+/// Returns the additional request units of a query for reading `partitions` physical partitions: the middle of the published range.
 pub(super) fn middle(partitions: usize) -> f64 {
     let (least, most) = query_units(partitions);
     f64::midpoint(least, most)

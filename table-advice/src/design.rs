@@ -66,7 +66,7 @@ impl Design {
         Self { days, ..self }
     }
 
-    /// Sets limits other than the documented ones.
+    /// Replaces the documented limits with the given limits.
     #[must_use]
     pub fn bounds(self, bounds: Bounds) -> Self {
         Self { bounds, ..self }

@@ -1,4 +1,4 @@
-//! Deterministic draws of the values of one operation.
+//! Deterministic random values for one operation.
 
 use chrono::{DateTime, TimeDelta, Utc};
 

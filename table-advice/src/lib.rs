@@ -14,14 +14,14 @@
 //! | [`workload`] | access patterns with their rates |
 //!
 //! # Key layout
-//! Any. The example of [`WorkloadFile`] compares the two layouts of PAT-ANTI-1.
+//! A workload can use any key layout. The example of [`WorkloadFile`] compares the two layouts of PAT-ANTI-1.
 //!
 //! # Guarantee
 //! The same workload and seed always produce the same report. Each pattern has its own random sequence, so an additional pattern does not change the
 //! keys of the others. Rows of declared indexes are counted with their entity (PAT-INTRA-8).
 //!
 //! # Cost
-//! No requests. Time and memory grow with rate × seconds, which may be at most [2,000,000](workload::MOST_OPERATIONS).
+//! A run sends no requests. Time and memory grow with rate × seconds, which may be at most [2,000,000](workload::MOST_OPERATIONS).
 //!
 //! # Bounds
 //! Operations are evenly spaced, without bursts. Throttling of a partition is computed from the published target (SCL-1), separately for each second.

@@ -1,18 +1,18 @@
-//! A meter counts the requests of a program. A test can then limit their number.
+//! Meters, which count the requests of a program, so that a test can limit their number.
 //!
 //! # Context
 //! A store charges by request and limits throughput by partition. The code of a program does not show the cost of a call: an index read may take one
 //! or two requests, and a page many. A test with a meter measures the cost, and fails as soon as it changes.
 //!
 //! # Key layout
-//! Any table and any keys.
+//! A meter works with any table and any keys.
 //!
 //! # Guarantee
 //! Every call that reaches the store is counted once, at its start, whether it succeeds or not. Rows and bytes are counted when the
 //! response arrives. Clones share one count.
 //!
 //! # Cost
-//! No requests. Each call takes a lock and two map lookups. The bytes of a response are computed entity by entity.
+//! A meter sends no requests. Each call takes a lock and two map lookups. The bytes of a response are computed entity by entity.
 //!
 //! # Bounds
 //! A fan-out is recognised by its requests: first pages of the same query, in key order of their partitions. Two concurrent fan-outs

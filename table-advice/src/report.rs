@@ -197,7 +197,7 @@ impl Report {
     /// `OverBudget` (PAT-ANTI-1) if a partition receives a larger share. The message suggests a remedy.
     pub fn require_max_partition_share(&self, most: f64) -> Result<()> {
         let Peak { partition_key, share } = self.peak();
-        // Not `share > most`, because a limit of NaN must fail.
+        // The condition is not `share > most`, because a limit of NaN must fail.
         if share <= most {
             return Ok(());
         }

@@ -17,7 +17,7 @@
 //! compile unless it is explicitly allowed.
 //!
 //! # Cost
-//! No requests. Memory for the key of each partition, and for one number per write of a run.
+//! A measurement sends no requests. It needs memory for the key of each partition, and for one number per write of a run.
 //!
 //! # Bounds
 //! Only the keys are measured, not the servers: several adjacent partitions may share a server.
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    /// The recommended layout of the catalogue.
+    /// An entity with the recommended layout of the catalogue.
     #[derive(Entity)]
     #[partition_key(department, "_", employee)]
     #[row_key(at, "_", event)]
@@ -230,7 +230,7 @@ mod tests {
         insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
     }
 
-    /// SCL-4: consecutive keys are stored on one server.
+    /// Consecutive keys are stored on one server (SCL-4).
     #[test]
     fn pat_anti_1_a_time_key_is_always_hot() {
         let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));
@@ -239,7 +239,7 @@ mod tests {
             by_hour.write_to(&event.at.format("%Y%m%d%H").to_string());
             by_employee.write(&event).unwrap();
         }
-        // Judged by the totals alone, the hours look evenly spread.
+        // If only totals are compared, the hours look evenly spread.
         assert_eq!((by_hour.partitions(), by_hour.hottest(1)), (24, vec![("2014042315", 3_600)]));
         assert!((by_hour.peak().share - 1.0).abs() < 1e-9 && by_employee.peak().share < 0.03);
         insta::assert_snapshot!(by_hour.to_string().lines().take(2).collect::<Vec<_>>().join("\n"), @r"

@@ -71,7 +71,7 @@ impl Step {
                 lists += list;
                 load += 1 + list;
             } else {
-                // A list is read, then written.
+                // A list is read before it is written.
                 elsewhere.push((partition_of(index.schema().table.unwrap_or(table), copy_key), 2));
                 load += 2;
             }
@@ -133,7 +133,7 @@ impl Step {
 /// The number of consecutive pages that one read requests per second. Later pages do not count towards the heat.
 const PAGES_A_SECOND: u64 = 20;
 
-/// Returns the load of a read of `pages` pages in the second in which the first one is read.
+/// Returns the heat of a read of `pages` pages: the number of pages that it reads in its first second.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }

@@ -21,7 +21,7 @@ struct Event {
     at: DateTime<Utc>,
 }
 
-/// Creates writes of events with employees from this distribution.
+/// Creates a pattern that writes events, with employees from the given distribution.
 fn events(name: &str, per_second: f64, employees: &Distribution) -> Workload {
     let employees = employees.clone();
     Workload::new(name).seconds(4).pattern("log in", per_second, move |draw| {
@@ -82,9 +82,9 @@ fn pat_intra_8_copies_count_against_their_partitions() {
     };
     let report = Workload::new("hires").seconds(10).pattern("hire", 1.0, hire).run().unwrap();
     let cost = report.pattern("hire").unwrap();
-    // The transaction of the entity, then three reads, the write of the remote copy, and the removal of the record.
+    // The requests are the transaction of the entity, then three reads, the write of the remote copy, and the removal of the record.
     assert_eq!((cost.max_requests, cost.reads, cost.writes, cost.operations), (6, 30, 30, 10));
-    // The entity, its copy in the same partition, the record twice, two reads, and the remote copy, read and written.
+    // The entities are the entity, its copy in the same partition, the record twice, two reads, and the remote copy, read and written.
     assert_eq!(cost.entities, 10 * 8);
     let rows = &report.heat_map().rows;
     let cells: Vec<_> = rows.iter().map(|(name, cells)| (name.as_str(), cells[0])).collect();
@@ -200,7 +200,7 @@ proptest! {
         prop_assert_eq!(more.heat_map(), once.heat_map());
     }
 
-    /// Allows six standard deviations plus a constant for rare values. A random failure is very unlikely.
+    /// The tolerance is six standard deviations plus a constant for rare values, so a random failure is very unlikely.
     #[test]
     fn zipf_draws_follow_the_probability_mass(seed: u64, values in 1_u64..200, exponent in 0.0..2.5_f64) {
         let zipf = Distribution::zipf(values, exponent).unwrap();

@@ -89,7 +89,7 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledg
     Ok(parts.iter().map(|part| ETag::parse(part.header("etag")).ok()).collect())
 }
 
-/// Returns the failure for a batch that the service received, but whose outcome is unknown.
+/// Returns the failure for a batch that the service received but whose outcome is unknown.
 fn unreadable(why: String) -> Unacknowledged {
     Unacknowledged {
         error: Error::of(AnswerFault::Batch { operation: OPERATION, why }),

@@ -21,7 +21,7 @@ use crate::options::Options;
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
-/// The blobs of an account. Creates containers, and opens each as an [`ObjectStore`](object_store::ObjectStore).
+/// The blobs of an account. It creates containers, and opens each container as an [`ObjectStore`](object_store::ObjectStore).
 ///
 /// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with a local folder or
 /// memory. Names, ranges and conditions follow BLB-2 to BLB-10. Write a large value first to a blob, then store the name of the blob in the

@@ -48,15 +48,15 @@ struct Inner {
     target: Target,
     capabilities: Capabilities,
     account: Option<String>,
-    /// The explicitly configured secondary.
+    /// The secondary that the options configure explicitly.
     secondary: Option<String>,
     /// `true` if entities store identifiers of their writes.
     operation_ids: bool,
 }
 
-/// The version without a bearer token, as sent by the official SDKs (REQ-3).
+/// The protocol version without a bearer token, as sent by the official SDKs (REQ-3).
 const VERSION: &str = "2019-02-02";
-/// The version with a bearer token (AUTH-12).
+/// The protocol version with a bearer token (AUTH-12).
 const VERSION_OF_TOKENS: &str = "2020-12-06";
 
 impl AzureTables {
@@ -176,7 +176,7 @@ impl AzureTables {
         &self.0.capabilities
     }
 
-    /// Runs work on a clone of the client, under any executor of the caller.
+    /// Runs a function on a clone of the client, under any executor of the caller.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -185,7 +185,7 @@ impl AzureTables {
         self.0.runtime.run(work(self.clone())).await
     }
 
-    /// Runs work on a clone of the client as a task, which continues while its future is not polled.
+    /// Runs a function on a clone of the client as a task, which continues while its future is not polled.
     pub(crate) async fn run_apart<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::auth::EMULATOR_ACCOUNT;
 pub(crate) use fault::EndpointFault;
 
-/// The longest URL that the HTTP client can send, in bytes. The front end of the service accepts about half of it (FIL-8).
+/// The length in bytes of the longest URL that the HTTP client can send. The front end of the service accepts about half of this length (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
 
 /// The base URL of a service without a trailing slash, in host style or path style (ACC-2).
@@ -27,7 +27,7 @@ impl Endpoint {
     /// Parses a base URL such as `https://contoso.table.core.windows.net`.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it has a query or a user. Those may be secrets and belong in the
+    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it has a query or a user. A query or a user may be a secret, which belongs in the
     /// credential.
     pub(crate) fn new(base: &str) -> Result<Self> {
         let url = Url::parse(base.trim_end_matches('/')).map_err(|_| Error::of(EndpointFault::NotAUrl))?;

@@ -1,4 +1,4 @@
-//! Rejections by the service: the response, and its error code.
+//! Rejected requests: the response of the service, and its error code.
 
 mod code;
 mod fault;

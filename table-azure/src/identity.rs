@@ -63,7 +63,7 @@ impl TokenProvider for Identity {
     }
 }
 
-/// Creates an error with the text of the vendor's error, but not as its source, which may contain the response with the token.
+/// Creates an error with the text of the vendor's error. The vendor's error is not its source, because it may contain the response with the token.
 fn no_token(scope: &str, error: &azure_core::Error) -> Error {
     let code = match error.kind() {
         ErrorKind::Io | ErrorKind::Connection => ErrorCode::Io,

@@ -19,7 +19,7 @@ pub(crate) fn body<'a>(operation: &str, answer: &'a Answer) -> Result<&'a [u8]> 
     Ok(&answer.body)
 }
 
-/// Creates the error for an unreadable body. The response is wrong, not the request.
+/// Creates the error for an unreadable body, which is a fault of the response and not of the request.
 pub(crate) fn malformed(operation: &str, source: Error) -> Error {
     Error::of(AnswerFault::Entity { operation: operation.to_owned(), source })
 }

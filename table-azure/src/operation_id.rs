@@ -5,7 +5,7 @@ use table_core::row::{Row, RowView, RowWriter};
 use table_core::{Error, ErrorCode, Operation, OperationKind, Result, Transaction, ValueRef};
 use uuid::Uuid;
 
-/// The property for the identifier.
+/// The name of the property that contains the identifier.
 pub(crate) const PROPERTY: &str = "OperationId";
 
 /// Adds an identifier to all entities of a transaction.
@@ -57,7 +57,7 @@ pub(crate) fn of(row: RowView<'_>) -> Result<Option<Uuid>> {
     })
 }
 
-/// Removes the identifier from a row.
+/// Returns a row without the identifier.
 pub(crate) fn without(row: Row) -> Result<Row> {
     if row.view().find(PROPERTY, &mut 0)?.is_none() {
         return Ok(row);
@@ -65,7 +65,7 @@ pub(crate) fn without(row: Row) -> Result<Row> {
     Ok(copy(row.view())?.finish().with_timestamp(row.view().timestamp()))
 }
 
-/// Removes the identifiers from the rows of a page.
+/// Returns the rows of a page without identifiers.
 pub(crate) fn none_in(rows: &Rows) -> Result<Rows> {
     let mut kept = Rows::default();
     for entity in rows.iter() {
@@ -117,7 +117,7 @@ mod tests {
         let stored = marked.operations()[0].kind.row().unwrap().clone().with_timestamp(5);
         assert_eq!((of(stored.view()).unwrap(), stored.view().len()), (Some(id), 3));
         assert_eq!(without(stored).unwrap(), row(2).with_timestamp(5));
-        // SIZE-2: 8 bytes, two for each character of the name, 16 for the value.
+        // The size of an identifier by SIZE-2: 8 bytes, two for each character of the name, 16 for the value.
         assert_eq!(marked.bytes() - insert(row(2)).bytes(), 46);
     }
 

@@ -72,7 +72,7 @@ impl Options {
         Self { target: Some(target), ..self }
     }
 
-    /// Signs in the short form (AUTH-2), which remains valid behind a gateway that rewrites headers.
+    /// Signs requests in the short form (AUTH-2), which remains valid behind a gateway that rewrites headers.
     pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
         Self { shared_key_lite, ..self }
     }
@@ -100,7 +100,7 @@ impl Options {
         Self { clock, ..self }
     }
 
-    /// Sets the settings for tests of this project.
+    /// Sets options that only the tests of this project use.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn testing(self, testing: Testing) -> Self {

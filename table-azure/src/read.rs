@@ -31,7 +31,7 @@ impl AzureTables {
             .fixed("dataserviceversion", "3.0");
         let answer = match self.pipeline().send_by(&selected(request, select), by).await {
             Ok(answer) => answer,
-            // A 404 page of a proxy says nothing about the entity.
+            // A 404 page of a proxy does not show that the entity is missing.
             Err(failure) if failure.known && failure.error.code() == ErrorCode::ResourceNotFound => {
                 return Ok(None);
             }
@@ -111,7 +111,7 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Returns `true` if rows need no removal of identifiers: the option is off, or the selection excludes the property.
+    /// Returns `true` if identifiers need not be removed from rows: the option is disabled, or the selection excludes the property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
@@ -148,7 +148,7 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
     Ok(narrowed)
 }
 
-/// Returns the position of the next page from the response headers (PAGE-2). The row may be missing or empty. The partition may be missing
+/// Returns the position of the next page from the response headers (PAGE-2). The row key may be missing or empty. The partition key may be missing
 /// too, because some servers omit an empty key (AZ-12).
 fn next(answer: &Answer) -> Option<Position> {
     let header = |name: &str| {

@@ -1,4 +1,4 @@
-//! Outcome of a write with a lost response, determined by its stored identifier (CON-11).
+//! The outcome of a write with a lost response, determined by its stored identifier (CON-11).
 
 use table_core::query::Select;
 use table_core::store::{AmbiguousWrite, Committed};

@@ -64,7 +64,7 @@ impl RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// Returns three retries with delays from 0.8 s to 60 s within 3 minutes, and 5 minutes for a table that is being deleted.
+    /// Returns a policy of three retries with delays from 0.8 s to 60 s within 3 minutes, and a wait of 5 minutes for a table that is being deleted.
     fn default() -> Self {
         Self { max_retries: 3, table_deletion_wait: Duration::from_secs(5 * 60), ..Self::NONE }
     }

@@ -20,7 +20,8 @@ use crate::client::AzureTables;
 pub struct SecondaryReads(AzureTables);
 
 impl AzureTables {
-    /// Returns a handle that reads the same tables, from the secondary if the primary fails. It shares the connections. No request is sent.
+    /// Returns a handle that reads the same tables, from the secondary if the primary fails. The handle shares the connections of the client. No request is
+    /// sent.
     ///
     /// # Errors
     /// `InvalidInput` if no secondary is configured or can be derived, or if it must not receive the credential (ACC-1).

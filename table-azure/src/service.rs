@@ -25,7 +25,7 @@ use crate::xml::Element;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceStats {
-    /// `live`, `bootstrap` or `unavailable`.
+    /// The status of the replication: `live`, `bootstrap` or `unavailable`.
     pub status: String,
     /// The instant before which all acknowledged writes are on the secondary, or `None` if the secondary cannot be read.
     pub last_sync_time: Option<DateTime<Utc>>,

@@ -33,7 +33,7 @@ const PART_BYTES: usize = 448;
 const COSMOS_ROW_KEY_BYTES: usize = 255;
 /// The maximum size of a batch on Cosmos DB, in bytes (COS-2): "2 MB" in its smaller interpretation.
 const COSMOS_BATCH_BYTES: usize = 2_000_000;
-/// Property names reserved by Cosmos DB (COS-4).
+/// The property names that Cosmos DB reserves (COS-4).
 const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
 
 impl Target {

@@ -18,7 +18,7 @@ pub struct WireRequest {
     pub method: String,
     /// The complete URL.
     pub url: String,
-    /// Names in lower case, with values.
+    /// The headers: names in lower case, and values.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Bytes,
@@ -37,7 +37,7 @@ impl WireRequest {
 pub struct WireAnswer {
     /// The status.
     pub status: u16,
-    /// Names in lower case, with values.
+    /// The headers: names in lower case, and values.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Vec<u8>,
@@ -55,7 +55,7 @@ pub enum Broken {
 /// A pending response.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<WireAnswer, Broken>> + Send>>;
 
-/// A substitute for connections.
+/// A substitute for connections in tests.
 pub trait Wire: Debug + Send + Sync {
     /// Sends a request.
     fn send(&self, request: WireRequest) -> Delivery;
@@ -64,7 +64,7 @@ pub trait Wire: Debug + Send + Sync {
 /// Settings for tests.
 #[derive(Clone, Debug, Default)]
 pub struct Testing {
-    /// A substitute for connections.
+    /// The substitute for connections; `None` for real connections.
     pub wire: Option<Arc<dyn Wire>>,
     /// The seed of random numbers.
     pub seed: Option<u64>,

@@ -106,7 +106,7 @@ impl CosmosTables {
         Ok(Self::build(&client, database, options, runtime))
     }
 
-    /// Uses an existing client, such as one with a proxy, other regions or other limits.
+    /// Opens a database with an existing client, such as a client with a proxy, other regions or other limits.
     #[must_use]
     pub fn with_client(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::default())
@@ -140,12 +140,12 @@ impl CosmosTables {
         self.0.usages.of(table)
     }
 
-    /// Adds the charge of the current operation to the queries of a form, which is their SQL text.
+    /// Adds the charge of the current operation to the charges of queries with this SQL text.
     pub(crate) fn add_page(&self, table: &TableName, form: &str) {
         self.0.usages.add_page(table, form, usage::units());
     }
 
-    /// Returns the charges of pages of queries of a form.
+    /// Returns the charges of pages of queries with this SQL text.
     pub(crate) fn measured(&self, table: &TableName, form: &str) -> Option<Charges> {
         self.0.usages.of_form(table, form)
     }
@@ -213,7 +213,7 @@ impl CosmosTables {
         self.0.runtime.run(counted.instrument(within)).await
     }
 
-    /// Compares a container that replaced the opened one with the options. If it has another form, the outcome of the operation is discarded.
+    /// Compares a container that replaced the opened one with the options. If they do not match, the outcome of the operation is discarded.
     async fn compared_again<T>(&self, table: &TableName, verb: Verb, result: Result<T>) -> Result<T> {
         self.containers().forget(table);
         match self.container(table).await {

@@ -1,4 +1,4 @@
-//! Containers of tables: created with the configured levels, found regardless of the case of their names, and compared with the options when opened.
+//! Containers of tables: creation with the configured levels, lookup regardless of the case of names, and comparison with the options.
 
 mod difference;
 mod fault;
@@ -192,7 +192,7 @@ impl CosmosTables {
         &self,
         table: &TableName,
     ) -> Result<Option<(ContainerClient, ContainerProperties)>> {
-        // A token cannot list containers. The name must then be spelled exactly.
+        // A token cannot list containers, so the name must be spelled exactly.
         let Ok(names) = self.names().await else { return Ok(None) };
         let Some(name) = names.into_iter().find(|name| name == table) else { return Ok(None) };
         match self.properties(name.as_str()).await {
@@ -250,7 +250,7 @@ impl CosmosTables {
     /// its second page would be refused.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
-        // The response is irrelevant.
+        // The response is irrelevant; the request only refreshes the cache.
         let _ = Box::pin(client.read_item(key, "none", None)).await;
         let again = self.database().container_client(name.to_owned(), None).await;
         again.map_err(|error| failure::error("open the container", error))

@@ -31,14 +31,14 @@ pub struct Explain {
     /// Minimum and maximum request units. For a query these are the units of its physical partitions; the items read are charged in
     /// addition.
     pub units: (f64, f64),
-    /// The request units that the service charged for pages of queries of this form since the store was opened, or `None` if there were none. Queries of
-    /// one form have the same SQL text, and other values as parameters.
+    /// The request units that the service charged for pages of queries of this form since the store was opened, or `None` if there were no such pages. Queries
+    /// of one form have the same SQL text, with different parameters.
     pub measured: Option<Charges>,
     /// Warnings for the author of the query.
     pub warnings: Vec<String>,
 }
 
-/// The items that a query reads, and pays for.
+/// The items that a query reads, and for which request units are charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
@@ -61,7 +61,7 @@ impl Reads {
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
-            // The condition narrows the items by an index.
+            // The condition narrows the items that are read by an index.
             _ if sql.narrowed => Self::Matching,
             Scope::Key(_) => Self::Key,
             Scope::Prefix(_) => Self::Prefix,

@@ -43,17 +43,17 @@ pub(crate) fn is_missing(error: &CosmosError) -> bool {
     status(error).0 == 404 && is_from_service(error)
 }
 
-/// Returns `true` if the service itself gave the response. Each of its responses has an identifier, which the page of a gateway lacks.
+/// Returns `true` if the service itself gave the response. Each of its responses has an identifier, which a gateway's error page lacks.
 pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
 }
 
-/// Returns `true` if a status reports the state of an item. Only the service knows it.
+/// Returns `true` if a status reports the state of an item, which only the service knows.
 pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 412)
 }
 
-/// Returns `true` if the container was dropped and created again since the previous page. The client reports it only in a message.
+/// Returns `true` if the container was dropped and created again since the previous page. The client reports this only in the message.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     status(error).0 == 400 && !error.is_from_wire() && error.to_string().contains("was recreated")
 }
@@ -95,7 +95,7 @@ pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
     earlier.iter().any(|request| {
         let status = request.status();
-        // Sub-statuses from 20000 are the client's own. They represent a missing response.
+        // Sub-statuses from 20000 on are set by the client itself. They mean that there was no response.
         let is_clients = status.sub_status().is_some_and(|sub| sub.value() >= 20_000);
         request.request_sent().may_have_been_sent()
             && (is_clients || !is_refusal(u16::from(status.status_code())))

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use table_core::Error;
 
-/// The number of skipped items that are kept. Older ones are only counted.
+/// The number of skipped items that are kept. Older items are only counted.
 const KEPT: usize = 100;
 
 /// The items of other programs that queries skipped.
@@ -21,9 +21,9 @@ const KEPT: usize = 100;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SkippedItems {
-    /// The number of skipped items. An item that several queries met counts several times.
+    /// The number of skipped items. An item that several queries read is counted several times.
     pub count: u64,
-    /// The last 100 of them, oldest first, each with its table, its key and the reason.
+    /// The errors of the last 100 skipped items, oldest first, each with its table, its key and the reason.
     pub latest: Vec<Error>,
 }
 

@@ -4,8 +4,8 @@
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! `p` contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A
-//! [`Mapping`] names other paths.
+//! The member `p` contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A
+//! [`Mapping`] defines other paths.
 
 mod document;
 mod fault;
@@ -74,8 +74,8 @@ impl Found {
         Ok(item)
     }
 
-    /// Returns `true` if a write with an identifier stored the document. If other programs write the items as well, they may keep the identifier, so the
-    /// document must also be the one that was sent.
+    /// Returns `true` if a write with an identifier stored the document. Other programs that write the items may keep the identifier, so the
+    /// document must also equal the document that was sent.
     pub(crate) fn is_written_by(&self, mapping: &Mapping, write: &str, body: &Json) -> bool {
         written_by(&self.json, mapping) == Some(write)
             && (mapping.is_standard || document::is_version_of(&self.json, body))
@@ -93,7 +93,7 @@ impl Found {
 }
 
 impl Item {
-    /// Returns the error for an item whose levels differ from the requested ones. Such an item is never part of a result (RT-5, RT-6).
+    /// Returns the error for an item whose levels differ from the requested levels. Such an item is never part of a result (RT-5, RT-6).
     pub(crate) fn unexpected(&self) -> Error {
         let message = "the service returned an item of another partition key; the response was discarded";
         Error::new(ErrorCode::InternalError, message)
@@ -102,7 +102,7 @@ impl Item {
     }
 }
 
-/// Returns the identifier of the write that stored an item. Items of other programs have none.
+/// Returns the identifier of the write that stored an item; `None` for items of other programs.
 pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a str> {
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }
@@ -110,7 +110,7 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
 /// The number of hexadecimal digits of the identifier of a write.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. A member of another program that has the name of the identifier does not have its form.
+/// Returns `true` if this library wrote an item. Another program's member with the name of the identifier does not have the form of an identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))

@@ -1,4 +1,4 @@
-//! Conversion of entity keys to partition keys and ids of items, and checks before a request is sent.
+//! Conversion of entity keys to partition keys and ids of items, and checks of keys before a request is sent.
 
 use std::borrow::Cow;
 

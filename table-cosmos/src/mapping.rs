@@ -17,7 +17,7 @@ pub(crate) use path::{NotAnObject, Path};
 const MOST: usize = 3;
 /// The names of the levels in the standard form.
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
-/// Members of the service.
+/// The members that the service adds to items.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
 /// The member of a mapped item that contains all properties without a path, and the identifier of the write.
 const OWN: &str = "_tables";
@@ -50,9 +50,11 @@ const TTL: &str = "ttl";
 ///
 /// # Guarantees
 /// - A replace or a merge keeps all members of an item that the mapping does not name, and the text of each value that it does not change.
-/// - An item without the constants, a level or a required property of the entity, or with a value of another format, is not an entity. Queries skip and report it
+/// - An item without the constants, a level or a required property of the entity, or with a value in another format, is not an entity. Queries skip and
+///   report it
 ///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); a write of its key fails with `Corrupted` and changes nothing.
-/// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and undo no change of another program.
+/// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and undo no
+///   change of another program.
 ///
 /// # Limits
 /// Levels are strings. Properties without a path, such as those of index rows, are stored in the member `_tables` with the identifier of the write.
@@ -145,9 +147,9 @@ impl Mapping {
         self
     }
 
-    /// Declares that every item of the table has a text at a path, such as the type of the item: `/type` is `order`.
+    /// Declares that every item of the table has a given text at a path, such as the type of the item: `/type` is `order`.
     ///
-    /// Queries ask only for items with the text, and inserted items contain it.
+    /// Queries select only items with the text, and inserted items contain it.
     #[must_use]
     pub fn constant(mut self, path: &str, text: &str) -> Self {
         if let Some(path) = self.path(path) {
@@ -237,7 +239,7 @@ impl Mapping {
         Some(path)
     }
 
-    /// Keeps the first fault.
+    /// Records a fault, unless an earlier fault was recorded.
     fn fail(&mut self, fault: MappingFault) {
         self.fault.get_or_insert(fault);
     }

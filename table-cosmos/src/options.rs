@@ -64,7 +64,7 @@ impl Options {
         Self::default()
     }
 
-    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42). It replaces a mapping of the table.
+    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42). The call replaces a mapping of the table.
     #[must_use]
     pub fn levels(self, table: &str, levels: usize) -> Self {
         self.with_mapping(table, Mapping::standard(levels))
@@ -92,7 +92,7 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose container has items of another form, such as those of other programs. It replaces the levels of the table.
+    /// Sets the mapping of a table whose container has items of another form, such as items of other programs. The mapping replaces the levels of the table.
     ///
     /// # Errors
     /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, paths that overlap, and an invalid or repeated name.
@@ -118,10 +118,10 @@ impl Options {
 
     /// Sets the time to live of a table's items. By default items never expire, and a container whose items expire is refused.
     ///
-    /// It applies to new containers. An existing container with another time to live is used unchanged, and a warning is logged. A single item
-    /// expires earlier or later by a property: [`Mapping::time_to_live`].
+    /// The setting applies to new containers. An existing container with another time to live is used unchanged, and a warning is logged. A property can
+    /// make a single item expire earlier or later: [`Mapping::time_to_live`].
     ///
-    /// Every item of the table expires by its own last write, index rows, feeds and outbox rows included. Set a default only for tables without
+    /// Every item of the table expires by its own last write, including index rows, feed entries and outbox rows. Set a default only for tables without
     /// patterns.
     #[must_use]
     pub fn time_to_live(mut self, table: &str, time: TimeToLive) -> Self {
@@ -138,7 +138,8 @@ impl Options {
         Self { throughput: Some(Throughput::Manual(units)), ..self }
     }
 
-    /// Sets the maximum request units per second of new containers, which the service scales automatically between a tenth of it and all of it.
+    /// Sets the maximum request units per second of new containers. The service scales the throughput automatically between a tenth of the maximum and the
+    /// maximum.
     #[must_use]
     pub fn autoscale(self, most: u64) -> Self {
         Self { throughput: Some(Throughput::Autoscale(most)), ..self }
@@ -208,7 +209,7 @@ impl Options {
         }
     }
 
-    /// Returns the time to live of a table. A mapped time to live of its items needs a container that allows it.
+    /// Returns the time to live of a table. If its items have a mapped time to live, the container must allow it.
     pub(crate) fn time_to_live_in(&self, table: &str) -> TimeToLive {
         let table = table.to_ascii_lowercase();
         let per_item = self.mappings.get(&table).is_some_and(|mapping| mapping.expires());

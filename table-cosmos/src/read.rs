@@ -105,7 +105,7 @@ impl CosmosTables {
         found.map(|found| found.read(&container.mapping, ItemKey { levels, row_key })).transpose()
     }
 
-    /// Removes a container that no longer exists from the cache, and returns the error: that of the database if it does not exist either.
+    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist either, that is the error.
     pub(crate) async fn gone(&self, table: &TableName, error: CosmosError) -> Error {
         self.containers().forget(table);
         if self.is_database_missing().await {
@@ -164,7 +164,7 @@ impl CosmosTables {
             });
         }
         let (items, next) = self.items(table, &container, query, &scope, position).await?;
-        // Later pages within a partition key have a further condition, and the form of the first one.
+        // Later pages within a partition key have a further condition in their SQL text, but are counted with the first page.
         self.add_page(table, &Sql::of(query, &scope, &container.mapping, None).text);
         let read = items.len();
         let rows = wanted.rows(self.entities(table, &items, &container.mapping)?)?;
@@ -186,7 +186,7 @@ impl CosmosTables {
         let mut entities = Vec::with_capacity(items.len());
         for raw in items {
             let json = item::parse_raw(raw);
-            // If other programs write the items as well, they may damage one with an identifier of this library.
+            // Other programs that write the items may damage an item with an identifier of this library.
             let is_own = mapping.is_standard && json.as_ref().is_ok_and(|json| item::is_own(json, mapping));
             match json.and_then(|json| item::read(&json, mapping)) {
                 Ok(item) => entities.push(item),

@@ -1,4 +1,4 @@
-//! Runtime of requests: the tokio runtime of the caller, or a runtime of the store.
+//! Runtime of requests: the tokio runtime of the caller, or else a runtime of the store.
 
 use std::sync::OnceLock;
 
@@ -16,14 +16,14 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Dropping a runtime blocks, which is not allowed in async code. The last owner may be dropped anywhere.
+        // Dropping a runtime blocks, which is not allowed in async code. The last handle of the store may be dropped in async code.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// A task that is aborted when its future is dropped, like a request on the caller's runtime.
+/// A task that is aborted when its handle is dropped, like a request on the caller's runtime.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

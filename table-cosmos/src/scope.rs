@@ -35,7 +35,7 @@ impl Scope {
         let levels = common_levels(range);
         match levels.len() {
             0 => Self::All,
-            // The bounds fix all levels and restrict the rest of the string, which only that key can match.
+            // The bounds fix all levels. They restrict only the rest of the string, so no other key can match.
             count if count == depth => Self::Key(levels),
             count if count > depth => Self::Nothing,
             _ => Self::Prefix(levels),

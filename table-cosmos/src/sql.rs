@@ -41,7 +41,7 @@ impl Sql {
     pub(crate) fn of(query: &Query, scope: &Scope, mapping: &Mapping, after: Option<&str>) -> Self {
         let mut sql = Self::default();
         let mut conditions: Vec<String> = sql.levels(mapping, scope.levels());
-        // Other items of the container are read by no query.
+        // Queries select only the items with the constants of the mapping.
         for (path, text) in &mapping.constants {
             conditions.push(format!("{} = {}", path.sql(), sql.bind(text.as_str().into())));
         }
@@ -60,7 +60,7 @@ impl Sql {
             sql.text.push_str(" WHERE ");
             sql.text.push_str(&conditions.join(" AND "));
         }
-        // A partition key is in one physical partition and its ids are indexed, so the order costs nothing.
+        // A partition key is in one physical partition and its ids are indexed, so the order has no extra cost.
         if matches!(scope, Scope::Key(_)) {
             sql.text.push_str(" ORDER BY c.id");
         }
@@ -129,7 +129,7 @@ impl Sql {
         self.ordered("c.id", operator, &key::id(row_key))
     }
 
-    /// Returns a comparison by order, or `None` if UTF-16 code units and code points order the string differently, which requires a character above
+    /// Returns a comparison by order, or `None` if UTF-16 code units and code points order the string differently, which happens only with a character above
     /// the surrogates.
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
         is_ordered(text).then(|| format!("{place} {operator} {}", self.bind(text.into())))

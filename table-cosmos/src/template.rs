@@ -13,8 +13,8 @@ use crate::throughput::Throughput;
 const VERSION: &str = "2024-05-15";
 
 impl Options {
-    /// Returns a Bicep template that creates the containers of tables in an existing database, with the levels, the throughput, the time to live and
-    /// the indexing policy of [`create_table`](table_core::TableStore::create_table).
+    /// Returns a Bicep template that creates the containers of tables in an existing database. The containers have the levels, the throughput, the time to live
+    /// and the indexing policy of [`create_table`](table_core::TableStore::create_table).
     ///
     /// A program with a token of Entra ID cannot create containers (RUST-8). The text is one file for `az deployment group create --template-file`.
     ///

@@ -12,7 +12,7 @@ pub enum Throughput {
     Manual(u64),
     /// A maximum number of request units per second, scaled automatically.
     Autoscale(u64),
-    /// The throughput is that of the database, or of a serverless account.
+    /// The shared throughput of the database, or that of a serverless account.
     Shared,
 }
 
@@ -20,7 +20,7 @@ impl Throughput {
     pub(crate) fn of(found: Option<&ThroughputProperties>) -> Self {
         let manual = found.and_then(ThroughputProperties::throughput).map(Self::Manual);
         let autoscale = || found.and_then(ThroughputProperties::autoscale_maximum).map(Self::Autoscale);
-        // An autoscaled container also reports its current number of units.
+        // The description of an autoscaled container also contains its current number of units.
         autoscale().or(manual).unwrap_or(Self::Shared)
     }
 }

@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
-/// The sub-status of a request to a container that was replaced by one with the same name. The vendor's client then sends the request to the new one.
+/// The sub-status of a request to a container that was replaced by another container with the same name. The vendor's client then sends the request again.
 const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
-    /// The requests of the operation that the task runs.
+    /// The requests of the operation that the current task runs.
     static REQUESTS: Requests;
 }
 

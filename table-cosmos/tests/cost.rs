@@ -1,4 +1,4 @@
-//! Build cost for other programs: their dependency trees contain nothing of the vendor's client.
+//! Test of the build cost for other programs: their dependency trees do not contain the vendor's client.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -26,7 +26,7 @@ fn the_vendors_client_is_compiled_only_on_request() {
     };
     assert!(asks(&tree(&["--package", "table-cosmos"])));
     assert!(asks(&tree(&["--package", "tables-cli", "--features", "cosmos"])));
-    // The client is not in a default build, nor in the other packages with all features, nor in the tool with its other features.
+    // A default build does not contain the client, and neither do the other packages with all features or the tool with its other features.
     assert!(!asks(&tree(&[])));
     let others = ["--workspace", "--exclude", "table-cosmos", "--exclude", "tables-cli", "--all-features"];
     assert!(!asks(&tree(&others)));

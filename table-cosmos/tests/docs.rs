@@ -1,11 +1,11 @@
-//! Tests of `docs/cosmos.md`: each cell of its tables names an existing test or recipe, or states that it was not run.
+//! Tests of `docs/cosmos.md`: each cell of its tables names an existing test or recipe, or states that the combination was not run.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders with tests.
+/// The folders that contain tests.
 const CODE: [&str; 9] = [
     "table-core/src",
     "table-store/src",

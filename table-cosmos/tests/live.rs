@@ -48,7 +48,7 @@ impl Account {
 
     async fn open(&self, database: &str, options: Options) -> (CosmosClient, CosmosTables) {
         let options = options.throughput(self.throughput);
-        // Opened first, because it also chooses the TLS provider of the process.
+        // The store is opened first, because this also chooses the TLS provider of the process.
         let store =
             CosmosTables::with_key(&self.endpoint, &self.key, &self.region, database, options).await.unwrap();
         let endpoint = self.endpoint.parse().unwrap();

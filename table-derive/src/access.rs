@@ -50,7 +50,7 @@ pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
     ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
 }
 
-/// Returns the tokens after the first one, all respanned to that first token, so that rustc reports errors there.
+/// Returns the tokens after the first token, all of them spanned at the first token, so that rustc reports errors there.
 pub(crate) fn at(input: TokenStream) -> TokenStream {
     let mut tokens = input.into_iter();
     let span = tokens.next().map_or_else(Span::call_site, |token| token.span());
@@ -144,7 +144,7 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Token![=]>()?;
     let mut last = name.span();
     while !input.peek(Token![;]) {
-        // A token that no selection can contain belongs to the next pattern.
+        // A token that no selection can contain is part of the next pattern.
         let is_of_next = input.peek(Token![<=]) || (input.peek(Token![=]) && !input.peek(Token![==]));
         if input.is_empty() || is_of_next {
             let span = if is_of_next { name.span() } else { last };

@@ -46,7 +46,7 @@ pub(crate) struct Written {
 }
 
 impl Codec {
-    /// Returns the field's own codec if this one is the default.
+    /// Returns the codec of the field's attribute if this codec is the default.
     pub(crate) fn or_own(&self, own: Option<&Self>) -> Self {
         match self {
             Self::Natural => own.cloned().unwrap_or(Self::Natural),
@@ -58,7 +58,7 @@ impl Codec {
         }
     }
 
-    /// Returns the word if this codec is one.
+    /// Returns the codec word; `None` if the codec is not a word.
     pub(crate) fn word(&self) -> Option<&'static Word> {
         match self {
             Self::Word(written) => Some(written.word),
@@ -66,7 +66,7 @@ impl Codec {
         }
     }
 
-    /// Returns the codec inside the parentheses.
+    /// Returns the codec inside the parentheses of this codec.
     pub(crate) fn inner(&self) -> Option<&Self> {
         match self {
             Self::Word(written) => written.inner.as_ref(),
@@ -85,7 +85,7 @@ impl Codec {
         matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.gives == Gives::Derived)
     }
 
-    /// Returns `true` if another derived part may contain this one.
+    /// Returns `true` if a derived part with this codec may be inside another derived part.
     pub(crate) fn is_source(&self) -> bool {
         self.is_derived() && self.word().is_some()
     }
@@ -158,7 +158,7 @@ impl Codec {
         matches!(self, Self::Custom(_) | Self::Derived(_)) || self.inner().is_some_and(Self::is_custom)
     }
 
-    /// Returns `true` if this may be a codec of strings, which supports prefix queries. For default and custom codecs, the compiler decides.
+    /// Returns `true` if the codec may be a codec of strings, which supports prefix queries. For default and custom codecs, the compiler decides.
     pub(crate) fn may_be_text(&self) -> bool {
         !matches!(self, Self::Derived(_)) && self.word().is_none_or(|word| word.gives == Gives::Text)
     }

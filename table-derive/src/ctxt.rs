@@ -6,7 +6,7 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// A collector of errors. Parsers and rules report to it and continue; none of them stops at the first mistake.
+/// A collector of errors. Parsers and rules report errors to it and continue; none of them stops at the first mistake.
 ///
 /// Dropping a collector without `check` would lose errors, so it panics: this is a bug of the macro.
 pub(crate) struct Ctxt {

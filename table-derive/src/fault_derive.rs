@@ -92,7 +92,7 @@ impl Arguments {
         }
     }
 
-    /// Returns these arguments if they have a code; otherwise takes the code from `shared`, and the rule as well if there is none.
+    /// Returns these arguments if they have a code. Otherwise takes the code from `shared`, and also the rule if these arguments have none.
     fn or(self, shared: &Self) -> Self {
         match self.code {
             Some(_) => self,

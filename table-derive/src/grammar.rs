@@ -1,4 +1,4 @@
-//! Lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with the intended form, and parsing continues with the next
+//! Parsers of lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with the intended form, and parsing continues with the next
 //! item.
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -12,7 +12,7 @@ use crate::symbol::{self, Symbol};
 
 /// The keywords that an attribute accepts.
 pub(crate) struct Words {
-    /// The word that names the attribute.
+    /// The word with which the attribute begins.
     pub(crate) of: Symbol,
     /// A complete example of the attribute.
     pub(crate) form: &'static str,
@@ -174,7 +174,7 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
 /// Returns an error with the form of a word. It points at the unread tokens after the word, or at the word if there are none. A more specific error
 /// is kept.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
-    // Tokens after a comma are superfluous.
+    // If tokens follow a comma, they are superfluous.
     let is_more = input.peek(Token![,]);
     let rest = if is_more { input.fork().parse().unwrap_or_default() } else { rest(input) };
     match rest {

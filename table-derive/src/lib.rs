@@ -21,8 +21,8 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Declares `#[derive(Entity)]` with the attributes of entities, and with those of other libraries, which are recognised only for their message. The
-/// documentation lists the former alone (`--cfg docsrs`).
+/// Declares `#[derive(Entity)]` with the attributes of entities. It also declares attributes of other libraries, which are recognised only to suggest the
+/// right attribute. The documentation lists only the attributes of entities (`--cfg docsrs`).
 macro_rules! entity {
     (own: [$($own:ident),*], foreign: [$($foreign:ident),*]) => {
         /// Makes a struct an entity, with its keys, schema, typed columns and typed selections. Documented at `table_core::Entity`.
@@ -104,7 +104,7 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         property,
         slots,
         part,
-        // Recognised only for its error message.
+        // This attribute is recognised only for its error message.
         index,
         index_entity,
         digits,
@@ -141,7 +141,7 @@ pub fn access_ceiling(input: TokenStream) -> TokenStream {
     access::ceiling(input.into()).into()
 }
 
-/// Returns the tokens after the first one, spanned at the first one. Not public API.
+/// Returns the tokens after the first token, spanned at the first token. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_at(input: TokenStream) -> TokenStream {

@@ -50,9 +50,9 @@ pub(crate) struct Entity<'a> {
     pub(crate) allows: Allows,
     /// `true` if each change is recorded in the feed of its partition.
     pub(crate) feed: bool,
-    /// The relations through which other entities store copies of this one.
+    /// The relations through which other entities store copies of this entity.
     pub(crate) copied_by: Vec<Path>,
-    /// The relations through which this entity stores copies of others.
+    /// The relations through which this entity stores copies of other entities.
     pub(crate) copies_from: Vec<Path>,
     /// The set of all types in the table.
     pub(crate) set: Option<Path>,
@@ -223,7 +223,7 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
-/// Returns the fields of a struct. Other shapes are reported, and nothing else of them is.
+/// Returns the fields of a struct with named fields. If the struct has another shape, this is the only mistake that is reported.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error(

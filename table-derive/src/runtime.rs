@@ -1,4 +1,4 @@
-//! The path of the runtime in the user's crate: whichever of our crates it depends on, under the name that it uses for it.
+//! The path of the runtime in the user's crate: the package of this project on which the crate depends, under the name that the crate uses for it.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::Span;

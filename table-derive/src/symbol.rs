@@ -4,7 +4,7 @@ use std::fmt;
 
 use syn::{Ident, Path};
 
-/// A word of our attributes.
+/// A word of the attributes of this crate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Symbol(pub(crate) &'static str);
 
@@ -98,7 +98,7 @@ pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// Returns the known word that is most similar to a given one.
+/// Returns the known word that is most similar to the given word.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|known| (distance(word, known), known)).min()?;
     (near.0 * 2 <= near.1.len()).then_some(near.1)

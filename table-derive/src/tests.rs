@@ -18,7 +18,7 @@ fn entity(input: TokenStream) -> String {
     prettyplease::unparse(&file)
 }
 
-/// The messages of all mistakes, first lines only.
+/// Returns the messages of all mistakes, first lines only.
 fn mistakes(input: TokenStream) -> Vec<String> {
     let expansion = entity(input);
     let messages = expansion.split("compile_error!").skip(1).filter_map(|rest| {
@@ -36,7 +36,7 @@ fn small() -> TokenStream {
             department: String,
             #[digits(6)]
             id: u32,
-            /// In years.
+            /// The age in years.
             pub age: i32,
         }
     }

@@ -1,7 +1,7 @@
 //! Validation of one transaction against the latest state: existence, `ETag`, limits of a merge, checks.
 //!
-//! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation can be checked against the state before the transaction
-//! because no entity occurs twice (EGT-4).
+//! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the transaction, which is
+//! sufficient because no entity occurs twice (EGT-4).
 
 mod fault;
 
@@ -122,7 +122,7 @@ fn existing(
 }
 
 fn check_merged(limits: &Limits, partition_key: &str, row_key: &str, merged: &Row) -> Result<()> {
-    // Names and values were checked on arrival; only the number of properties can exceed its limit after the merge.
+    // Names and values were checked on arrival; after the merge, only the number of properties can exceed its limit.
     if merged.view().len() > limits.properties || merged.view().is_overflown() {
         limits.check_row(merged.view())?;
     }

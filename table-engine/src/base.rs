@@ -1,6 +1,7 @@
 //! The base: rows that are no longer in the journal, in runs on disk (`docs/format.md`, "Base").
 //!
-//! A flush writes the memtable's rows as new runs on top of the others. Merges turn several layers into one. Both end with a new version of the base,
+//! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers into one layer. Both end with a new version of the
+//! base,
 //! which is recorded before readers see it.
 
 mod block;
@@ -76,7 +77,7 @@ impl Place {
     }
 }
 
-/// The base, owned by the one thread that changes it.
+/// The base. Only one thread owns and changes it.
 pub(crate) struct Base {
     pool: Arc<Pool>,
     run_bytes: u64,
@@ -195,7 +196,7 @@ impl Base {
         }
     }
 
-    /// Adds rows and deletions, given in key order, as the newest ones, and records the new version. `meta.dropped` are the tables dropped since the
+    /// Adds rows and deletions, given in key order, above all existing rows, and records the new version. `meta.dropped` are the tables dropped since the
     /// last flush.
     ///
     /// # Errors
@@ -300,7 +301,7 @@ impl Base {
             let removed = reach(self.hook.as_ref(), Step::RunDelete)
                 .and_then(|()| run.remove().map_err(|error| Task::RemoveRun.failed(error)));
             if let Err(error) = removed {
-                // Harmless, because the next open removes the files.
+                // This failure is harmless, because the next open removes the files.
                 tracing::warn!(target: "table_core::engine", %error, "an obsolete run was not removed");
             }
         }

@@ -31,7 +31,7 @@ pub(crate) struct Catalog {
     names: OrdMap<u32, Arc<str>>,
     /// The names of tables whose deletion is in progress, each with the instant at which it ends, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The same names sorted by instant, from which expired ones are removed first.
+    /// The same names sorted by instant. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -52,7 +52,7 @@ impl Catalog {
     /// Returns the table with a name.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
+    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn find(&self, name: &TableName, now: impl Fn() -> u64) -> Result<&TableEntry> {
         if let Some(entry) = self.tables.get(name.folded()) {
             return Ok(entry);
@@ -73,7 +73,7 @@ impl Catalog {
     /// Returns the entry of a table to create.
     ///
     /// # Errors
-    /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
+    /// `TableAlreadyExists` if the table exists (OPT-2), `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn prepare_create(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
         self.check_leaving(name, || now)?;
         if let Some(entry) = self.tables.get(name.folded()) {
@@ -93,7 +93,7 @@ impl Catalog {
     /// Returns the id of a table to drop.
     ///
     /// # Errors
-    /// `ResourceNotFound` (OPT-3), `TableBeingDeleted` (OPT-4).
+    /// `ResourceNotFound` if the table does not exist (OPT-3), `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn prepare_drop(&self, name: &TableName, now: u64) -> Result<u32> {
         self.check_leaving(name, || now)?;
         let entry = self.tables.get(name.folded());
@@ -104,7 +104,7 @@ impl Catalog {
     /// Returns the entry of an empty table that replaces an existing one.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4).
+    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
     pub(crate) fn prepare_renew(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
         let name = self.find(name, || now)?.name.clone();
         self.new_entry(&name, created)
@@ -166,7 +166,7 @@ impl Catalog {
         self.next_id
     }
 
-    /// Raises the id of the next table, if the given one is larger.
+    /// Raises the id of the next table if the given id is larger.
     pub(crate) fn reserve_ids(&mut self, next_id: u32) {
         self.next_id = self.next_id.max(next_id);
     }
@@ -176,7 +176,7 @@ impl Catalog {
         self.tables.values()
     }
 
-    /// Returns the folded names starting at one, including the engine's private tables.
+    /// Returns the folded names from a given name on, including the engine's private tables.
     pub(crate) fn from(&self, folded: &str) -> impl Iterator<Item = &str> {
         let range = (Bound::Included(folded), Bound::Unbounded);
         self.tables.range::<_, str>(range).map(|(name, _)| &**name)
@@ -300,7 +300,7 @@ mod tests {
             most = most.max(catalog.leaving.len());
         }
         assert_eq!(most, 10);
-        // A name that is created again is no longer being deleted.
+        // A table with the name was created again, so the name is no longer being deleted.
         let name = TableName::new("Log0999").unwrap();
         catalog.add(catalog.prepare_create(&name, 1_009, 1_009).unwrap());
         assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());

@@ -80,7 +80,7 @@ pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
     fn wake(&self) {
-        // If its queue is full, the committer is awake.
+        // If the committer's queue is full, the committer is awake.
         let _ = self.0.try_send(Request::Wake);
     }
 }
@@ -170,7 +170,7 @@ impl Checkpointer {
         let _entered = span.enter();
         let rows = || frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
         let mut flushed = self.base.flush(rows(), meta.clone());
-        // A flush frees the journal.
+        // A flush frees the journal, so it may use the reserve.
         if flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull) && self.reserve.lend() {
             self.base.remove_obsolete();
             flushed = self.base.flush(rows(), meta.clone());
@@ -190,7 +190,7 @@ impl Checkpointer {
             self.unmerged = None;
             self.base.merge_all();
         }
-        // IMPORTANT: released after the checkpoint was recorded. A journal file is released only when the base contains its rows.
+        // IMPORTANT: the journal is released after the checkpoint was recorded. A journal file is released only when the base contains its rows.
         let next = self.release_covered().unwrap_or_else(|error| {
             // A failure is harmless, because the next checkpoint or the next open releases the file.
             tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");

@@ -83,7 +83,7 @@ pub(crate) struct OnDisk {
 }
 
 impl Committer {
-    /// Creates a committer that continues from a state, with Timestamps greater than the given one.
+    /// Creates a committer that continues from a state, with Timestamps greater than the given Timestamp.
     pub(crate) fn new(
         options: &EngineOptions,
         requests: Receiver<Request>,
@@ -133,7 +133,7 @@ impl Committer {
             }
             let Some(request) = self.threads.receive_from_callers(&self.requests) else { break };
             if self.refusal.is_some() {
-                // Disk space may have become free.
+                // Disk space may have become free in the meantime.
                 self.tend()?;
             }
             self.check_room();
@@ -265,7 +265,7 @@ impl Committer {
                     (row, Some(_)) => self.state.set(key, row, &mut self.written),
                 }
             }
-            // A gap that is too short only costs readers time, including after an error of the disk.
+            // If a gap is too short, readers only lose time; so an error of the disk is ignored.
             if let Some(first) = first {
                 let _ = self.state.extend_gap(&first, deletions);
             }
@@ -340,7 +340,7 @@ impl Committer {
     /// Makes the group durable, then visible, then acknowledges it. A group with a write that `frees` space may use the reserve. Writes in the group
     /// that add data then use the reserve at most once, because later ones are refused until the reserve is complete.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
-        // The number of requests that already wait, plus the writers that are answered now.
+        // The next group is expected to contain the requests that already wait, and the next requests of the writers that are answered now.
         self.expected = self.requests.len() + answers.len();
         if answers.is_empty() {
             return;
@@ -361,14 +361,14 @@ impl Committer {
     }
 
     fn commit_group(&mut self, frees: bool) -> Result<()> {
-        // IMPORTANT: durable before visible. A reader must never see a write that a power loss could undo.
+        // IMPORTANT: a write is durable before it is visible. A reader must never see a write that a power loss could undo.
         if let Some(disk) = &mut self.disk {
             let began = self.threads.now();
             disk.journal.commit(self.sync, frees)?;
             self.commit_time = self.threads.now() - began;
         }
         reach(self.hook.as_ref(), Step::Publish)?;
-        // IMPORTANT: visible before acknowledged. A read that begins after an acknowledged write sees it (CON-2).
+        // IMPORTANT: a write is visible before it is acknowledged. A read that begins after an acknowledged write sees the write (CON-2).
         self.shared.publish(self.state.clone());
         self.give_up()?;
         reach(self.hook.as_ref(), Step::Acknowledge)

@@ -20,7 +20,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
     /// The id of the table.
     pub(crate) table: u32,
-    /// The current instant of the engine's steady clock; never before that of an earlier decision.
+    /// The current instant of the engine's steady clock, which is never before the instant of an earlier decision.
     pub(crate) now: u64,
     /// The Timestamp of the written rows, unique to this transaction. It is never before `now`, because the steady clock of the
     /// next engine on this folder continues from it.
@@ -74,7 +74,7 @@ pub(crate) enum Effect {
 
 /// A decision whose caller waits for the result.
 pub(crate) trait Decision: Send {
-    /// Makes the decision. An error writes nothing.
+    /// Makes the decision. If it returns an error, nothing is written.
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
 
     /// Returns `true` if the decision frees disk space.

@@ -75,7 +75,7 @@ pub(crate) struct Inner {
     /// The committer of an engine in memory, which callers can run themselves.
     pub(crate) direct: Option<Arc<Direct>>,
     committer: Mutex<Option<Thread>>,
-    /// The process that runs the engine's threads. A process that was forked from it has none of them.
+    /// The process that runs the engine's threads. A process that was forked from it does not run them.
     pub(crate) process: u32,
 }
 
@@ -86,7 +86,7 @@ struct Writer {
     thread: Option<Thread>,
 }
 
-/// Starts the committer's thread. Without one, an engine is read-only.
+/// Starts the committer's thread. An engine without a committer is read-only.
 fn start(
     options: &EngineOptions,
     shared: &Shared,
@@ -246,7 +246,7 @@ impl Engine {
         }
     }
 
-    /// Writes all rows that are not yet in the base into it, and deletes the covered journal. The engine starts checkpoints
+    /// Writes all rows that are not yet in the base into the base, and deletes the covered journal files. The engine starts checkpoints
     /// automatically. An explicit one before copying the folder, or before a long pause, shortens the next open.
     ///
     /// # Errors
@@ -319,7 +319,7 @@ impl Engine {
     /// before that, the committer is woken.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
-            // If its queue is full, the committer is awake.
+            // If the committer's queue is full, the committer is awake.
             let _ = self.inner.requests.try_send(Request::Wake);
         }
     }
@@ -338,7 +338,7 @@ impl Engine {
             None => Some(request),
         };
         let Some(request) = left else {
-            // The result is available, or was lost in a panic.
+            // Either the result is available, or it was lost in a panic.
             return outcome.try_recv().ok().flatten().unwrap_or_else(|| Err(gone()));
         };
         self.inner.check_process()?;

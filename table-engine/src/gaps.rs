@@ -16,7 +16,7 @@ use crate::key::{Key, Span};
 
 pub(super) use search::Search;
 
-/// The maximum number of gaps of a state. If it is exceeded, all gaps are discarded, and scans find the relevant ones again.
+/// The maximum number of gaps of a state. If it is exceeded, all gaps are discarded, and scans find the relevant gaps again.
 const MOST: usize = 1_024;
 /// The number of written keys that are remembered. A reported gap that is older than all of them is refused.
 const REMEMBERED: usize = 2_048;
@@ -56,7 +56,7 @@ impl Gaps {
         })
     }
 
-    /// Cuts the gap that contains a written key.
+    /// Cuts the gap that contains a key, because a row was written.
     pub(super) fn write(&mut self, key: &Key) {
         self.writes += 1;
         if self.ends.is_empty() {
@@ -88,7 +88,7 @@ impl Gaps {
         }
     }
 
-    /// Adds a found gap, if it is known to be still a gap in this state.
+    /// Adds a found gap if it is known that the gap still has no rows in this state.
     pub(super) fn add(&mut self, found: FoundGap, written: &WrittenKeys) -> bool {
         let is_gap = written.none_in(&found, self.writes);
         if is_gap {

@@ -29,7 +29,7 @@ pub(crate) use reuse::reuse;
 const AHEAD: usize = 1 << 20;
 static ZEROS: [u8; AHEAD] = [0; AHEAD];
 
-/// The end of the journal: a file with space for the next frame at `end`.
+/// The end of the journal: a file whose next frame starts at `end`.
 #[derive(Debug)]
 pub(crate) struct Tail {
     pub(crate) number: u64,
@@ -99,7 +99,7 @@ impl Journal {
             let file = disk.open(&file::path(folder, number), true)?;
             file.write_at(0, &header)?;
             file.sync_data()?;
-            // IMPORTANT: the directory entry is durable before a frame is written, because a gap between journal files would be treated as
+            // IMPORTANT: the directory entry is durable before a frame is written, because a missing file between journal files would be treated as
             // corruption.
             disk.sync_dir(folder)?;
             let (end, filled) = (file::HEADER, file::HEADER);
@@ -155,7 +155,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes zeros after the frames of the group, which end at `end`.
+    /// Writes zeros after `end`, the position at which the frames of the group end.
     fn write_ahead(&mut self, end: u64, frees: bool) -> io::Result<()> {
         if !frees {
             self.reserve.keep_for(end + AHEAD as u64)?;
@@ -194,13 +194,13 @@ impl Journal {
         let is_new = !self.tail.is_closed || self.tail.end == file::HEADER;
         let mark = Some(self.tail.mark()).filter(|_| is_new);
         if let Err(error) = self.end_file(ticks) {
-            // Harmless: all writes are durable without the closing frame.
+            // This failure is harmless: all writes are durable without the closing frame.
             tracing::debug!(target: "table_core::engine", %error, "the journal has no closing frame, or keeps unused space");
         }
         self.group.clear();
         self.give_room_back();
         if let Err(error) = self.shrink_reserve() {
-            // Harmless: a reserve may be larger than necessary.
+            // This failure is harmless: the reserve may be larger than necessary.
             tracing::debug!(target: "table_core::engine", %error, "the reserve keeps its size");
         }
         if let Some(mark) = mark {
@@ -209,7 +209,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Shrinks the reserve, unless frames remain in earlier files.
+    /// Shrinks the reserve, unless earlier files still contain frames.
     fn shrink_reserve(&self) -> io::Result<()> {
         let files = self.disk.list(&self.folder)?;
         if files.iter().filter_map(|name| file::number(name)).any(|number| number < self.tail.number) {
@@ -246,7 +246,7 @@ impl Journal {
         self.next = Some(next);
     }
 
-    /// Removes the next file, which frees its space.
+    /// Removes the next file, which frees its disk space.
     pub(crate) fn give_room_back(&mut self) {
         if let Some(next) = self.next.take() {
             let _ = self.disk.remove(&file::path(&self.folder, next.number));

@@ -1,8 +1,8 @@
 //! Keys in the engine's maps: table, partition and row as bytes in the order of the service (ORD-1).
 //!
-//! `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, both keys in the order-preserving encoding of [`order`](table_store::key::order). Stored keys
-//! contain no character below U+0020 (KEY-3), so the only byte 0x00 marks the end of the partition, and a partition that is a prefix of another sorts
-//! before it.
+//! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, with both keys in the order-preserving encoding of [`order`](table_store::key::order).
+//! Stored keys contain no character below U+0020 (KEY-3), so the only byte 0x00 marks the end of the partition, and a partition that is a prefix of another
+//! partition sorts before it.
 
 mod split;
 

@@ -3,9 +3,9 @@
 //! Overview:
 //! - The **journal** makes a write durable: frames in append-only files, with one sync for all waiting writers.
 //! - The **memtable** contains the rows written since the last checkpoint, in a persistent map, so a clone of it is a snapshot. The **base** contains
-//!   the other rows, in sorted runs on disk; checkpoints add to it, and a background thread merges it in slices.
-//! - The committer changes the **state**: a thread, or for most writes in memory their caller. Readers load the state as a whole and never wait for
-//!   it.
+//!   all other rows, in sorted runs on disk; checkpoints add runs, and a background thread merges runs in slices.
+//! - The committer changes the **state**. It is a thread, or the calling thread for most writes in memory. Readers load the state as a whole and never wait for
+//!   the committer.
 //!
 //! `docs/format.md` describes the file formats.
 //!

@@ -23,7 +23,7 @@ const RESTORING: &str = "RESTORING";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
 /// The version of folders that this library writes.
 const VERSION: u32 = 6;
-/// The first released version. All versions from this one on are readable.
+/// The first released version of the format. All versions from this one on are readable.
 const FIRST_RELEASED: u32 = 2;
 const BYTES: usize = 16;
 
@@ -43,7 +43,7 @@ pub(crate) enum Folder {
 pub(crate) struct Version(u32);
 
 impl Version {
-    /// Returns `true` if the version is the current one.
+    /// Returns `true` if the version is the current version of the format.
     pub(crate) fn is_current(self) -> bool {
         self.0 == VERSION
     }
@@ -61,7 +61,7 @@ pub(crate) fn bytes() -> Vec<u8> {
 /// Inspects a folder without changing it.
 ///
 /// # Errors
-/// `FolderNotOurs`, `FormatTooNew`, `FormatTooOld`, `Corrupted`.
+/// `FolderNotOurs` for other content, `FormatTooNew` or `FormatTooOld` for a version that this library does not read, `Corrupted` for a damaged manifest.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     let io = |error| Task::ReadFolder(folder.into()).refused(error);
     let names = match disk.list(folder) {
@@ -85,7 +85,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     if has(RESTORING) {
         return Err(Error::of(FolderFault::HalfRestored(folder.into())));
     }
-    // A crash during the creation of the folder leaves at most these files. `lost+found` is in the root of a volume.
+    // A crash during the creation of a folder leaves at most these files. The file `lost+found` is in the root of a volume.
     let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, "lost+found"];
     if names.iter().all(|name| allowed.contains(&name.as_str())) {
         return Ok(Folder::Empty);

@@ -79,9 +79,9 @@ pub struct EngineOptions {
     pub(crate) threads: Threads,
 }
 
-/// The smallest size at which a checkpoint starts. Each checkpoint writes at least one file and syncs it.
+/// The smallest permitted size at which a checkpoint starts. Each checkpoint writes at least one file and syncs it.
 const SMALLEST: usize = 1 << 10;
-/// The largest size at which a checkpoint starts. Small multiples of it do not overflow.
+/// The largest permitted size at which a checkpoint starts. Small multiples of it do not overflow.
 const LARGEST: usize = match 1_usize.checked_shl(40) {
     Some(size) => size,
     None => usize::MAX / 4,
@@ -151,8 +151,8 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the approximate size in bytes of the memtable that starts a checkpoint. A journal of twice this size also starts one. A size below 1 KiB counts
-    /// as 1 KiB, and one above 1 TiB as 1 TiB.
+    /// Sets the approximate size in bytes of the memtable that starts a checkpoint. A journal of twice this size also starts one. The size is clamped to the
+    /// range from 1 KiB to 1 TiB.
     pub const fn checkpoint_bytes(mut self, bytes: usize) -> Self {
         self.checkpoint_bytes = bounded(bytes);
         self

@@ -17,7 +17,7 @@ use crate::state::State;
 
 /// The number of rows from which the size of a page is estimated.
 const SAMPLE: usize = 8;
-/// The number of comparisons that take about as long as reaching an entry.
+/// The number of comparisons that take about as long as the visit of an entry.
 const COMPARISONS: u64 = 16;
 
 /// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five seconds (PAGE-1, PAGE-11).
@@ -179,7 +179,7 @@ impl<'q> Pager<'q> {
             rows: Gather::default(),
             bytes: 0,
             rows_read: 0,
-            // The published 15 comparisons (FIL-7) count as one, so the time of a page is bounded for every filter.
+            // The published maximum of 15 comparisons (FIL-7) counts as one more entry, so the time of a page is bounded for every filter.
             weight: query.filter.as_ref().map_or(1, |filter| 1 + filter.comparisons() as u64 / COMPARISONS),
             examined: 0,
             examined_bytes: 0,

@@ -106,7 +106,7 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
         if is_backup {
             return Err(Error::of(FolderFault::NothingToRead(path.into())));
         }
-        // An engine is creating the folder, or was interrupted while it did.
+        // An engine is creating the folder, or was interrupted during the creation.
         return Ok(Replay::of(State::default()));
     }
     // IMPORTANT: the record is read before the journal, which may grow meanwhile.

@@ -82,7 +82,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
-    // Nothing has been changed so far, and the folder is known to be sound.
+    // Up to this point, nothing has been changed. The folder is known to be sound.
     if version.is_some_and(|version| !version.is_current()) {
         // IMPORTANT: this precedes every write in the new format, because engines that do not know the format must not open the folder.
         held.manifests.push(lock(FORMAT_NEW)?);
@@ -285,7 +285,7 @@ fn mend(end: End) -> std::io::Result<Tail> {
         tail.file.set_len(tail.end)?;
         tail.filled = tail.end;
     }
-    // IMPORTANT: the replayed frames, which are about to become visible, may exist only in the operating system's cache. If an
+    // IMPORTANT: the replayed frames are about to become visible, but may exist only in the operating system's cache. If an
     // earlier sync failed, the system may consider them written; rewriting them makes this sync effective.
     let mut bytes = vec![0; usize::try_from(tail.end.saturating_sub(unsynced)).unwrap_or_default()];
     tail.file.read_at(unsynced, &mut bytes)?;

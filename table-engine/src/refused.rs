@@ -1,4 +1,4 @@
-//! Constructors of other clients, which the engine does not have. Each reports the right one at compile time.
+//! Constructors of other clients, which the engine does not have. Each of them reports the corresponding constructor of the engine at compile time.
 
 use crate::Engine;
 

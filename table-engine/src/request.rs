@@ -14,9 +14,9 @@ use crate::decision::Decision;
 pub(crate) enum Request {
     /// A change to the tables.
     Write(Write),
-    /// Write the memtable's rows into the base, and compact it if `compact`.
+    /// Write the memtable's rows into the base, and compact the base if `compact` is `true`.
     Checkpoint { compact: bool, answer: Sender<Result<()>> },
-    /// Make everything durable and stop.
+    /// Make all writes durable and stop.
     Close { answer: Sender<Result<()>> },
     /// The checkpoint thread has finished a job, or a gap was reported.
     Wake,

@@ -1,7 +1,7 @@
 //! The reserve: disk space that is only used for operations that free space (`docs/format.md`, "Folder").
 //!
-//! Deletions, checkpoints and merges need space before they free more. Without a reserve, the engine could never free space on a full disk. The space
-//! is held by a file of zeros. A write that adds data is refused while the reserve is incomplete.
+//! Deletions, checkpoints and merges need space before they free more. Without a reserve, the engine could never free space on a full disk. A file of
+//! zeros holds the space. A write that adds data is refused while the reserve is incomplete.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;

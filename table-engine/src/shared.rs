@@ -46,7 +46,7 @@ impl Shared {
     /// Returns the published state for one read.
     ///
     /// # Errors
-    /// `EngineClosed`.
+    /// `EngineClosed` if the engine was closed.
     pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
         let state = self.state.load();
         if state.is_closed { Err(closed()) } else { Ok(state) }
@@ -55,7 +55,7 @@ impl Shared {
     /// Returns the published state for several reads.
     ///
     /// # Errors
-    /// `EngineClosed`.
+    /// `EngineClosed` if the engine was closed.
     pub(crate) fn state_to_keep(&self) -> Result<Arc<State>> {
         let state = self.state.load_full();
         if state.is_closed { Err(closed()) } else { Ok(state) }
@@ -101,7 +101,7 @@ impl Shared {
     /// Returns an error if writes are no longer accepted.
     ///
     /// # Errors
-    /// `EnginePoisoned`, `EngineClosed`, `ReadOnly`.
+    /// `EnginePoisoned` after a failed write, `EngineClosed` after a close, `ReadOnly` for an engine that was opened for reading only.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.read_only {
             self.check_open()?;

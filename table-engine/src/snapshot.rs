@@ -45,7 +45,7 @@ impl Engine {
     /// While the snapshot exists, the space of rows that are deleted or replaced is not reused.
     ///
     /// # Errors
-    /// `EngineClosed`.
+    /// `EngineClosed` if the engine was closed.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot { state: self.inner.shared.state_to_keep()?, engine: self.clone() })
     }
@@ -55,7 +55,7 @@ impl Snapshot {
     /// Returns one entity; `None` if it does not exist.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6), `EngineClosed`.
+    /// `TableNotFound` if the table does not exist (OPT-6); `EngineClosed` if the engine was closed.
     pub fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;
@@ -71,7 +71,8 @@ impl Snapshot {
     /// Returns one page of a query.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6), `InvalidInput` (TOP-2, PAGE-9), `EngineClosed`.
+    /// `TableNotFound` if the table does not exist (OPT-6), `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another query (PAGE-9),
+    /// `EngineClosed` if the engine was closed.
     pub fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;

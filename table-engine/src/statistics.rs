@@ -40,7 +40,7 @@ pub struct Statistics {
     pub layers: usize,
     /// Total size in bytes above the oldest layer of each key range: rows that will be merged with older ones.
     pub unmerged_bytes: u64,
-    /// Number of deletions in the base. Each one hides a row until both are merged.
+    /// Number of deletions in the base. A merge removes a deletion together with the row that it hides.
     pub deletions: u64,
     /// Number of checkpoints.
     pub flushes: u64,

@@ -61,7 +61,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6), `TableBeingDeleted` (OPT-4), `Corrupted`, `Io`, `EngineClosed`.
+    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4), `Corrupted` or `Io` if the base
+    /// cannot
+    /// be read, `EngineClosed` if the engine was closed.
     pub fn table_statistics(&self, table: &TableName) -> Result<TableStatistics> {
         self.partition_statistics(table, |_| ())
     }

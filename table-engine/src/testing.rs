@@ -1,4 +1,4 @@
-//! The engine as tests and fuzzers reach it: on another disk, under another scheduler, stopped at a step, and by its formats.
+//! Access to the engine for tests and fuzzers: another disk, another scheduler, a stop at a step, and the file formats.
 //!
 //! Not public API: it may change in any release.
 

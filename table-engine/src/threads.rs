@@ -12,8 +12,8 @@ use table_store::error::{Error, Result};
 
 use crate::fault::EngineFault;
 
-/// Starts the threads of an engine and decides which of them runs. A scheduler that runs a single thread at a time, chosen by a seed, makes the
-/// history of the engine reproducible.
+/// A scheduler, which starts the threads of an engine and decides which of them runs. A scheduler that runs a single thread at a time, chosen by a seed, makes
+/// the history of the engine reproducible.
 pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Returns the current instant. It never decreases.
     fn now(&self) -> Instant;
@@ -34,7 +34,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
-/// The threads of the system, or those of a test's scheduler.
+/// The threads of the system, or the threads of a test's scheduler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 
@@ -51,7 +51,7 @@ impl Thread {
     }
 }
 
-/// A guard that marks the end of a thread, including by a panic.
+/// A guard that records the end of a thread, even after a panic.
 struct Ends(Arc<AtomicBool>);
 
 impl Drop for Ends {

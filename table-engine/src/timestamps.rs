@@ -53,7 +53,7 @@ impl Timestamps {
 /// clock. After the given clock has been set back, the returned clock runs at half its speed until the given clock has caught up. A lease granted in
 /// this phase therefore lasts at most twice its time, instead of until the given clock has caught up.
 pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
-    // A reading at the maximum instant is ignored.
+    // A reading of the maximum instant is ignored.
     let read = move || Some(clock.now()).filter(|reading| *reading < ticks::MAX);
     let first = read().unwrap_or_default();
     // Timestamps may be a few ticks ahead of a stopped clock.

@@ -1,6 +1,6 @@
 //! The catalog: table names, stored schemas, and the partitions shown in the tree.
 //!
-//! The catalog is read when the list of tables is opened, and cached for the other pages. These then send only the requests that they report.
+//! The catalog is read when the list of tables is opened, and cached for the other pages. The other pages then send only the requests that they report.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,7 +37,7 @@ impl Known {
 /// The states of the indexes of a table, and the time at which they were read.
 type States = (DateTime<Utc>, Vec<IndexState>);
 
-/// The cached [`Known`], trees and states of indexes.
+/// The cached [`Known`], and the cached trees and states of indexes.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     known: Mutex<Option<Arc<Known>>>,

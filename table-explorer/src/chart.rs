@@ -5,9 +5,9 @@ use maud::{Markup, html};
 
 use crate::show;
 
-/// The size of a line without axes.
+/// The width and height of a line without axes.
 const SPARK: (u64, u64) = (260, 46);
-/// The size of a chart, the width of the labels of its values, and the height of those of its times.
+/// The size of a chart. The next constant is the width of the labels of its values and the height of the labels of its times.
 const CHART: (u64, u64) = (720, 190);
 const LABELS: (u64, u64) = (84, 26);
 

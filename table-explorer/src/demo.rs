@@ -14,9 +14,9 @@ use table_patterns::work::{Backoff, Delivery, Handler, Worker, WorkerOptions};
 
 use crate::state::Source;
 
-/// The queue of the sample's outbox.
+/// The name of the queue of the sample's outbox.
 const QUEUE: &str = "helpdesk";
-/// Tickets of each tenant.
+/// The number of tickets of each tenant.
 const TICKETS: u32 = 60;
 
 #[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
@@ -118,7 +118,7 @@ impl Handler<Closed> for Unreachable {
 /// Creates the sample store.
 ///
 /// # Errors
-/// The errors of an engine in memory, which has none in practice.
+/// Any error from an engine in memory, which does not occur in practice.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -137,7 +137,7 @@ pub async fn source() -> Result<Source> {
 /// Creates the sample tables in an engine.
 ///
 /// # Errors
-/// The errors of the engine.
+/// Any error from the engine.
 pub async fn fill(engine: &Engine) -> Result<()> {
     let start = ticks::now() - Duration::days(30);
     help_desk(engine, start).await?;
@@ -225,7 +225,7 @@ async fn company(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-/// Rows of a program that stores no schema.
+/// Inserts rows of a program that stores no schema.
 async fn readings(engine: &Engine, start: DateTime<Utc>) -> Result<()> {
     let table = engine.untyped("SensorReadings")?.create_if_missing().await?;
     for sensor in 1..=4 {
@@ -241,7 +241,7 @@ async fn readings(engine: &Engine, start: DateTime<Utc>) -> Result<()> {
     Ok(())
 }
 
-/// Pending work and failed work.
+/// Creates pending work and failed work.
 async fn work(engine: &Engine) -> Result<()> {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new(QUEUE)?);
     outbox.create_queues().await?;

@@ -8,10 +8,10 @@ use table_inspect::kind::Kind;
 use crate::keyed;
 use crate::show;
 
-/// The height of a node, and the gap below it.
+/// The height of a node, and the gap below a node.
 const NODE: usize = 46;
 const GAP: usize = 10;
-/// The widths of the entity, of the lines, and of the derived rows.
+/// The widths of the node of the entity, of the lines, and of the nodes of derived rows.
 const LEFT: usize = 300;
 const LINES: usize = 70;
 const RIGHT: usize = 390;
@@ -47,7 +47,7 @@ fn codecs(pieces: &[StoredPiece]) -> Markup {
     html! { @if !codecs.is_empty() { small.codec { (show::text(&codecs.join(" · "))) } } }
 }
 
-/// A node on the right: one kind of derived rows.
+/// A node for one kind of derived rows, to the right of the entity.
 struct Follows {
     class: &'static str,
     title: String,

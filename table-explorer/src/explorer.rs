@@ -38,11 +38,11 @@ impl Explorer {
         Self(Arc::new(State { source, catalog, session, notebook, growth, is_writable }))
     }
 
-    /// Takes a sample of the sizes of the store and its tables. A store without an engine has none.
+    /// Takes a sample of the sizes of the store and its tables. If the store has no engine, no sample is taken.
     pub(crate) async fn sample(&self) {
         let State { source, catalog, growth, .. } = &*self.0;
         let Some(engine) = &source.engine else { return };
-        // Tables that were created meanwhile are sampled as well. Pages report a catalog that cannot be read.
+        // The catalog is read again, so tables that were created meanwhile are sampled as well. An unreadable catalog is reported by the pages.
         if let Ok(known) = catalog.read(&source.tables).await {
             growth.sample(&source.name, engine, &known, Utc::now()).await;
         }

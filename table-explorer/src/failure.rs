@@ -62,7 +62,7 @@ impl Failure {
         }
     }
 
-    /// Returns the most common remedy.
+    /// Returns the remedy for the usual cause of the failure.
     pub(crate) fn next_step(&self) -> Option<&'static str> {
         let Self::Store(error) = self else { return None };
         Some(match error.code() {

@@ -120,7 +120,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The partitions that the tree of the table showed last. Showing them again costs no request.
+    /// Returns the partitions that the tree of the table showed last, without a request.
     fn partitions(&self, state: &State, known: &Known, name: &TableName) -> Markup {
         const SHOWN: usize = 30;
         let branches = state.catalog.tree(name);
@@ -167,7 +167,7 @@ pub(crate) fn partition_name(schema: Option<&StoredSchema>, partition_key: &str)
     }
 }
 
-/// Returns a horizontal bar. Its length is shown as a number next to it, so that it has no text.
+/// Returns a horizontal bar. Its length is also shown as a number next to it, so the bar itself contains no text.
 pub(crate) fn bar(length: u64, most: u64) -> Markup {
     html! { svg.bar viewBox={ "0 0 " (most) " 10" } width=(most) height="10" aria-hidden="true" { rect x="0" y="0" width=(length.max(2)) height="10" rx="3" {} } }
 }
@@ -178,7 +178,7 @@ fn cost_line(cost: Cost) -> Markup {
     }
 }
 
-/// The dialog with the keyboard shortcuts.
+/// Returns the dialog with the keyboard shortcuts.
 fn keys() -> Markup {
     const KEYS: [(&str, &str); 11] = [
         ("?", "these keys"),

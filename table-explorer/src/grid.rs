@@ -11,7 +11,7 @@ use crate::link;
 use crate::mark;
 use crate::show;
 
-/// The maximum number of properties shown for a row of another kind.
+/// The maximum number of properties shown for a row of a kind without columns.
 const INLINE: usize = 6;
 
 /// The rows of a page, in the order of the store.
@@ -58,7 +58,7 @@ impl<'a> Grid<'a> {
         Self { has_marks, ..self }
     }
 
-    /// Lets the reader select a row, whose detail is shown at the side.
+    /// Makes the rows selectable. The detail of the selected row is shown at the side.
     pub(crate) fn with_selection(self) -> Self {
         Self { class: "wrap rows selects", ..self }
     }
@@ -103,7 +103,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the row of the main kind beneath which a row of another kind belongs by its key.
+    /// Returns the row of the main kind below which a row of another kind belongs by its key.
     fn owner(&self, at: usize) -> Option<&'a Keyed<'a>> {
         let row = self.rows.get(at).filter(|row| row.kind != self.main)?;
         let above = self.rows.get(..at)?.iter().rev().find(|above| above.kind == self.main)?;
@@ -133,8 +133,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the cells of the key: one for each part, or a single one for a row of another kind. The first cell has the link and the raw key. A row
-    /// beneath another one shows the parts that the other one does not have.
+    /// Returns the cells of the key: one for each part, or a single cell for a row of another kind. The first cell has the link and the raw key. A row
+    /// below its owner shows only the parts that the owner does not have.
     fn key_cells(&self, row: &Keyed<'_>, address: &str, owner: Option<&Keyed<'_>>) -> Markup {
         let parts: Vec<_> =
             row.row_parts().skip(owner.map_or(0, |owner| owner.row_parts().count())).collect();
@@ -178,7 +178,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The first properties of a row of another kind, in one line.
+    /// Returns the first properties of a row of another kind, in one line.
     fn inline(&self, row: &Keyed<'_>) -> Markup {
         let is_shown = |name: &str| name != ENTITY_TYPE && !columns::is_piece(row.row, name);
         let properties: Vec<_> = row.row.iter().filter(|(name, _)| is_shown(name)).collect();

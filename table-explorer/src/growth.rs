@@ -1,7 +1,7 @@
 //! The growth of a store: samples of the rows and bytes of each table, taken while the explorer runs.
 //!
-//! The size of the store is known without reading it. The rows of a table are known only by reading the table, so they are sampled when a page
-//! counts them, and by themselves only while the store is small.
+//! The size of the store is known without reading it. The number of a table's rows is known only by reading the table, so it is sampled when a page
+//! counts the rows, and automatically only while the store is small.
 
 mod samples;
 
@@ -21,18 +21,18 @@ pub(crate) use samples::{Sample, Samples};
 
 /// The time between two samples.
 pub(crate) const INTERVAL: std::time::Duration = std::time::Duration::from_secs(60);
-/// The maximum size of an engine, in bytes, whose tables are read for a sample without a request of the reader.
+/// The maximum size in bytes of an engine whose tables are read automatically for a sample.
 pub(crate) const SMALL: u64 = 16 << 20;
-/// The name of the samples of the whole store. No table has it.
+/// The name under which samples of the whole store are kept. No table can have this name.
 pub(crate) const WHOLE: &str = "";
 
 /// The samples of a store.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     file: JsonFile<Content>,
-    /// The number of writes of the engine when its tables were last read: they are not read again before the next write.
+    /// The number of writes of the engine when its tables were last read. The tables are read again only after another write.
     read_at: Mutex<Option<u64>>,
-    /// The reason why the last sample was not kept.
+    /// The error of the last sample that could not be stored.
     failure: Mutex<Option<String>>,
 }
 
@@ -41,12 +41,12 @@ impl Growth {
         Self { file: JsonFile::at(path), ..Self::default() }
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the file with the samples.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.file.path()
     }
 
-    /// Returns the reason why the last sample was not kept.
+    /// Returns the error of the last sample that could not be stored.
     pub(crate) fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

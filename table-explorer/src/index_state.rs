@@ -20,7 +20,7 @@ pub(crate) enum Phase {
     Disabled,
     /// The backfill has not begun.
     Announced,
-    /// Programs of an older release are being refused; the pass begins afterwards.
+    /// The backfill waits until programs of an older release are refused, and then begins its pass.
     Closing,
     /// The pass compares rows of the index with their entities: the first of two steps.
     Rows,

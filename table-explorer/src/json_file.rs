@@ -1,4 +1,4 @@
-//! A file of JSON that several processes share, or the same content in memory.
+//! A JSON file that several processes share, or the same content in memory.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::{Failure, Result};
 
-/// Content that is read from a file before each use, and written after each change. Clones share it.
+/// Content that is read from a file before each use, and written after each change. Clones share the content.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonFile<T> {
-    /// The file; content without one ends with the explorer.
+    /// The path of the file; `None` if the content is in memory and ends with the explorer.
     path: Option<PathBuf>,
     content: Arc<Mutex<T>>,
 }
@@ -33,7 +33,7 @@ impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned + Send + 'sta
         self.path.as_deref()
     }
 
-    /// Runs a function on the content, on a thread that may block. The file is read before, because another explorer may have changed it, and
+    /// Runs a function on the content, on a thread that may block. The file is read first, because another explorer may have changed it, and is
     /// written if the function changed the content.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ fn read<T: Default + DeserializeOwned>(path: &Path) -> io::Result<T> {
     }
 }
 
-/// Writes a file that only its owner can read, in one step: a reader finds the old content or the new one.
+/// Writes a file that only its owner can read. The write is atomic: a reader finds the old content or the new content.
 fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

@@ -8,7 +8,7 @@ use table_inspect::kind::{self, Kind};
 
 use crate::show;
 
-/// The number of colours of parts.
+/// The number of colours for key parts.
 const COLOURS: usize = 6;
 
 /// A row with its kind and the segments of its key.

@@ -11,7 +11,7 @@ pub(crate) fn of(row: &TableEntity) -> Option<String> {
     Some(ascii(&serde_json::json!([partition_key, row_key, row.etag()?.to_string()]).to_string()))
 }
 
-/// Returns JSON whose strings have escapes in place of characters that could hide text of a page or change its direction.
+/// Escapes the characters in JSON strings that could hide text of a page or change its direction.
 fn ascii(json: &str) -> String {
     let mut units = [0; 2];
     json.chars().fold(String::with_capacity(json.len()), |text, character| {

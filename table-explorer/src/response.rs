@@ -28,7 +28,7 @@ const COMMON: [(HeaderName, HeaderValue); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
 ];
 
-/// A response with a complete body.
+/// Returns a response with a complete body.
 pub(crate) fn whole(status: StatusCode, media_type: &'static str, body: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Full::new(body.into()).boxed_unsync());
     *response.status_mut() = status;
@@ -36,12 +36,12 @@ pub(crate) fn whole(status: StatusCode, media_type: &'static str, body: impl Int
     response
 }
 
-/// A page.
+/// Returns a page as a response.
 pub(crate) fn page(status: StatusCode, markup: Markup) -> Response<Body> {
     whole(status, "text/html; charset=utf-8", markup.into_string())
 }
 
-/// A redirect to a page, after a form or the first address.
+/// Returns a redirect to a page, after a form or the first address.
 pub(crate) fn see_other(location: &str) -> Response<Body> {
     let mut response = whole(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     if let Ok(location) = HeaderValue::from_str(location) {
@@ -50,7 +50,7 @@ pub(crate) fn see_other(location: &str) -> Response<Body> {
     response
 }
 
-/// A body that is sent as it is produced.
+/// Returns a response whose body is sent as it is produced.
 pub(crate) fn stream(
     media_type: &'static str,
     chunks: impl futures_util::Stream<Item = Bytes> + Send + 'static,

@@ -53,7 +53,7 @@ pub(crate) fn age(time: chrono::Duration) -> String {
     }
 }
 
-/// Returns a value as people read a part of a key: an instant as such, anything else as a text.
+/// Returns the value of a key part in readable form: an instant as a time, anything else as text.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
         Ok(at) if found.len() >= 20 => instant(at),

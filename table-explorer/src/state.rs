@@ -22,9 +22,9 @@ pub struct Source {
     pub(crate) engine: Option<Engine>,
     /// The name of the store, without secrets.
     pub(crate) name: String,
-    /// The file of saved queries; they are kept in memory without one.
+    /// The file of saved queries; `None` to keep them in memory.
     pub(crate) notebook: Option<PathBuf>,
-    /// The file of the samples of growth; they are kept in memory without one.
+    /// The file of the samples of growth; `None` to keep them in memory.
     pub(crate) growth: Option<PathBuf>,
     /// The counts of requests that other programs send, if this process handles them.
     pub(crate) load: Option<PartitionLoad>,
@@ -51,22 +51,22 @@ impl Source {
         Self { queues: Some(queues), ..self }
     }
 
-    /// Keeps saved queries and the history of queries in a file, which several explorers may share. It contains parts of keys, and is created
-    /// for its owner alone.
+    /// Stores saved queries and the history of queries in a file, which several explorers may share. It contains parts of keys, and only its owner can
+    /// read it.
     #[must_use]
     pub fn with_notebook(self, file: impl Into<PathBuf>) -> Self {
         Self { notebook: Some(file.into()), ..self }
     }
 
-    /// Keeps samples of the growth of tables in a file, which several explorers may share. It contains the names of tables, and is created for its
-    /// owner alone.
+    /// Stores samples of the growth of tables in a file, which several explorers may share. It contains the names of tables, and only its owner can
+    /// read it.
     #[must_use]
     pub fn with_growth(self, file: impl Into<PathBuf>) -> Self {
         Self { growth: Some(file.into()), ..self }
     }
 
-    /// Adds counts of the requests that other programs send, which are shown live. A server in the same process has them, and
-    /// [`CountingStore`](table_inspect::load::CountingStore) counts those to any store.
+    /// Adds counts of the requests that other programs send, which are shown live. A server in the same process provides such counts, and
+    /// [`CountingStore`](table_inspect::load::CountingStore) counts the requests to any store.
     #[must_use]
     pub fn with_load(self, load: PartitionLoad) -> Self {
         Self { load: Some(load), ..self }

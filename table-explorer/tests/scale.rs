@@ -1,4 +1,4 @@
-//! Large tables: read page by page to their end, with the requests and the memory of the server bounded.
+//! Tests of large tables: all pages are read to the end, and the requests and the memory of the server are bounded.
 //!
 //! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they are a separate program and run one after the
 //! other.
@@ -22,7 +22,7 @@ use table_explorer::{Explorer, Source};
 use browser::Browser;
 use counting_store::Counting;
 
-/// Held during each test.
+/// A lock that each test holds while it runs.
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 fn rows() -> usize {
@@ -78,7 +78,7 @@ async fn with(rows: impl Iterator<Item = (String, String)>) -> (Counting, Browse
     (store, browser)
 }
 
-/// Returns the address of the page after a page.
+/// Returns the address of the next page.
 fn next(page: &str) -> Option<String> {
     let tag = page.split("<a ").find(|tag| tag.starts_with("class=\"btn next\" data-next"))?;
     Some(tag.split("href=\"").nth(1)?.split('"').next()?.replace("&amp;", "&"))

@@ -78,7 +78,7 @@ impl Epk {
         bytes.get(..bytes.len() - zeros).unwrap_or_default()
     }
 
-    /// Returns the next effective partition key of `levels` levels: this one plus one, at the full width (MAP-9).
+    /// Returns the next effective partition key of `levels` levels: this key plus one, at the full width (MAP-9).
     ///
     /// Returns [`END`](Self::END) for the greatest key of that width, and for a key with more bytes.
     #[must_use]

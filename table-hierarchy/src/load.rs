@@ -23,7 +23,7 @@ pub struct Bounds {
     pub logical_bytes: f64,
     /// The maximum number of request units per second for one partition key (LIM-1).
     pub logical_ru: f64,
-    /// The maximum size of a physical partition in bytes. The service splits a larger one (HPK-24).
+    /// The maximum size of a physical partition in bytes. The service splits a partition that exceeds it (HPK-24).
     pub physical_bytes: f64,
     /// The maximum number of request units per second for a physical partition (LIM-2).
     pub physical_ru: f64,
@@ -251,7 +251,7 @@ impl Load {
         f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
     }
 
-    /// Returns the first split, or `None` if nothing grows. Partitions that can be divided come before others.
+    /// Returns the first split, or `None` if nothing grows. Partitions that can be divided come before partitions that cannot.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let splits = self.heat().into_iter().filter_map(|heat| self.split_of(&heat));

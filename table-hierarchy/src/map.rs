@@ -22,8 +22,8 @@ pub struct Partition {
     pub parents: Vec<u32>,
 }
 
-/// The physical partitions of a container, in order. The first one begins at the start of the space, and each other one at the end of its predecessor
-/// (MAP-1).
+/// The physical partitions of a container, in order. The first partition begins at the start of the space, and each other partition begins at the end of its
+/// predecessor (MAP-1).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk, PartitionMap};
@@ -95,7 +95,7 @@ impl PartitionMap {
         &self.partitions
     }
 
-    /// Returns the partition of a key: the last one that starts at or before the key (MAP-5). A value greater than every key belongs to the last
+    /// Returns the partition of a key: the last partition that starts at or before the key (MAP-5). A value greater than every key belongs to the last
     /// partition.
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {

@@ -1,4 +1,4 @@
-//! Inference: from the rows of an existing table to the declaration that writes them.
+//! Inference of the declaration that matches the rows of an existing table.
 //!
 //! Rows are distinguished by `EntityType` and by the beginnings of their keys. Within a kind, keys are split at literals that all rows share, and at
 //! separators that occur equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces it byte by

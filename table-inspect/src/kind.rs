@@ -21,12 +21,12 @@ pub enum Kind<'a> {
     Index(&'a StoredSchema, &'a StoredIndex),
     /// An internal row, with the word in its key: `outbox`, `poison`, `feed`, `guard`.
     Reserved(&'a str),
-    /// A row that matches no schema.
+    /// A row that matches no schema, and is not internal.
     Unknown,
 }
 
 impl Kind<'_> {
-    /// Returns the name that distinguishes the kind from the others of a table.
+    /// Returns the name that distinguishes the kind from other kinds of rows in a table.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -52,8 +52,8 @@ impl Kind<'_> {
 
 /// Classifies a row of `table` by the schemas of the whole store.
 ///
-/// An entity whose schema has an `EntityType` is recognised only by it. If several schemas match a key, the one with the most literal characters is
-/// chosen.
+/// An entity whose schema has an `EntityType` is recognised only by the `EntityType`. If several schemas match a key, the schema with the most literal
+/// characters is chosen.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -164,7 +164,7 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
     schema.indexes.iter().filter_map(row).collect()
 }
 
-/// Returns the key of the entity that a copy in an index belongs to; `None` for a list, and for a copy that lacks a part.
+/// Returns the key of the entity to which a copy in an index belongs; `None` for a list, and for a copy that lacks a part.
 #[must_use]
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
     let parts = parts(&Kind::Index(schema, index), row.key());
@@ -173,7 +173,7 @@ pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> O
         StoredPiece::Part { source, form, .. } => {
             let name = keys::name_of(source);
             let stored = row.get(name).map(value::show);
-            // A copy stores the parts that its own key lacks in encoded form.
+            // For parts that its own key lacks, a copy stores their encoded form.
             let fits = |text: &&String| {
                 (form.min..=form.max).contains(&text.encode_utf16().count())
                     && text.chars().all(|character| form.alphabet.contains(character))

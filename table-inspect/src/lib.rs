@@ -1,4 +1,4 @@
-//! Tables read by their stored schemas: keys by their parts, rows by their kinds, values as text; and declarations inferred from rows.
+//! Inspection of tables by their stored schemas: keys by their parts, rows by their kinds, values as text. Declarations can also be inferred from rows.
 //!
 //! ```
 //! use table_core::EntityKey;

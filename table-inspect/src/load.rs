@@ -1,4 +1,4 @@
-//! The load of partitions: requests counted at the border of a store, in bounded memory.
+//! The load of partitions: counts of requests to a store, in bounded memory.
 
 mod ring;
 mod sketch;
@@ -45,7 +45,7 @@ impl PartitionLoad {
         Self { clock, sketch: Arc::default() }
     }
 
-    /// Counts one request to a partition. The name of the table is compared as it is, so callers use its lower-case form.
+    /// Counts one request to a partition. Table names are compared with case, so callers pass the lower-case form.
     pub fn record(&self, table: &str, partition_key: &str) {
         let now = self.clock.now();
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).record(table, partition_key, now);
@@ -58,14 +58,14 @@ impl PartitionLoad {
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).read(now)
     }
 
-    /// Returns the counts of one partition; `None` if it is not among the counted ones.
+    /// Returns the counts of one partition; `None` if the partition is not counted.
     #[must_use]
     pub fn of(&self, table: &str, partition_key: &str) -> Option<BusyPartition> {
         let now = self.clock.now();
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).of(table, partition_key, now)
     }
 
-    /// Returns the number of requests to all partitions in the last minute, counted or not.
+    /// Returns the number of requests to all partitions in the last minute, including partitions that are not counted.
     #[must_use]
     pub fn last_minute(&self) -> u64 {
         let now = self.clock.now();

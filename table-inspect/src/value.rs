@@ -71,7 +71,7 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns `true` for a finite number, because `NaN` and `Infinity` are read as words.
+/// Returns `true` for a finite number. The words `NaN` and `Infinity` are not guessed to be numbers.
 fn is_plain(value: &Value) -> bool {
     matches!(value, Value::Double(number) if number.is_finite())
 }

@@ -20,7 +20,7 @@ use crate::shared::Shared;
 use crate::transport::Transport;
 use crate::unverified::Guest;
 
-/// Accepts connections until `ending` changes, then waits for the open ones to end.
+/// Accepts connections until `ending` changes, then waits for the open connections to end.
 pub(crate) async fn accept(
     listener: TcpListener,
     service: Service,
@@ -46,7 +46,7 @@ pub(crate) async fn accept(
         let (stream, caller) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Usually the process has no file descriptor left. Closing a guest frees one, or any connection that ends.
+                // Usually the process has no file descriptor left. A descriptor becomes free when a guest is closed, or when any connection ends.
                 if !shared.guests.evict()
                     && let Some(omitted) = shared.log_limit.line(Instant::now())
                 {

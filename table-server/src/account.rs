@@ -43,7 +43,7 @@ impl Account {
     /// Creates the emulator's account, with the key that every client knows (AUTH-30).
     ///
     /// # Errors
-    /// No errors, because the key is valid.
+    /// None in practice, because the key is valid.
     pub fn emulator(engine: Engine) -> Result<Self> {
         Ok(Self::new(AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY)?, engine))
     }

@@ -126,7 +126,7 @@ impl Answer {
     }
 }
 
-/// Returns a header name. The headers of responses about entities are constants, which are not copied.
+/// Returns a header name. The names of headers in responses about entities are constants, which are not copied.
 fn own_name(name: &str) -> Option<HeaderName> {
     const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
     const DATA_SERVICE_ID: HeaderName = HeaderName::from_static("dataserviceid");

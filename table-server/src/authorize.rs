@@ -98,7 +98,7 @@ fn denied(code: ErrorCode, help: &'static str) -> Refusal {
 /// Verifies the proof of a request from its head.
 ///
 /// A request with an Authorization header and a shared access signature needs one valid proof, and has the permissions of that proof.
-/// The header is verified first. A wrong header does not make a valid signature worth less, because its sender could leave it out.
+/// The header is verified first. A wrong header does not invalidate a valid signature, because the sender could have omitted the header.
 ///
 /// # Errors
 /// `AuthenticationFailed` for a wrong signature or token, an old date (AUTH-9), or no proof at all.
@@ -132,7 +132,7 @@ fn by_header(
         bearer.verify(token, account.name(), exchange)?;
         return Ok(Access::Bearer);
     }
-    // The length that the client signed. A body of a different length is rejected when it is read.
+    // The client has signed this length. A body of a different length is rejected when it is read.
     let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
     let parts = SignedParts {
         method: exchange.method.as_str(),

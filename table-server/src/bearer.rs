@@ -26,9 +26,9 @@ pub struct Bearer(Trust);
 
 #[derive(Clone, Debug)]
 enum Trust {
-    /// Lifetime, issuer and audience are checked, the signature is not.
+    /// Lifetime, issuer and audience are checked, but the signature is not.
     Basic,
-    /// Signatures by the keys of one issuer.
+    /// Signatures are verified with the keys of one issuer.
     #[cfg(feature = "tls")]
     Issuer { issuer: String, audience: Option<String>, keys: KeySet },
 }

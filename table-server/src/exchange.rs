@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::request_id;
 use crate::service::Service;
 
-/// The header with the method of a tunnelled request (REQ-2). It is a constant, because a lookup by text would parse the name first.
+/// The name of the header with the method of a tunnelled request (REQ-2). It is a constant, because a lookup by text would parse the name first.
 const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 
 /// The number of bytes reserved for an account in the base of URLs.

@@ -23,7 +23,7 @@ use crate::unverified::Guest;
 /// Maximum bytes of a refused body that are read and discarded, which lets its sender see the response instead of a broken
 /// connection.
 const DRAINED: u64 = 64 << 20;
-/// Maximum time for reading them.
+/// Maximum time for reading a refused body.
 const DRAINING: Duration = Duration::from_secs(5);
 
 /// Handles a request.

@@ -21,7 +21,7 @@ pub(crate) fn watched<S>(stream: S, idle: Duration) -> (Moving<S>, impl Future<O
     let moves = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&moves);
     let still = async move {
-        // A value that differs from the initial count.
+        // This value differs from the initial count.
         let mut last = u64::MAX;
         loop {
             let now = seen.load(Ordering::Relaxed);

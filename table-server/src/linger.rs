@@ -31,7 +31,7 @@ impl Lingering {
         Self { stream, open, has_answered: false }
     }
 
-    /// Reads bytes that arrive within the time, without the runtime, which polls its sockets only before it sleeps.
+    /// Reads bytes that arrive within the polling time, bypassing the runtime, which polls its sockets only before it sleeps.
     fn look(&self, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let socket = SockRef::from(&self.stream);
         let free = buffer.initialize_unfilled_to(buffer.remaining().min(CHUNK));
@@ -64,7 +64,7 @@ impl AsyncRead for Lingering {
         let own = self.get_mut();
         let has_answered = std::mem::take(&mut own.has_answered);
         match Pin::new(&mut own.stream).poll_read(context, buffer) {
-            // The runtime wakes the connection for later bytes.
+            // For later bytes, the runtime wakes the connection.
             Poll::Pending if has_answered && own.open.count() == 1 => own.look(buffer),
             read => read,
         }

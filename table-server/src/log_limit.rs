@@ -21,7 +21,7 @@ struct Period {
 }
 
 impl LogLimit {
-    /// Returns the number of lines omitted since the previous one, or `None` if the line at `now` must be omitted as well.
+    /// Returns the number of lines omitted since the last logged line, or `None` if the line at `now` must be omitted as well.
     pub(crate) fn line(&self, now: Instant) -> Option<u64> {
         let mut period = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if period.begun.is_none_or(|begun| now.saturating_duration_since(begun) >= PERIOD) {

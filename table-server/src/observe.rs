@@ -21,7 +21,7 @@ use crate::metrics::Answered;
 use crate::operation::Operation;
 use crate::unverified::Guests;
 
-/// Maximum number of open connections. Another one closes the oldest, so silent connections cannot block a probe.
+/// Maximum number of open connections. A further connection closes the oldest, so silent connections cannot block a probe.
 const CONNECTIONS: usize = 16;
 /// Time limit for a request.
 const SENDING: Duration = Duration::from_secs(10);
@@ -31,7 +31,7 @@ pub(crate) trait Observed: Send + Sync + 'static {
     /// Returns `true` if the server accepts requests.
     fn is_ready(&self) -> bool;
 
-    /// Returns its metrics as text.
+    /// Returns the metrics of the server as text.
     fn metrics(&self) -> String;
 
     /// Deletes all data of all accounts; `Ok(false)` if the server does not allow it.
@@ -54,10 +54,10 @@ pub(crate) async fn serve(listener: TcpListener, observed: Arc<impl Observed>) {
         });
         tokio::spawn(async move {
             let mut builder = http1::Builder::new();
-            // One request per connection, so abandoned connections block no client.
+            // Each connection serves one request, so abandoned connections block no client.
             builder.timer(TokioTimer::new()).header_read_timeout(SENDING).keep_alive(false);
             tokio::select! {
-                // A client whose connection breaks sends the request again.
+                // If the connection breaks, the client can send the request again.
                 served = builder.serve_connection(TokioIo::new(stream), handle) => drop(served),
                 () = guest.expired(SENDING) => {}
             }

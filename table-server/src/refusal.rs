@@ -70,7 +70,7 @@ impl Refusal {
         }
     }
 
-    /// Adds the position of the operation in its batch, unless one is known.
+    /// Adds the position of the operation in its batch, unless the position is already known.
     pub(crate) fn at(self, index: usize) -> Self {
         Self { index: self.index.or(Some(index)), ..self }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::{Builder, Uuid};
 
-/// Returns a new identifier, unique in this process and, except by coincidence, different from those of other processes. It is not a secret, so it
+/// Returns a new identifier, which is unique in this process and, except by coincidence, across processes. It is not a secret, so it
 /// needs no random bytes from the system for each request.
 pub(crate) fn next() -> Uuid {
     static SEEDS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);

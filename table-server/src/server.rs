@@ -15,7 +15,8 @@ use crate::observe;
 use crate::service::Service;
 use crate::shared::Shared;
 
-/// Connections that wait in the kernel until the server accepts them. The kernel of a client that finds no room retries after a second. The
+/// The maximum number of connections that wait in the kernel until the server accepts them. If the queue is full, the client's kernel retries after a second.
+/// The
 /// system may have a lower limit, such as `net.core.somaxconn`.
 const BACKLOG: u32 = 4_096;
 
@@ -151,7 +152,7 @@ fn address(listener: &TcpListener) -> Result<SocketAddr> {
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // As in `TcpListener::bind`: a server may be started again at once.
+    // As in `TcpListener::bind`, this lets a server be restarted immediately.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;

@@ -207,7 +207,7 @@ mod tests {
         settings.set(Kind::Properties, "tables", Some("all".into())).await.unwrap();
         settings.set(Kind::QueuePolicies, "work", Some("readers".into())).await.unwrap();
         settings.set(Kind::QueuePolicies, "work", None).await.unwrap();
-        // The state after a crash between the deletion of a queue and that of its settings.
+        // The state is that after a crash between the deletion of a queue and the deletion of its settings.
         engine.delete_queue(&gone).await.unwrap();
 
         for _ in 0..2 {

@@ -24,7 +24,7 @@ use path::Target;
 /// Handles a request for tables, within the permissions of its signature.
 ///
 /// # Errors
-/// The reason why it is refused.
+/// The reason why the request is refused.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
@@ -100,7 +100,7 @@ async fn within<S: TableStore>(
             let call = insert(store, &TableName::new(name)?, exchange).await?;
             entity::write(store, account, call, exchange).await
         }
-        // The service reads this request as an insert, and its refusals tell clients that the path is wrong. Nothing is written.
+        // The service treats this request as an insert, and its refusals tell clients that the path is wrong. Nothing is written.
         ("POST", Target::Below(name)) => {
             let table = TableName::new(name)?;
             insert(store, &table, exchange).await?;

@@ -34,7 +34,7 @@ impl Traffic {
         self.throttle.as_ref().map_or(Ok(()), |throttle| throttle.entities(table, partition, entities))
     }
 
-    /// Counts a page of a range of keys before it is read: of one partition, or of several, which are on separate servers.
+    /// Counts a page of a range of keys before it is read. If the range covers several partitions, they are assumed to be on separate servers.
     ///
     /// # Errors
     /// Any error from [`entities`](Self::entities).
@@ -42,7 +42,7 @@ impl Traffic {
         keys.partition_key.single().map_or(Ok(()), |partition| self.entities(table, partition, 1))
     }
 
-    /// Counts the entities of a page beyond its first.
+    /// Counts the entities of a page beyond the first entity.
     pub(crate) fn returned(&self, table: &str, keys: &KeyRange, entities: usize) {
         if let (Some(throttle), Some(partition)) = (&self.throttle, keys.partition_key.single()) {
             throttle.charge(table, partition, entities.saturating_sub(1));

@@ -1,7 +1,7 @@
-//! Connections without a verified request, which are few and short-lived.
+//! Connections that have not sent a verified request. Only a few are allowed, each for a short time.
 //!
-//! Every client that can reach the port can open a connection. Such a connection must not displace one with signed requests, and many connections
-//! from one address must not displace those from another. A connection is a guest until its first verified request.
+//! Every client that can reach the port can open a connection. Such a connection must not displace a connection with signed requests, and many connections
+//! from one address must not displace those from another address. A connection is a guest until its first verified request.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -39,7 +39,7 @@ impl Guests {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits a connection, and closes an older one if their number exceeds the limit.
+    /// Admits a connection, and closes an older connection if their number exceeds the limit.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Guest {
         let network = network(address);
         let evicted = Arc::new(Notify::new());

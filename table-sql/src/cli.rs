@@ -60,7 +60,7 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if command.output == Format::Table && names == ["plan_type", "plan"] {
-        // A plan has several lines, which a cell does not.
+        // A plan has several lines, which a cell cannot contain.
         for row in &rows {
             writeln!(out, "{}", row.join("\n").trim_end()).map_err(Failure::file("-"))?;
         }
@@ -70,7 +70,7 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-/// Returns the rows of a batch as texts; an absent value is empty.
+/// Returns the rows of a batch as texts. An absent value is an empty text.
 fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     let options = FormatOptions::default();
     let columns = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
@@ -79,7 +79,7 @@ fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     Ok((0..batch.num_rows()).map(row).collect())
 }
 
-/// Returns the failure of a statement: that of the store, or an invalid statement.
+/// Returns the failure of a statement: an error of the store, or an invalid statement.
 fn failure(error: DataFusionError) -> Failure {
     match error {
         DataFusionError::External(cause) => match cause.downcast::<table_core::Error>() {

@@ -17,11 +17,11 @@ pub(crate) enum Kind {
     Int64,
     Double,
     Boolean,
-    /// Instants in nanoseconds.
+    /// A column of instants in nanoseconds.
     Nanos,
     /// Instants in microseconds. Finer fractions are truncated.
     Micros,
-    /// GUIDs as strings.
+    /// A column of GUIDs as strings.
     Guid,
     Binary,
 }
@@ -118,7 +118,7 @@ pub(crate) fn of_keys(schemas: &[StoredSchema], properties: &[Column]) -> Vec<Co
         let (part, kind) = (keys::name_of(source).to_owned(), Kind::of_part(codec, form));
         let source = Source::Part(part.clone());
         match columns.iter_mut().find(|column| column.source == source) {
-            // Kinds of entities that write a part in different ways agree on its text only.
+            // If kinds of entities write a part in different ways, only its text is common to all of them.
             Some(column) if column.kind != kind => column.kind = Kind::Text,
             Some(_) => {}
             None => {

@@ -11,7 +11,7 @@ use table_core::{Filter, Value, ticks};
 use crate::column::{Column, Kind, Source};
 use crate::condition::{Condition, Test, is_portable, named, text};
 
-/// The maximum number of values of an `IN` list that are sent.
+/// The maximum number of values of an `IN` list that is sent to the store.
 const LIST: usize = 10;
 
 /// Returns a filter that every row of an expression satisfies; `None` if the store cannot evaluate any part of it.
@@ -63,7 +63,7 @@ fn flag(column: &Column) -> Option<Filter> {
     }
 }
 
-/// Returns the name of a column in filters. Key parts have none.
+/// Returns the name of a column in filters; `None` for key parts.
 fn name_of(column: &Column) -> Option<String> {
     Some(match &column.source {
         Source::PartitionKey => "PartitionKey".to_owned(),
@@ -94,7 +94,7 @@ fn compare(column: &Column, operator: Comparison, value: &ScalarValue) -> Option
             Ne | Gt | Ge => return None,
         },
         (Kind::Nanos, ScalarValue::TimestampNanosecond(Some(nanos), _)) => (operator, instant(*nanos)?),
-        // The column may have another text of the GUID.
+        // A constant is not sent if its spelling of the GUID differs from that of the column.
         (Kind::Guid, value) if operator == Eq => {
             let text = text(value)?;
             let guid = text.parse().ok().map(Value::Guid)?;

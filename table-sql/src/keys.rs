@@ -33,7 +33,7 @@ pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> R
     let on_parts = conditions.iter().any(|condition| is_null_free(condition));
     let mut candidates: Vec<(usize, KeyRange)> = Vec::new();
     for (at, schema) in schemas.iter().enumerate().filter(|_| on_parts) {
-        // Rows of a kind that lacks a part have no value for it, so they do not satisfy the condition.
+        // Rows that lack a part have no value for it, so they do not satisfy a condition on it.
         if conditions.iter().all(|condition| has_part(schema, condition)) {
             candidates.push((at, of_parts(schema, conditions)));
         }
@@ -82,7 +82,7 @@ fn of_text(test: &Test<'_>) -> TextRange {
     }
 }
 
-/// Returns the range of the conditions on parts: single values of the first parts of each key, and a range of the next one.
+/// Returns the range of the conditions on parts: single values of the first parts of each key, and a range of the next part.
 fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     let mut requests = Vec::new();
     for pieces in [&schema.partition_key, &schema.row_key] {
@@ -102,7 +102,7 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     keys::key_range(schema, &requests).unwrap_or(KeyRange::ALL)
 }
 
-/// Returns `true` if a request can be added to others. A value that the part cannot have is left to DataFusion.
+/// Returns `true` if a request can be added to the other requests. A value that the part cannot have is left to DataFusion.
 fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
     let mut all = others.to_vec();
     all.push(request.clone());
@@ -118,7 +118,7 @@ fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bo
                 let value = shown(condition.column.kind, constant)?;
                 return Some((PartRequest::exactly(name, &value), true));
             }
-            // Both ends of a range are included, and DataFusion removes an excluded end.
+            // The range includes both of its ends. DataFusion removes an end that the condition excludes.
             Test::Compare(Comparison::Ge | Comparison::Gt, constant) => {
                 low = ordered(condition, constant).or(low)
             }
@@ -137,7 +137,7 @@ fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bo
     Some((PartRequest::between(name, &low.unwrap_or_default(), &high.unwrap_or_default()), false))
 }
 
-/// Returns a constant that bounds a range, unless SQL orders texts in another way than a store.
+/// Returns a constant that bounds a range; `None` if SQL orders texts in another way than a store.
 fn ordered(condition: &Condition<'_>, constant: &ScalarValue) -> Option<String> {
     let value = shown(condition.column.kind, constant)?;
     (!value.is_empty() && (condition.column.kind != Kind::Text || is_portable(&value))).then_some(value)

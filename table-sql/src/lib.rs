@@ -9,8 +9,9 @@
 //! | a part of the keys, by its name in the stored schema | `bigint` for padded digits, a timestamp for ticks, otherwise a string |
 //! | a property | its type; GUIDs are strings; instants are in microseconds if some are outside the years 1678 to 2261 |
 //!
-//! A property with values of several types has a column for each: the most frequent type has its name, and the others a suffix, such as `Age@String`. A key
-//! part whose name is that of a property has the suffix `@key`. Names are case-sensitive, also without quotes. The columns are those of the stored schemas and
+//! A property with values of several types has a column for each type: the most frequent type has its name, and the others a suffix, such as `Age@String`. A
+//! key
+//! part with the name of a property has the suffix `@key`. Names are case-sensitive, even without quotes. The columns are those of the stored schemas and
 //! of a [sample](SqlOptions::sample) of the rows.
 //!
 //! # Requests

@@ -25,7 +25,7 @@ pub(crate) struct Scanned {
     pub(crate) schema: SchemaRef,
     /// The stored schemas of the table.
     pub(crate) schemas: Vec<StoredSchema>,
-    /// The schema that rows must match; others are omitted.
+    /// The schema that rows must match; rows of other schemas are omitted.
     pub(crate) only: Option<usize>,
     /// `true` if the order of the keys was announced.
     pub(crate) is_ordered: bool,

@@ -34,7 +34,7 @@ impl Survey {
         }
     }
 
-    /// Adds the properties of the first rows of a table; of all rows without a limit.
+    /// Adds the properties of the first rows of a table, or of all rows if no limit is given.
     pub(crate) async fn sample(
         &mut self,
         store: &DynTableStore,
@@ -52,7 +52,7 @@ impl Survey {
             if from.is_none() {
                 break;
             }
-            // A token belongs to one query, so a smaller last page is not requested.
+            // A continuation token is valid for one query only, so the last page is requested with the same size.
             left = if left < most { 0 } else { left };
         }
         Ok(())

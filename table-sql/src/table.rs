@@ -59,7 +59,7 @@ impl StoreTable {
         conditions.iter().any(is_key) || filter::filter(expression, &self.columns).is_some()
     }
 
-    /// Returns the filter of the conditions that the range of keys does not contain.
+    /// Returns the filter for the conditions that are not part of the range of keys.
     fn filter(&self, expressions: &[Expr]) -> Option<Filter> {
         let is_key = |expression: &&Expr| {
             let condition = Condition::of(expression, &self.columns);
@@ -122,7 +122,7 @@ impl TableProvider for StoreTable {
         let range = keys::range(&self.schemas, &conditions);
         let most = self.store.capabilities().top;
         let mut query = Query { select: select(&columns), ..Query::new(range.keys.clone()) };
-        // A row that matches no schema is omitted, so the number of rows of a page is not that of the statement.
+        // A row that matches no schema is omitted, so the number of rows of a page differs from the number of rows of the statement.
         query.top = limit.filter(|limit| (1..most).contains(limit) && range.schema.is_none());
         query.filter = self.filter(filters);
         // A filter that the service refuses, such as one with too many comparisons, is left to DataFusion.

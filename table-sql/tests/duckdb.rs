@@ -1,4 +1,4 @@
-//! Test of the answers to the queries of `duckdb/queries.sql`: they are those that DuckDB gave for the Parquet export of the same tables.
+//! Test that the answers to the queries of `duckdb/queries.sql` equal the answers that DuckDB gave for the Parquet export of the same tables.
 //!
 //! `TABLES_DUCKDB=python cargo test --test duckdb` exports the tables, and lets DuckDB write its answers again. The Python needs the package `duckdb`.
 

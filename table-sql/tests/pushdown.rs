@@ -1,4 +1,4 @@
-//! Property test of conditions that the store evaluates: a statement has the same answer as over the same rows in memory.
+//! Property test of conditions that the store evaluates: each statement has the same answer on a store as on the same rows in memory.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestRunner};
 use table_core::{DynTableStore, Engine, Entity, TableEntity, TableStoreExt, Value};
 use table_sql::{SqlOptions, session};
 
-/// Rows whose keys have parts.
+/// A row whose keys have parts.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Mixture")]
 #[partition_key(group)]

@@ -1,4 +1,4 @@
-//! Injectable clock.
+//! A clock that tests can replace.
 
 use std::fmt;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Clock {
 }
 
 impl Default for Clock {
-    /// The system clock.
+    /// Returns the system clock.
     fn default() -> Self {
         Self::of_instants(Utc::now)
     }

@@ -123,7 +123,7 @@ impl Error {
         self.edit(|inner| inner.source = Some(Arc::new(source)))
     }
 
-    /// Returns the code: the service's, if it has one (ERR-3).
+    /// Returns the code: the code of the service if the service has one for this error (ERR-3).
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.0.code
@@ -221,8 +221,8 @@ impl Error {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// Returns `true` if the outcome of a write is unknown (CON-11). Read before you retry. [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the operations, if
-    /// the backend recorded them.
+    /// Returns `true` if the outcome of a write is unknown (CON-11). Read before you retry. [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the
+    /// operations, if the backend recorded them.
     ///
     /// A write that was interrupted by a failure of the engine is also ambiguous: it was not acknowledged, but may be found in the journal when the
     /// folder is opened again. A read that fails with `EnginePoisoned` changed nothing.
@@ -253,7 +253,7 @@ impl Error {
     #[must_use]
     pub fn last_response(&self) -> Option<&Self> {
         let first = self.source().filter(|_| self.is_ambiguous());
-        // The innermost cause; the errors around it only add context.
+        // The innermost cause is the response; the errors around it only add context.
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
@@ -271,7 +271,7 @@ impl Error {
     }
 }
 
-/// An error without a `Fault`: its message was created at the call.
+/// An error without a `Fault`. Its message was created where the error occurred.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct Plain {
@@ -317,7 +317,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The text of `Display` and all causes, for `fn main() -> Result<()>`.
+/// Prints the text of `Display` and all causes, for `fn main() -> Result<()>`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;

@@ -10,7 +10,7 @@ use crate::ticks::{self, Printed};
 
 /// The version of an entity. It is opaque to callers and stored byte for byte (ETAG-4).
 ///
-/// An `ETag` in the service's canonical form is stored as its ticks; any other is stored as text.
+/// An `ETag` in the service's canonical form is stored as its ticks; any other `ETag` is stored as text.
 ///
 /// ```
 /// use table_core::ETag;
@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// Only a tag that is printed identically can be stored as ticks, since it must be preserved byte for byte (ETAG-4).
+/// A tag is stored as ticks only if it is printed identically, because it must be preserved byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5
@@ -114,9 +114,9 @@ pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum IfMatch {
-    /// `*`: the entity must exist in any version (UPS-4).
+    /// `*`: the entity must exist, in any version (UPS-4).
     Any,
-    /// The entity must exist with this version.
+    /// The entity must exist with this `ETag`.
     ETag(ETag),
 }
 

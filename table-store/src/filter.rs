@@ -25,17 +25,17 @@ use crate::value::Value;
 /// A comparison operator (DQ-14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
-    /// `eq`
+    /// The operator `eq`: equal.
     Eq,
-    /// `ne`
+    /// The operator `ne`: not equal.
     Ne,
-    /// `gt`
+    /// The operator `gt`: greater than.
     Gt,
-    /// `ge`
+    /// The operator `ge`: greater than or equal.
     Ge,
-    /// `lt`
+    /// The operator `lt`: less than.
     Lt,
-    /// `le`
+    /// The operator `le`: less than or equal.
     Le,
 }
 
@@ -124,14 +124,14 @@ pub enum Term {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// The terms in postfix order. Never empty; every operator has its operands.
+    /// The terms in postfix order. The list is never empty, and every operator has its operands.
     terms: Vec<Term>,
 }
 
 impl Filter {
     /// Creates a comparison of a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
     ///
-    /// Names and constants are not checked here. [`check`](Self::check), which every query calls, refuses the ones that the grammar cannot express.
+    /// Names and constants are not checked here. [`check`](Self::check), which every query calls, refuses names and constants that the grammar cannot express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,
         operator: Comparison,
@@ -149,13 +149,13 @@ impl Filter {
         Self { terms: vec![Term::Bool(name.into())] }
     }
 
-    /// Matches if both filters match.
+    /// Creates a filter that matches if both filters match.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         self.joined(other, Term::And)
     }
 
-    /// Matches if at least one of the filters matches.
+    /// Creates a filter that matches if at least one of the filters matches.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         self.joined(other, Term::Or)

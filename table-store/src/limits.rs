@@ -77,8 +77,8 @@ pub struct Limits {
 pub enum TransactionMeasure {
     /// The sum of the entities by the published formula, which counts two bytes for each UTF-16 code unit of a text.
     Entities,
-    /// None: the sender bounds the size, for example a server that bounds the bodies of its requests. A store that has other limits
-    /// accepts it.
+    /// No measure: the sender bounds the size, for example a server that bounds the bodies of its requests. A store with other limits
+    /// also accepts such transactions.
     Unmeasured,
     /// The body of the request, as the service measures it.
     Body {
@@ -103,7 +103,7 @@ impl Limits {
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
-    /// Only the limits of the engine's file formats. Data that exceeds the other limits cannot be stored in any service.
+    /// Only the limits of the engine's file formats. Data that exceeds the portable limits cannot be stored in any service.
     pub const UNLIMITED: Self = Self {
         key_units: KEY_UNITS_WIDE,
         properties: 65_535,
@@ -118,7 +118,7 @@ impl Limits {
     /// Checks the length of a key.
     ///
     /// # Errors
-    /// `PropertyValueTooLarge` (KEY-8).
+    /// `PropertyValueTooLarge` if the key is too long (KEY-8).
     pub fn check_key(&self, kind: &'static str, key: &str) -> Result<()> {
         if key.len() > self.key_units {
             let units = key.encode_utf16().count();
@@ -133,7 +133,7 @@ impl Limits {
     /// Checks the size of an entity, given by the published formula (SIZE-2).
     ///
     /// # Errors
-    /// `EntityTooLarge` (SIZE-1, ENG-3).
+    /// `EntityTooLarge` if the entity exceeds the limit (SIZE-1, ENG-3).
     pub fn check_entity_bytes(&self, bytes: usize) -> Result<()> {
         if bytes.saturating_add(ENTITY_RESERVE) > self.entity_bytes {
             let most = self.entity_bytes - ENTITY_RESERVE;

@@ -20,7 +20,7 @@ const METRICS: &str = "$Metrics";
 ///
 /// Comparison ignores case, as in the service; the original case is kept (TBL-2).
 ///
-/// A name that starts with `$Metrics` belongs to a metrics table of the service. It can be read like any other but not created (TBL-5).
+/// A name that starts with `$Metrics` belongs to a metrics table of the service. The table can be read like any other table, but not created (TBL-5).
 ///
 /// ```
 /// use table_core::TableName;
@@ -74,7 +74,7 @@ impl TableName {
     /// Refuses the name of a table that only the service can create. Stores call it before they create a table.
     ///
     /// # Errors
-    /// `InvalidResourceName` (TBL-5).
+    /// `InvalidResourceName` for the name of a metrics table (TBL-5).
     pub fn require_creatable(&self) -> Result<()> {
         if !self.text.starts_with(METRICS) {
             return Ok(());
@@ -93,7 +93,7 @@ impl TableName {
     /// Validates a stored name of a program's table or of an internal table.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
+    /// Any error from [`new`](Self::new).
     #[doc(hidden)]
     pub fn stored(name: &str) -> Result<Self> {
         name.strip_prefix(INTERNAL).map_or_else(|| Self::new(name), |name| Ok(Self::internal(name)))
@@ -135,7 +135,8 @@ impl fmt::Display for TableName {
 /// Validates the name of a custom property: an identifier of at most 255 code units, not reserved (PROP-2..4, ENG-18).
 ///
 /// # Errors
-/// `PropertyNameTooLong`; `PropertyNameInvalid`, also for the reserved names `PartitionKey`, `RowKey` and `Timestamp`.
+/// `PropertyNameTooLong` for a longer name; `PropertyNameInvalid` for a name that is not an identifier, or is one of the reserved names `PartitionKey`,
+/// `RowKey` and `Timestamp`.
 ///
 /// ```
 /// use table_core::name::check_property_name;

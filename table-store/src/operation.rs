@@ -16,7 +16,7 @@ use crate::row::Row;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The entity's row key.
+    /// The `RowKey` of the entity.
     pub row_key: RowKey,
     /// The write or check.
     pub kind: OperationKind,
@@ -52,7 +52,7 @@ impl RowState {
     }
 }
 
-/// A check on a store that has none.
+/// A check was sent to a store that does not support checks.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error(
     "the store cannot check that an entity is {0} unless the transaction writes it; write it, or use a store with `Capabilities::checks`"
@@ -82,7 +82,7 @@ pub enum OperationKind {
     InsertOrReplace(Row),
     /// Merges into the entity if it exists, otherwise inserts it (UPS-2).
     InsertOrMerge(Row),
-    /// The entity must exist (DEL-2).
+    /// The entity must exist, and is deleted (DEL-2).
     Delete(IfMatch),
     /// The entity must be in this state when the transaction is committed, and is not written. It keeps its version. Only stores with
     /// [`Capabilities::checks`](crate::store::Capabilities::checks) accept checks (ENG-21).

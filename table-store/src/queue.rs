@@ -56,27 +56,28 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Deletes a queue and all its messages.
     ///
     /// # Errors
-    /// `QueueNotFound`.
+    /// `QueueNotFound` if the queue does not exist.
     fn delete_queue(&self, queue: &QueueName) -> impl Future<Output = Result<()>> + Send;
 
     /// Returns the approximate number of messages, including hidden ones.
     ///
     /// # Errors
-    /// `QueueNotFound`.
+    /// `QueueNotFound` if the queue does not exist.
     fn approximate_count(&self, queue: &QueueName) -> impl Future<Output = Result<u64>> + Send;
 
     /// Adds a message. The returned lease has the receipt to delete or update it (QUE-11).
     ///
     /// # Errors
-    /// `QueueNotFound`; `OutOfRangeQueryParameterValue` for times out of range (QUE-7, QUE-8); `RequestBodyTooLarge` for a text larger than 64 KiB
-    /// (QUE-6).
+    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for times out of range (QUE-7, QUE-8); `RequestBodyTooLarge` for a text
+    /// larger
+    /// than 64 KiB (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
     /// Receives at most `count` visible messages, 1 to 32, and hides them for 1 second to 7 days (QUE-8..10). An empty list means that no message was
     /// visible.
     ///
     /// # Errors
-    /// `QueueNotFound`; `OutOfRangeQueryParameterValue` for a count or time out of range.
+    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for a count or time out of range.
     fn receive(
         &self,
         queue: &QueueName,
@@ -87,15 +88,16 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Returns at most `count` visible messages, 1 to 32, without changing them (QUE-10).
     ///
     /// # Errors
-    /// `QueueNotFound`; `OutOfRangeQueryParameterValue` for a count out of range (QUE-9).
+    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for a count out of range (QUE-9).
     fn peek(&self, queue: &QueueName, count: usize) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
     /// Hides a message for 0 to 7 days from now, and optionally replaces its text. This invalidates the given receipt; the returned lease has a new
-    /// one (QUE-12).
+    /// receipt (QUE-12).
     ///
     /// # Errors
-    /// `MessageNotFound` if the message does not exist, `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue`,
-    /// `RequestBodyTooLarge`.
+    /// `MessageNotFound` if the message does not exist, `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue` for a time
+    /// out
+    /// of range, `RequestBodyTooLarge` for a text that is too large.
     fn update(
         &self,
         queue: &QueueName,
@@ -118,6 +120,6 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Deletes all messages, including hidden ones.
     ///
     /// # Errors
-    /// `QueueNotFound`.
+    /// `QueueNotFound` if the queue does not exist.
     fn clear(&self, queue: &QueueName) -> impl Future<Output = Result<()>> + Send;
 }

@@ -69,7 +69,7 @@ impl Row {
 
     /// Creates a row from a separate shape and body.
     fn of(shape: &[u8], body: &[u8]) -> Self {
-        // Allocated once. A `Vec` would require two allocations and copy the bytes twice.
+        // The bytes are allocated once. A `Vec` would require two allocations and copy the bytes twice.
         let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, shape.len() + body.len()).collect();
         if let Some((front, back)) =
             Arc::get_mut(&mut bytes).and_then(|all| all.split_at_mut_checked(shape.len()))

@@ -53,7 +53,7 @@ impl Capabilities {
     }
 }
 
-/// An encoded row with the `ETag` it was read at.
+/// An encoded row with the `ETag` of the version that was read.
 ///
 /// ```
 /// use table_core::store::StoredRow;
@@ -66,9 +66,9 @@ impl Capabilities {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRow {
-    /// Timestamp and properties.
+    /// The Timestamp and the properties.
     pub row: Row,
-    /// The version.
+    /// The `ETag` of the version that was read.
     pub etag: ETag,
 }
 
@@ -161,7 +161,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Creates a table.
     ///
     /// # Errors
-    /// `TableAlreadyExists` (OPT-2), `TableBeingDeleted` (OPT-4).
+    /// `TableAlreadyExists` if the table exists (OPT-2), `TableBeingDeleted` while its deletion is in progress (OPT-4).
     fn create_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
     /// Deletes a table with all its entities.
@@ -181,7 +181,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns one entity, or `None` if it does not exist.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6).
+    /// `TableNotFound` if the table does not exist (OPT-6).
     fn get(
         &self,
         table: &TableName,
@@ -192,7 +192,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns one page of a query, from the start or from the end of an earlier page.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another query (PAGE-9).
+    /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another query (PAGE-9).
     fn query(
         &self,
         table: &TableName,
@@ -203,7 +203,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Applies a transaction. A single write is a transaction with one operation.
     ///
     /// # Errors
-    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound`, `UpdateConditionNotSatisfied`, each with the position of the operation (EGT-34);
+    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` for an operation that fails, with its position (EGT-34);
     /// `EntityTooLarge`, `TooManyProperties` for the result of a merge (SIZE-6). After an error that [is ambiguous](Error::is_ambiguous), the
     /// transaction may have been applied; after any other error, it was not and never will be (CON-11).
     fn submit(

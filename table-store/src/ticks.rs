@@ -2,11 +2,11 @@
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Utc};
 
-/// `DateTime.MaxValue.Ticks`: 9999-12-31T23:59:59.9999999Z (TICK-2).
+/// The ticks of `DateTime.MaxValue`: 9999-12-31T23:59:59.9999999Z (TICK-2).
 pub const MAX: u64 = 3_155_378_975_999_999_999;
 /// The Unix epoch in ticks (TICK-3).
 pub const UNIX_EPOCH: u64 = 621_355_968_000_000_000;
-/// The earliest `Edm.DateTime`, 1601-01-01T00:00:00Z (TYPE-1, TICK-3).
+/// The ticks of the earliest `Edm.DateTime`, 1601-01-01T00:00:00Z (TYPE-1, TICK-3).
 pub const EDM_MIN: u64 = 504_911_232_000_000_000;
 
 const PER_SECOND: u64 = 10_000_000;
@@ -39,7 +39,7 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
         return None;
     }
-    // Computed from days since the year 1, like in chrono; the conversion through seconds since 1970 divides twice as often.
+    // The date is computed from days since the year 1, as in chrono; the conversion through seconds since 1970 divides twice as often.
     let (days, of_day) = (i32::try_from(ticks / PER_DAY).ok()?, ticks % PER_DAY);
     let seconds = u32::try_from(of_day / PER_SECOND).ok()?;
     let nanos = u32::try_from(of_day % PER_SECOND).ok()? * 100;
@@ -98,7 +98,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     let [sign, h0, h1, b':', m0, m1] = *offset.as_bytes() else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(10).map(i64::from);
     let minutes = digit(h0)? * 600 + digit(h1)? * 60 + digit(m0)? * 10 + digit(m1)?;
-    // The largest offset of XML Schema and of .NET.
+    // The largest offset that XML Schema and .NET accept.
     if minutes > 14 * 60 || m0 > b'5' {
         return None;
     }
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// T11 before T10 before T9: the newest is first.
+    /// The three keys sort T11 before T10 before T9, the newest first.
     #[test]
     fn tick_9_inverted_ticks_sort_newest_first() {
         let mut instants = [&VECTORS[8], &VECTORS[9], &VECTORS[10]]

@@ -49,7 +49,7 @@ impl Transaction {
     /// Creates an empty transaction on a partition, with these limits.
     ///
     /// # Errors
-    /// Currently none: a key that is too long is refused by the first operation that would store it (KEY-8, KEY-9).
+    /// No errors currently: a key that is too long is refused by the first operation that would store it (KEY-8, KEY-9).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
         let (operations, hashes) = (Vec::new(), HashSet::new());
         Ok(Self { partition_key, operations, hashes, bytes: 0, names: 0, limits, identified: false })
@@ -102,7 +102,7 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
-        // An entity with a key that is too long cannot exist, so the store responds accordingly (KEY-9).
+        // An entity with a key that is too long cannot exist, so the store responds as for a missing entity (KEY-9).
         if operation.kind.may_create() {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
             self.limits.check_key("RowKey", operation.row_key.as_str())?;
@@ -123,7 +123,7 @@ impl Transaction {
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most && self.limits.measure != TransactionMeasure::Unmeasured {
-            // No other transaction can contain an entity that is too large alone.
+            // An entity that is too large alone does not fit into any other transaction either.
             let fault = if self.operations.is_empty() {
                 LimitFault::Alone { bytes, most }
             } else {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// Rows of equal and different shapes follow each other; some are invalid or too large.
+        /// Rows of equal and different shapes follow each other, and some rows are invalid or too large.
         #[test]
         fn the_checks_of_a_row_do_not_depend_on_earlier_rows(
             models in prop::collection::vec(crate::row::tests::model(), 1..4),

@@ -109,46 +109,46 @@ impl fmt::Display for EdmType {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// `Edm.String`
+    /// A value of type `Edm.String`.
     String(String),
-    /// `Edm.Int32`
+    /// A value of type `Edm.Int32`.
     Int32(i32),
-    /// `Edm.Int64`
+    /// A value of type `Edm.Int64`.
     Int64(i64),
-    /// `Edm.Double`
+    /// A value of type `Edm.Double`.
     Double(f64),
-    /// `Edm.Boolean`
+    /// A value of type `Edm.Boolean`.
     Boolean(bool),
-    /// `Edm.DateTime`
+    /// A value of type `Edm.DateTime`.
     DateTime(DateTime<Utc>),
-    /// `Edm.Guid`
+    /// A value of type `Edm.Guid`.
     Guid(Uuid),
-    /// `Edm.Binary`
+    /// A value of type `Edm.Binary`.
     Binary(Vec<u8>),
 }
 
 /// A property value that borrows from an encoded row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueRef<'a> {
-    /// `Edm.String`
+    /// A value of type `Edm.String`.
     String(&'a str),
-    /// `Edm.Int32`
+    /// A value of type `Edm.Int32`.
     Int32(i32),
-    /// `Edm.Int64`
+    /// A value of type `Edm.Int64`.
     Int64(i64),
-    /// `Edm.Double`
+    /// A value of type `Edm.Double`.
     Double(f64),
-    /// `Edm.Boolean`
+    /// A value of type `Edm.Boolean`.
     Boolean(bool),
-    /// `Edm.DateTime`, in [ticks].
+    /// A value of type `Edm.DateTime`, in [ticks].
     DateTime(u64),
-    /// `Edm.Guid`
+    /// A value of type `Edm.Guid`.
     Guid(Uuid),
-    /// `Edm.Binary`
+    /// A value of type `Edm.Binary`.
     Binary(&'a [u8]),
 }
 
-/// Implements the type of a value, owned or borrowed. Variants have the same names as the types.
+/// Implements the type of a value for owned and borrowed values. Variants have the same names as the types.
 macro_rules! edm_type {
     ($value:expr) => {
         match $value {

@@ -1,4 +1,4 @@
-//! Error bodies: JSON, two forms of XML, or anything else (ERR-1, ERR-2).
+//! Error bodies: JSON, two forms of XML, or any other content (ERR-1, ERR-2).
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -31,7 +31,7 @@ pub struct ErrorBody {
 }
 
 impl ErrorBody {
-    /// Reads a body in any form.
+    /// Reads an error body of any form.
     #[must_use]
     pub fn read(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
@@ -188,7 +188,7 @@ impl NewError<'_> {
         )
     }
 
-    /// Returns text, request id and time in one string, one line each.
+    /// Returns text, request id and time in one string, one on each line.
     fn text(&self) -> String {
         let index = self.index.map(|index| format!("{index}:")).unwrap_or_default();
         let below = if self.help.is_empty() { "" } else { "\n" };

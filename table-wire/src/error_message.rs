@@ -1,4 +1,4 @@
-//! Sentences of the services for their error codes.
+//! The message texts of the services for their error codes.
 
 /// Returns the sentence of the services for an error code, or `None` for other codes.
 ///

@@ -40,11 +40,11 @@ pub struct ServiceProperties {
 /// The logged requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Logging {
-    /// Reads.
+    /// `true` if reads are logged.
     pub read: bool,
-    /// Writes.
+    /// `true` if writes are logged.
     pub write: bool,
-    /// Deletes.
+    /// `true` if deletes are logged.
     pub delete: bool,
     /// Days after which logs are deleted, or `None` to keep them.
     pub retention_days: Option<u32>,

@@ -20,7 +20,7 @@ pub use finding::Finding;
 pub use limits::size;
 use table_inspect::infer;
 
-/// Checks the rows of one table, which are pushed in key order.
+/// A check of the rows of one table, which are pushed in key order.
 ///
 /// ```
 /// use table_core::TableEntity;

@@ -1,4 +1,4 @@
-//! Checks of derived rows, as far as a stored schema describes them.
+//! Checks of derived rows, as far as a stored schema describes these rows.
 //!
 //! A stored schema contains the keys and the properties of index rows, but not the functions of a program, such as conditions, custom codecs,
 //! relations of copies, and handlers. For each pattern, [`plan`] determines whether it can be checked, or the reason why it cannot.

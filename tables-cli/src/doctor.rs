@@ -46,7 +46,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Examines a store, and a table if its name is given. If a step fails, it is the last one.
+/// Examines a store, and a table if its name is given. The steps end with the first failure.
 pub async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {
     match location {
         Location::Memory => vec![Step::passed("memory", "a store in memory is always empty and usable")],

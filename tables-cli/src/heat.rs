@@ -59,7 +59,7 @@ pub struct Heat {
     partitions: u64,
     current: Option<Partition>,
     largest: Vec<Partition>,
-    /// The largest partition in each cell. Each cell covers `every` partitions.
+    /// The sizes of the largest partitions of the cells. Each cell covers `every` partitions.
     cells: Vec<u64>,
     every: u64,
 }
@@ -134,7 +134,7 @@ impl Heat {
         percent(partition.size(self.by), self.sum)
     }
 
-    /// Returns all partitions in key order as a line of bars, relative to the largest one.
+    /// Returns all partitions in key order as a line of bars, relative to the largest partition.
     #[must_use]
     pub fn strip(&self) -> String {
         let most = self.cells.iter().max().copied().unwrap_or(0).max(1);

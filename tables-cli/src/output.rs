@@ -29,7 +29,7 @@ const GRID_ROWS: usize = 1_000;
 /// The maximum number of rows as CSV if the columns are not named.
 const CSV_ROWS: usize = 10_000;
 
-/// Writes entities in a format, as they arrive. Memory holds at most 10,000 rows.
+/// A writer of entities in a format, as they arrive. Memory holds at most 10,000 rows.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Entities<'a> {
     format: Format,
@@ -93,7 +93,7 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// Writes rows of strings: a table for human readers, JSON lines or CSV for programs. Memory holds at most 1,000 rows.
+/// A writer of rows of strings: a table for human readers, JSON lines or CSV for programs. Memory holds at most 1,000 rows.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Rows<'a> {
     format: Format,

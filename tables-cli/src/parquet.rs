@@ -10,9 +10,9 @@
 //! | `Edm.Guid` | UUID |
 //! | `Edm.Binary` | bytes |
 //!
-//! An absent property is null; an empty string is not. A property with values of several types has one column for each type: the most frequent type has the
-//! name of the property, and the others a suffix, such as `Age@String`. Instants that neither unit of a timestamp can represent are in a column `Ends@ticks`
-//! with the number of 100 ns since the year 1.
+//! An absent property is null, unlike an empty string. A property with values of several types has one column for each type: the most frequent type has the
+//! name of the property, and the other types have a suffix, such as `Age@String`. Instants that neither unit of a timestamp can represent are in a column
+//! such as `Ends@ticks`, with the number of 100 ns since the year 1.
 //!
 //! Rows are written and read in groups, so memory use does not depend on the size of the file. The footer contains the number of rows and their checksum.
 
@@ -43,14 +43,14 @@ const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file has.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// Calls the decoder of a file. It panics for some damaged files, which are then reported as damaged.
+/// Calls the decoder of a file. The decoder panics for some damaged files, which are then reported as damaged.
 fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
     let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
     // IMPORTANT: the decoder is not used again after an error.
     catch_unwind(AssertUnwindSafe(call)).map_err(damaged)?.map_err(failure)
 }
 
-/// Returns the error of a file: that of the disk, or a damaged or unsupported file.
+/// Returns the error for a file: an error of the disk, or the fact that the file is damaged or unsupported.
 fn failure(error: ParquetError) -> FileError {
     match error {
         ParquetError::External(cause) => FileError::Io(std::io::Error::other(cause)),

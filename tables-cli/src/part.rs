@@ -1,4 +1,4 @@
-//! Names of files and folders that are not complete.
+//! Names of incomplete files and folders.
 
 use std::path::{Path, PathBuf};
 

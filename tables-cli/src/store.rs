@@ -63,7 +63,7 @@ impl Store {
     /// Refuses a store that does not return rows in key order, for commands that need the order.
     ///
     /// # Errors
-    /// `Refused` with the help, which names another way.
+    /// `Refused` with the help, which names an alternative.
     pub fn require_key_order(&self, help: &str) -> Result<()> {
         if self.tables.capabilities().ordered {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Bad input of every kind: a clear error that names the place and the expectation, and nothing half written.
+//! Tests of bad input: each has a clear error that names the place and the expectation, and nothing is written in part.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -133,7 +133,7 @@ fn a_store_that_vanishes_is_named_and_the_copy_continues_afterwards() {
     assert!(text.contains("1 row, verified"), "{text}");
 }
 
-/// A full disk, as far as a test without privileges can have one: a device that refuses every write.
+/// A full disk is simulated by a device that refuses every write.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_and_no_file_is_left_half_written() {

@@ -20,7 +20,7 @@ struct Employee {
     age: i32,
 }
 
-/// A folder with a table of ten employees in two departments.
+/// Creates a folder with a table of ten employees in two departments.
 fn company() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     block_on(async {
@@ -242,7 +242,7 @@ fn completions_and_the_manual_page_are_generated() {
     }
 }
 
-/// A resumed import ends with the rows of one that was never interrupted.
+/// A resumed import ends with the same rows as an import that was never interrupted.
 #[test]
 fn an_interrupted_import_continues_from_its_state() {
     let folder = tempfile::tempdir().unwrap();

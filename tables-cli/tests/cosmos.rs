@@ -1,4 +1,4 @@
-//! The tool on a database of Cosmos DB for NoSQL, whose connection string is in `TABLES_COSMOS_STORE`:
+//! Tests of the tool on a database of Cosmos DB for NoSQL, whose connection string is in `TABLES_COSMOS_STORE`:
 //!
 //! ```text
 //! cargo build -p table-cosmos --features emulator --example served
@@ -27,7 +27,7 @@ fn store() -> Option<String> {
     store
 }
 
-/// Writes a folder with rows of one and of three levels.
+/// Creates a folder with rows whose keys have one level, and rows whose keys have three levels.
 fn fill(folder: &Path) {
     let mut events = String::from("PartitionKey,RowKey,Kind,Count@type,Count\n");
     for (number, tenant) in ["contoso", "fabrikam", "é 東京 🚀"].iter().cycle().take(240).enumerate() {
@@ -51,7 +51,7 @@ fn tables_are_copied_to_containers_and_back_and_changed_there() {
     let on = |line: &str| shown(at, &line.replace("COSMOS", &format!("'{cosmos}'")));
     let checksum = |store: &str| on(&format!("count Events --checksum --store {store}"));
 
-    // The levels of `Events` are those of its container, and `Company` is created with one level.
+    // The copy uses the three levels of the container `Events`, and creates `Company` with one level.
     on("copy Events --store DB --to COSMOS");
     on("copy Company --store DB --to COSMOS");
     assert!(on("ls --store COSMOS -o json").contains("Company"));

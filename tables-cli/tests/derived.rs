@@ -73,7 +73,7 @@ fn rows_without_index_rows_are_not_copied_into_a_table_with_indexes() {
     assert_eq!(found_by_the_program(at), 0);
     shown(at, "copy Company --store DIR/plain --to DB --bypass-derived --no-verify");
     assert_eq!(found_by_the_program(at), 2);
-    // A whole table with its index rows, into a store that knows the indexes.
+    // A whole table is copied with its index rows, into a store that knows the indexes.
     shown(at, "copy --store DB --to DIR/other");
     shown(at, "copy Company --store DB --to DIR/other");
 }

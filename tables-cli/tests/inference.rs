@@ -1,4 +1,4 @@
-//! The declarations of `tests/inferred` are the ones that `infer` writes. `TABLES_UPDATE=1 cargo test -p tables-cli --test inference` writes them
+//! Test that `infer` writes the declarations in `tests/inferred`. `TABLES_UPDATE=1 cargo test -p tables-cli --test inference` writes the files
 //! again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -54,7 +54,7 @@ mod telemetry;
 #[path = "inferred/wad_logs.rs"]
 mod wad_logs;
 
-/// Returns how many rows a type reads and writes to the same key and properties.
+/// Returns the number of rows that a type reads and writes to the same key and properties.
 fn explained<T: FromEntity + ToEntity>(rows: &[TableEntity]) -> usize {
     let is_same = |entity: &&TableEntity| {
         let (key, encoded) = (entity.key(), entity.to_row().unwrap());

@@ -1,5 +1,5 @@
-//! Tests of commands whose process dies at a random request, compared with a model. The next process ends with the rows, numbers and files of one
-//! that was never interrupted.
+//! Tests of commands whose process dies at a random request, compared with a model. After another process completes the command, the rows, numbers and files
+//! equal those of a command that was never interrupted.
 
 #![expect(
     clippy::unwrap_used,
@@ -36,7 +36,7 @@ use tables_cli::transfer::writer::Mode;
 /// The number of processes that must die in each test.
 const DEATHS: usize = 50;
 
-/// The rows of a table: their numbers by key.
+/// The rows of a table, each with one number.
 type Model = BTreeMap<(String, String), i64>;
 
 fn table() -> TableName {
@@ -80,7 +80,7 @@ async fn stored(engine: &Engine) -> Model {
     rows.iter().map(row).collect()
 }
 
-/// Returns the state of a transfer, which is written after every record or rarely.
+/// Returns the state file of a transfer. Depending on the pause, it is written after every record or rarely.
 fn state(path: &Path, pause: Duration) -> StateFile {
     StateFile::open(Some(path), "a transfer").unwrap().with_pause(pause)
 }

@@ -33,7 +33,7 @@ fn run(folder: &Path, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Prepares a command, kills it at random moments until it has run to its end, and checks its result; again, until it was killed often enough.
+/// Prepares a command, kills and restarts it at random moments until it completes, and checks its result. This is repeated until it was killed often enough.
 fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     let mut random: StdRng = rand::make_rng();
     prepare();
@@ -108,7 +108,7 @@ fn killed_imports_copies_syncs_and_deletions_lose_and_duplicate_nothing() {
         || remove(at, &["copied", "copy.state"]),
         || is_whole("copied"),
     );
-    // A mirror that has additional rows, and lacks others.
+    // Returns a mirror that has additional rows and lacks some rows.
     let different = || {
         remove(at, &["mirror"]);
         run(at, "import Things in.jsonl --store mirror");
@@ -168,7 +168,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
         for (to, generation, wanted) in
             [("newest", "", &after), ("oldest", &oldest(at, &next) as &str, &before)]
         {
-            // One table into a store, and everything into a new folder.
+            // One table is restored into an existing store, and everything into a new folder.
             for table in [" Things", ""] {
                 let restore = format!("restore {next} {to}{table}{generation}");
                 let is_restored = || {

@@ -8,7 +8,7 @@ use common::{Account, block_on, refused, shown, tables};
 use table_core::{Engine, TableEntity, TableStoreExt, ticks};
 use tables_cli::Exit;
 
-/// A log whose newest row is first, in a folder.
+/// Creates a folder with a log whose newest row is first.
 fn log() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     block_on(async {

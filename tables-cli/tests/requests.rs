@@ -1,4 +1,4 @@
-//! Tests of the numbers of requests: `check` looks up few rows besides the ones with a fault, and an import in any order writes few transactions.
+//! Tests of the numbers of requests: `check` looks up few rows in addition to those with a fault, and an import in any order writes few transactions.
 
 #![expect(clippy::expect_used, reason = "a test panics where a result is not the expected one")]
 
@@ -48,7 +48,7 @@ async fn a_check_looks_up_few_rows() {
         .unwrap();
         (counts, faults, requests() - before)
     };
-    // One page has 40 rows, and 1,200 rows are read once.
+    // A page has 40 rows, and all 1,200 rows are read once.
     let (counts, faults, whole) = check().await;
     assert_eq!((counts, faults), ((600, 600), Vec::new()));
     assert!(whole <= 31, "{whole} requests");

@@ -1,4 +1,4 @@
-//! Tests of the same commands with a `table-server`, over the protocol of the service.
+//! Tests that run the commands with a `table-server`, over the protocol of the service.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,7 +37,7 @@ async fn an_account_is_copied_to_a_folder_and_back_with_equal_checksums() {
         strings.push(server.connection_string(&name).unwrap());
         let mut ended = ended.clone();
         tokio::spawn(server.serve_until(async move {
-            // The sender is gone when the test ends.
+            // When the test ends, the sender is dropped.
             let _ = ended.changed().await;
         }));
     }

@@ -1,4 +1,4 @@
-//! A walk of twenty commands: a folder and a `table-server` give the same output.
+//! Test of twenty commands in a row: a folder and a `table-server` give the same output.
 //!
 //! `TABLES_WALK_STORE` names another store without tables, such as the connection string of Azurite, which must give the same output too.
 
@@ -33,7 +33,7 @@ const WALK: [&str; 22] = [
     "doctor Company --store STORE -o csv",
 ];
 
-/// Returns the output of the walk over one store.
+/// Runs all commands on a store, and returns their output.
 fn walk(store: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -42,7 +42,7 @@ fn walk(store: &str) -> Vec<String> {
     let run = |line: &&str| {
         let (exit, text) = tables(at, &line.replace("STORE", store));
         let code = exit.map_or_else(|failure| failure.exit() as u8, |exit| exit as u8);
-        // Generation names differ between runs, and diagnosis steps between kinds of stores.
+        // The names of generations differ between runs, and the steps of a diagnosis differ between kinds of stores.
         let text =
             if line.starts_with("backup") || line.starts_with("doctor") { String::new() } else { text };
         format!("$ tables {line}\n{text}[{code}]\n")

@@ -25,7 +25,7 @@ struct YearOfCounts {
     days: [Option<i32>; 366],
 }
 
-/// Writes ten entities of two parts, and a row between the parts of one.
+/// Writes ten entities of two parts, and a row that lies between the parts of one entity.
 fn fill(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();
@@ -42,7 +42,7 @@ fn fill(at: &Path) {
     });
 }
 
-/// Changes the rows of the table.
+/// Changes or deletes the row with this RowKey.
 fn change(at: &Path, row: &str, write: Option<u128>) {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();

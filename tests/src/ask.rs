@@ -1,4 +1,4 @@
-//! Requests as bytes, for requests that the clients of the other suites do not send or whose responses they do not show.
+//! Requests as bytes, for requests that the clients of the other suites cannot send or whose responses they do not show.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ pub struct Ask {
     method: &'static str,
     /// The path below the account, with its query.
     target: String,
-    /// The target in the signature, if it is not the one that is sent.
+    /// The target in the signature, if it differs from the target that is sent.
     signed_target: Option<String>,
     headers: Vec<(&'static str, String)>,
     body: String,
@@ -137,7 +137,7 @@ impl Ask {
         Self { scheme, ..self }
     }
 
-    /// Signs another target than the one that is sent.
+    /// Signs a target that differs from the target that is sent.
     #[must_use]
     pub fn signed_as(self, target: impl Into<String>) -> Self {
         Self { signed_target: Some(target.into()), ..self }

@@ -17,11 +17,11 @@ pub struct Employee {
     /// The `RowKey` as six digits.
     #[digits(6)]
     pub id: u32,
-    /// `FirstName`
+    /// The property `FirstName`.
     pub first_name: String,
-    /// `Age`
+    /// The property `Age`.
     pub age: i32,
-    /// `Room`, which is optional.
+    /// The property `Room`, which is optional.
     pub room: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Employee {
 /// A projection of an employee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameOnly {
-    /// `FirstName`
+    /// The property `FirstName`.
     pub first_name: String,
     /// The number of properties that the store has sent.
     pub properties: usize,

@@ -28,7 +28,7 @@ pub struct Outages(Arc<Mutex<Option<Outage>>>);
 
 #[derive(Debug)]
 struct Outage {
-    /// The name of the table or queue; all of them if it is empty.
+    /// The name of the affected table or queue; empty for all of them.
     target: String,
     until: u64,
     clock: Clock,
@@ -51,20 +51,20 @@ impl Outages {
     }
 }
 
-/// Controls the calls of one process to all its stores.
+/// The control of the calls of one process to all its stores.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     calls: AtomicUsize,
-    /// The call at which the process dies, counted from one; 0 for none.
+    /// The number of the call at which the process dies, counted from one; 0 if it never dies.
     death: AtomicUsize,
     after: AtomicBool,
     dead: AtomicBool,
     /// `true` if calls wait until they are stepped.
     stepped: AtomicBool,
-    /// Every n-th call is refused with `ServerBusy`; 0 for none.
+    /// The interval of refused calls: every n-th call is refused with `ServerBusy`; 0 for no refusals.
     busy: AtomicUsize,
     waits: AtomicUsize,
     outages: Mutex<Outages>,

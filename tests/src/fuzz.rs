@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// The maximum number of samples kept in addition to the first ones because a target accepted them.
+/// The maximum number of samples that are kept because a target accepted them, in addition to the first samples.
 const KEPT: usize = 256;
 
 /// One format.
@@ -29,7 +29,7 @@ pub struct Target {
     pub samples: fn() -> Vec<Vec<u8>>,
 }
 
-/// Every format.
+/// All formats.
 pub const TARGETS: &[Target] = &[
     Target { name: "journal", read: formats::journal, samples: samples::journals },
     Target { name: "block", read: formats::block, samples: samples::blocks },

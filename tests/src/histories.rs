@@ -5,7 +5,7 @@
 //! on it, in one thread and in virtual time, so a seed determines a history. A search for a linearization then checks whether the results can be
 //! true: acknowledged calls took effect, refused calls did not, and ambiguous calls took effect at most once.
 //!
-//! A write without an `ETag` may take effect once more each time it is sent again, as documented in `docs/lost-answers.md`.
+//! A write without an `ETag` may take effect again each time it is sent again, as documented in `docs/lost-answers.md`.
 
 mod check;
 mod client;

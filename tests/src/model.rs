@@ -250,7 +250,7 @@ impl TableStore for ModelStore {
                 None => drop(changed.remove(&key)),
             }
         }
-        // All or none (EGT-9): the changed copy replaces the map only after the last operation.
+        // All operations take effect or none (EGT-9): the changed copy replaces the map only after the last operation.
         stored.entities = changed;
         state.clock = now;
         Ok(committed)
@@ -293,7 +293,7 @@ fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properti
     }
 }
 
-/// MRG-1: the properties of the patch are added or replaced, and all others are kept.
+/// Returns the properties after a merge: the properties of the patch are added or replaced, and all other properties are kept (MRG-1).
 fn merged(mut kept: Properties, patch: RowView<'_>) -> Result<Properties> {
     for (name, value) in properties(patch)? {
         match kept.iter_mut().find(|(kept, _)| *kept == name) {

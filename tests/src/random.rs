@@ -11,11 +11,11 @@ use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-/// The tables. Only a few tables, partitions and rows, so operations conflict, with some from each class that sorts differently somewhere.
+/// The names of the tables. Tables, partitions and rows are few, so operations conflict. They include names of each class that sorts differently somewhere.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
-/// `PartitionKey`s.
+/// The `PartitionKey`s.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
-/// `RowKey`s.
+/// The `RowKey`s.
 pub const ROWS: [&str; 9] = ["", "'", "1", "10", "2", "a", "\u{D7FF}", "\u{1F600}", "\u{E000}"];
 const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 
@@ -24,7 +24,7 @@ const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version before the given number of writes of this key, counting deleted ones; a version that never existed if there are fewer.
+    /// The version before the given number of writes of this key, including deletes; a version that never existed if there are fewer writes.
     Version(usize),
 }
 
@@ -43,7 +43,7 @@ pub enum Write {
     InsertOrMerge(Properties),
     /// Delete.
     Delete(Condition),
-    /// Check that the row is absent (`None`), or in a version. Only the model test makes checks, and only of stores that have them.
+    /// Check that the row is absent (`None`), or has a version. Only the model test makes checks, and only on stores that support them.
     Check(Option<Condition>),
 }
 

@@ -19,7 +19,7 @@ pub const KEY: &str = "a2V5";
 /// Creates an account in memory.
 ///
 /// # Panics
-/// Never, because the key is valid.
+/// None in practice, because the key is valid.
 #[must_use]
 pub fn account() -> Account {
     let key = AccountKey::new(ACCOUNT, KEY).unwrap_or_else(|error| panic!("{error}"));
@@ -43,7 +43,7 @@ pub fn for_the_process() -> String {
             Err(error) => Err(error),
         };
         let connection = server.as_ref().map(|server| server.connection_string(ACCOUNT).unwrap_or_default());
-        // The caller waits for it.
+        // The caller waits for this message.
         drop(sent.send(connection.map_err(ToString::to_string)));
         if let Ok(server) = server {
             server.serve_until(std::future::pending()).await;

@@ -45,7 +45,7 @@ pub struct Plan {
 pub struct Counts {
     /// The number of times that the engine was opened.
     pub opens: u64,
-    /// Transactions, including those that both refused.
+    /// Transactions, including transactions that both stores refused.
     pub transactions: u64,
     /// Operations of these transactions.
     pub operations: u64,
@@ -55,7 +55,7 @@ pub struct Counts {
     pub rows: u64,
     /// Point reads that were compared.
     pub gets: u64,
-    /// Compactions.
+    /// The number of compactions.
     pub compactions: u64,
     /// Backups that were restored and compared.
     pub backups: u64,
@@ -239,7 +239,7 @@ impl Run {
         for (row, kind) in &mut writes {
             let row_key = shape.row_key(*row);
             let there = self.peer.get(number, &partition_key, &row_key)?.is_some();
-            // Mostly operations that succeed.
+            // Most of the operations succeed.
             if self.random.random_ratio(19, 20) {
                 *kind = kind.fitting(there, queue_head);
             }

@@ -12,7 +12,7 @@ use table_patterns::work::Runtime;
 /// The ticks of a day.
 const DAY: i64 = 864_000_000_000;
 
-/// The way in which the clock of a process differs from the time.
+/// The difference between the clock of a process and the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Skew {
     /// The clock shows the time.
@@ -29,11 +29,11 @@ pub enum Skew {
 }
 
 impl Skew {
-    /// One of each kind.
+    /// One skew of each kind.
     pub const ALL: [Self; 6] =
         [Self::None, Self::Days(9), Self::Days(-9), Self::Standing, Self::Backwards, Self::Jumping(9)];
 
-    /// Returns a random one: half of the clocks show the time.
+    /// Returns a random skew: half of the clocks show the time.
     #[must_use]
     pub fn random(rng: &mut impl Rng) -> Self {
         let days = rng.random_range(1..40) * [1, -1][rng.random_range(0..2)];

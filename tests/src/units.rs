@@ -1,4 +1,5 @@
-//! Units of work on a backend: reads that found nothing (ENG-21). Not part of the [suite](crate::suite), because units need a store that can be cloned.
+//! Units of work on a backend: reads that found nothing (ENG-21). They are not part of the [suite](crate::suite), because units need a store that can be
+//! cloned.
 
 #![expect(
     clippy::missing_panics_doc,

@@ -1,4 +1,4 @@
-//! Connections that break, stall or send nonsense, by the thousand. Nothing of them may remain. The test is in a separate program, because
+//! Tests that thousands of connections that break, stall or send nonsense leave no memory behind. The tests are in a separate program, because
 //! allocations are counted for the whole program.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

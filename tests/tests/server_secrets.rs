@@ -129,7 +129,7 @@ fn lines(headers: &HeaderMap) -> String {
     })
 }
 
-/// Sends requests of the owner of the key, both valid ones and ones with a wrong `Authorization` header.
+/// Sends requests signed with the account's key, some of them with a wrong `Authorization` header.
 async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     let line = "POST /contoso/Tables";
     assert_eq!(seen.owner(tables, Scheme::Table, line, "{\"TableName\":\"Employee\"}").await, 201);
@@ -137,7 +137,7 @@ async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Employee()?$top=x", "").await, 400);
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Missing()", "").await, 404);
     assert_eq!(seen.owner(queues, Scheme::Storage, "PUT /contoso/work", "").await, 201);
-    // A request with the signature of another one.
+    // The request has the signature of another request.
     let headers = seen.signed(Scheme::Table, "GET", "/contoso/Orders()", 0);
     assert_eq!(seen.ask(tables, "GET /contoso/Tables", &lines(&headers), "").await, 403);
     let signature = headers["authorization"].to_str().unwrap().split_once(':').unwrap().1;
@@ -160,7 +160,7 @@ async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     }
 }
 
-/// Sends requests with shared access signatures, both valid and invalid ones.
+/// Sends requests with shared access signatures, some of which are invalid.
 async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: SocketAddr) {
     let sas = TableSas::table(TableName::new("Employee").unwrap()).allow(TablePermissions::READ);
     let sas = sas.valid_for(Utc::now(), Duration::from_secs(60 * 60)).sign(&key()).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of two processes that write to the same folder: one opens it, the other one is refused, and all acknowledged writes are kept.
+//! Tests of two processes that write to the same folder: one process opens it, the other process is refused, and all acknowledged writes are kept.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

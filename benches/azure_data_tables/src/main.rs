@@ -42,7 +42,7 @@ struct Reading {
     at: String,
 }
 
-/// 64-bit integers, which JSON represents as strings.
+/// A serde module for 64-bit integers, which JSON represents as strings.
 mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

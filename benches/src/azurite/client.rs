@@ -1,4 +1,4 @@
-//! The work of every client, and its result.
+//! The kinds of work that every client does, and the result of a round.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// Every kind.
+    /// Every kind of work.
     pub const ALL: [Self; 5] = [Self::Insert, Self::Pipelined, Self::Batch, Self::Get, Self::Page];
 
     /// Returns the name of the work in the protocol with a client in a separate process.

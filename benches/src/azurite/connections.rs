@@ -1,4 +1,4 @@
-//! The number of connections that requests take.
+//! The number of connections that concurrent requests open.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
 const REQUESTS: u32 = 1_000;
-/// The number of connections in addition to one per concurrent request. hyper's pool gets a connection back from a separate task, which runs when the
+/// The permitted number of connections beyond one per concurrent request. hyper's pool gets a connection back from a separate task, which runs when the
 /// connection waits for its next request, possibly a moment after the caller has its response. A request in that moment finds no idle connection and
-/// opens another; the first free one carries it, and both are kept. After a while, the pool has a spare connection and opens no more: 3 and 34
-/// connections were counted for 1 and 32 concurrent requests.
+/// opens another one; whichever connection is free first carries the request, and both are kept. After a while, the pool has a spare connection and opens
+/// no more: 3 and 34 connections were counted for 1 and 32 concurrent requests.
 const SPARE: u32 = 4;
 
-/// Measures the rows: about as many connections as concurrent requests.
+/// Checks that a client opens about as many connections as it has concurrent requests.
 pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     for (work, at_once) in [(Work::Insert, 1), (Work::Pipelined, u32::try_from(AT_ONCE)?)] {
         let most = at_once + SPARE;

@@ -19,7 +19,7 @@ pub struct External {
 }
 
 impl External {
-    /// Starts its process.
+    /// Starts the process of the client.
     pub fn start(name: &'static str, mut command: Command) -> Outcome<Self> {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = process.stdin.take().ok_or("no input")?;
@@ -27,13 +27,13 @@ impl External {
         Ok(Self { name, process, input, output })
     }
 
-    /// Returns its name in the table.
+    /// Returns the name of the client in the table.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Runs `work` for about `time`.
+    /// Runs `work` in the client for about `time`.
     pub fn work(&mut self, work: Work, time: Duration) -> Outcome<Done> {
         writeln!(self.input, "{} {}", work.word(), time.as_millis())?;
         self.input.flush()?;

@@ -15,7 +15,7 @@ use crate::report::{Report, Target};
 const FAR: Duration = Duration::from_millis(10);
 /// The minimum ratio of pipelined to sequential inserts.
 const TIMES: f64 = 4.0;
-/// The fraction of the time for which a server must be busy to be considered the bottleneck.
+/// The share of the time that a server must be busy to be considered the bottleneck.
 const LIMIT: f64 = 0.9;
 
 /// Measures the rows.

@@ -20,7 +20,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy in front of a server; everything that a client sends is delayed.
+    /// Starts a proxy in front of a server. The proxy delays all data that a client sends.
     pub fn before(server: String, delay: Duration) -> Outcome<Self> {
         let runtime = Runtime::new()?;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
@@ -30,20 +30,20 @@ impl Proxy {
             while let Ok((client, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::Relaxed);
                 let server = server.clone();
-                // A broken connection is also broken for the client.
+                // If the connection to the server breaks, the proxy also closes the connection to the client.
                 tokio::spawn(async move { drop(join(client, server, delay).await) });
             }
         });
         Ok(Self { address, accepted, _runtime: runtime })
     }
 
-    /// Returns the number of connections.
+    /// Returns the number of accepted connections.
     #[must_use]
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    /// Returns a server's connection string with the address of this proxy.
+    /// Returns the connection string of a server, with the address replaced by the address of this proxy.
     #[must_use]
     pub fn connection_string(&self, direct: &str, server: &str) -> String {
         direct.replace(server, &self.address.to_string())

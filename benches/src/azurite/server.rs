@@ -1,4 +1,4 @@
-//! The Azurite of a run, and its load.
+//! The Azurite that a run starts, and the load of its request thread.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::Outcome;
 #[derive(Debug)]
 pub struct Server(AzuriteServer);
 
-/// The work of the server's request thread so far.
+/// The processor time and the waiting time of the server's request thread since its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     at: Instant,
@@ -23,9 +23,9 @@ pub struct Load {
 /// The load of the server's request thread during an interval, as fractions of the interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// The fraction in which the thread was running.
+    /// The share of the time in which the thread was running.
     pub ran: f64,
-    /// The fraction in which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
+    /// The share of the time in which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
     pub wanted: f64,
 }
 
@@ -48,7 +48,7 @@ impl Server {
         Ok(rest.split('/').next().unwrap_or_default().to_owned())
     }
 
-    /// Returns the work of the server so far. Its first thread serves all requests.
+    /// Returns the load of the server since its start. Its first thread serves all requests.
     pub fn load(&self) -> Outcome<Load> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.0.process_id()))?;
         let mut fields = text.split_whitespace().map(|field| field.parse().map(Duration::from_nanos));

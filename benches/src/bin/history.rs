@@ -1,4 +1,4 @@
-//! Draws the recorded results over time: `history [PROGRAM] [TEXT]`, for the rows whose name contains the text.
+//! Draws the recorded results over time: `history [PROGRAM] [TEXT]` shows the rows whose names contain the text.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use benches::Outcome;
 use benches::record::{self, Entry};
 
-/// The heights of the drawn ratios, from the lowest to the highest.
+/// The characters for the bars, from the lowest to the highest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 fn main() -> ExitCode {
@@ -23,7 +23,7 @@ fn run() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let program = arguments.next().unwrap_or_else(|| "ratios".into());
     let text = arguments.next().unwrap_or_default();
-    // A ratio to another peer is another series.
+    // The ratios of one row to different peers are separate series.
     let mut series: BTreeMap<(String, String), Vec<Entry>> = BTreeMap::new();
     for entry in record::read(&record::file(&program))? {
         let peer = entry.peer.split(' ').next().unwrap_or_default().to_owned();
@@ -48,7 +48,7 @@ fn run() -> Outcome<()> {
     Ok(())
 }
 
-/// Draws one bar for each run, as a share of the highest ratio.
+/// Draws one bar for each run. Its height is relative to the highest ratio.
 fn draw(entries: &[Entry]) -> String {
     let highest = entries.iter().filter_map(|entry| entry.ratio).fold(0.0, f64::max);
     let bar = |entry: &Entry| {

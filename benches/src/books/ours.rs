@@ -21,7 +21,7 @@ use crate::report::OURS;
 
 use model::{AuditTrail, Balances, Entry, MonthSums, Opened, Posted, Posting, Request, SLOTS};
 
-/// The number of entries of a transaction while entries are loaded: as many as fit.
+/// The maximum number of entries that fit into one transaction, used while entries are loaded.
 const BATCH: usize = 10;
 
 type Store = WithParticipants<Engine>;
@@ -74,7 +74,7 @@ impl std::fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 impl Ours {
-    /// Creates a ledger in a new folder, and opens its books.
+    /// Creates a ledger in a new folder, and opens the books of the tenant.
     pub fn create(folder: &Path) -> Outcome<Self> {
         let ledger = Self::open(folder)?;
         let opened = Opened { tenant: TENANT.to_owned(), closed_until: FIRST.pred_opt().unwrap_or(FIRST) };
@@ -193,7 +193,7 @@ impl Books for Ours {
         Ok(())
     }
 
-    /// One sync serves all entries: the load waits for the operating system's cache, and its end for the disk.
+    /// The load waits only for the operating system's cache. One sync at its end makes all entries durable.
     fn load(&self, drafts: Vec<Draft>) -> Outcome<()> {
         for batch in drafts.chunks(BATCH) {
             self.post(batch.to_vec())?;

@@ -47,7 +47,7 @@ const STATEMENT: &str =
 const TRIAL: &str = "SELECT account, SUM(cents) FROM months WHERE tenant = ?1 AND month < ?2
     GROUP BY account HAVING SUM(cents) <> 0";
 
-/// The number of entries of a transaction while entries are loaded.
+/// The number of entries per transaction while entries are loaded.
 const BATCH: usize = 1_000;
 
 /// A database with the ledger, and its committer.
@@ -69,7 +69,7 @@ fn date(day: i64) -> NaiveDate {
 }
 
 impl SqliteBooks {
-    /// Creates a ledger in a new folder, and opens its books.
+    /// Creates a ledger in a new folder, and opens the books of the tenant.
     pub fn create(folder: &Path) -> Outcome<Self> {
         std::fs::create_dir_all(folder)?;
         let ledger = Self::open(folder)?;
@@ -88,15 +88,15 @@ impl SqliteBooks {
     }
 }
 
-/// The same ledger with a committer thread, which commits waiting posts in groups.
+/// The ledger on `SQLite` with a committer thread, which commits waiting posts in groups.
 #[derive(Debug)]
 pub struct Grouped<'a>(pub &'a SqliteBooks);
 
 impl Grouped<'_> {
-    /// The name in the table.
+    /// The name of this contender in the table of results.
     pub const NAME: &'static str = "rusqlite, grouped";
 
-    /// Posts entries with those of other threads in one durable transaction.
+    /// Posts entries, in one durable transaction together with the posts of other threads.
     pub fn post(&self, drafts: Vec<Draft>) -> Outcome<()> {
         self.0.committer.submit(drafts)
     }
@@ -109,7 +109,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Vec<Draft>>) -
     Ok(replies)
 }
 
-/// Posts the entries of one job, all or none.
+/// Posts all entries of one job, or none of them.
 fn post(connection: &Connection, drafts: &[Draft]) -> Outcome<()> {
     connection.prepare_cached("SAVEPOINT job")?.execute([])?;
     let done = drafts.iter().try_for_each(|draft| add(connection, draft));

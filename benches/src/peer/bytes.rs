@@ -15,7 +15,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns a key in the form of an engine: a table's number, the partition, the row.
+    /// Returns a key like those of the engine: the number of a table, the partition and the row.
     pub fn key(&mut self, site: &str, number: u32) -> Outcome<&[u8]> {
         self.text.clear();
         self.text.push_str("reading_");

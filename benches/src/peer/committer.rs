@@ -11,7 +11,7 @@ const GROUP: usize = 1_024;
 /// The response to a writer.
 pub type Reply = Result<(), String>;
 
-/// A committer of jobs.
+/// A committer of jobs from many threads.
 #[derive(Debug)]
 pub struct Committer<J> {
     jobs: Option<Sender<(J, SyncSender<Reply>)>>,
@@ -44,7 +44,7 @@ impl<J: Send + 'static> Committer<J> {
         Self { jobs: Some(jobs), thread: Some(thread) }
     }
 
-    /// Waits until a job is durable.
+    /// Submits a job and waits until it is durable.
     pub fn submit(&self, job: J) -> Outcome<()> {
         let (writer, reply) = sync_channel(1);
         let jobs = self.jobs.as_ref().ok_or("the committer is gone")?;

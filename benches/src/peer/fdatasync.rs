@@ -1,4 +1,4 @@
-//! The limit for one durable writer: a 4 KiB append and `fdatasync`.
+//! The upper bound for one durable writer: a 4 KiB append and `fdatasync`.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,7 +14,7 @@ pub struct Appender {
 }
 
 impl Appender {
-    /// The name in the table.
+    /// The name of this contender in the table of results.
     pub const NAME: &str = "fdatasync of 4 KiB";
 
     /// Creates a file.

@@ -11,7 +11,7 @@ use crate::peer::committer::Committer;
 
 /// A database with the bytes of readings, and its committer.
 pub struct Fjall {
-    // Dropped first, because its thread also has the database.
+    // Dropped first, because its thread also uses the database.
     committer: Committer<Vec<Pair>>,
     keyspace: Keyspace,
     database: Database,
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Fjall {
 }
 
 impl Fjall {
-    /// The name in the table.
+    /// The name of this contender in the table of results.
     pub const NAME: &str = "fjall, raw bytes";
 
     /// Opens a database with this cache, creating it if it does not exist.
@@ -66,7 +66,7 @@ impl Fjall {
         Ok(read(&value))
     }
 
-    /// Returns the number of entities of a partition, and the result of reading their bytes.
+    /// Reads the bytes of a partition's entities. Returns the number of entities, and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

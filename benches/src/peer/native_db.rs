@@ -22,7 +22,7 @@ struct Stored {
     reading: Properties,
 }
 
-/// The primary key: the partition, then the number, in bytes that sort.
+/// The primary key: the partition, then the number, encoded as bytes that sort in this order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place {
     site: String,
@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// One transaction for each read, which sees all earlier writes, like the other contenders' reads.
+/// A reader that uses one transaction for each read, which sees all earlier writes, as the reads of the other contenders do.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

@@ -1,4 +1,4 @@
-//! Raw redb: encoded rows under encoded keys, read from one published snapshot. The limit for the engine's reads.
+//! Raw redb: encoded rows under encoded keys, read from one published snapshot. It is the upper bound for the engine's reads.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("readings"
 /// A database with the bytes of readings, and its committer.
 #[derive(Debug)]
 pub struct RawRedb {
-    // Dropped first, because its thread also has the database.
+    // Dropped first, because its thread also uses the database.
     committer: Committer<Vec<Pair>>,
     database: Arc<Database>,
 }
 
 impl RawRedb {
-    /// The name in the table.
+    /// The name of this contender in the table of results.
     pub const NAME: &str = "redb, raw bytes";
 
     /// Opens a database with this cache, creating it if it does not exist.
@@ -61,7 +61,7 @@ impl RawRedb {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// Returns the current state for reads.
+    /// Returns a snapshot of the current state for reads.
     pub fn snapshot(&self) -> Outcome<Snapshot> {
         let table = self.database.begin_read()?.open_table(TABLE)?;
         Ok(Snapshot { table, _database: Arc::clone(&self.database) })
@@ -83,7 +83,7 @@ impl Snapshot {
         Ok(read(value.value()))
     }
 
-    /// Returns the number of entities of a partition, and the result of reading their bytes.
+    /// Reads the bytes of a partition's entities. Returns the number of entities, and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

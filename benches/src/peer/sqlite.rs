@@ -49,7 +49,7 @@ pub(crate) fn connect(path: &Path, cache: usize) -> Outcome<Connection> {
 }
 
 impl Sqlite {
-    /// The name in the table.
+    /// The name of this contender in the table of results.
     pub const NAME: &str = "rusqlite";
 
     /// Opens a database with this cache, creating it if it does not exist.

@@ -30,7 +30,7 @@ impl Kind {
     /// All contenders, the engine first.
     pub const ALL: [Self; 4] = [Self::Tables, Self::Fjall, Self::Redb, Self::Sqlite];
 
-    /// Returns the name in the table.
+    /// Returns the name of the contender in the table of results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the contender's folder.
+    /// Returns the name of the folder of the contender.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// An open contender.
+/// An open contender of a full run.
 pub trait Store: Sync {
     /// Fills the empty store with the first readings.
     fn load(&self, entities: u32) -> Outcome<()>;
@@ -76,7 +76,7 @@ pub trait Store: Sync {
     fn look(&self) -> Outcome<Box<dyn Look + '_>>;
 }
 
-/// Reads from a contender: decoded readings, or bytes that are read in full.
+/// A reader of a contender, which decodes readings or reads all of their bytes.
 pub trait Look {
     /// Reads one existing entity.
     fn get(&mut self, site: &str, number: u32) -> Outcome<()>;
@@ -143,7 +143,7 @@ impl Store for RawRedb {
     }
 }
 
-/// A reader whose entities come from the newest snapshot at its creation, which is fastest, and whose pages come from the newest snapshot at each
+/// A reader for redb. Entities come from the newest snapshot at its creation, which is fastest; pages come from the newest snapshot at each
 /// read.
 struct RedbReader<'a> {
     redb: &'a RawRedb,

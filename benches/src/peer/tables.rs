@@ -34,7 +34,7 @@ impl Tables {
         Ok(Self::in_table(block_on(engine.table::<Reading>().create_if_missing())?))
     }
 
-    /// Returns an existing table.
+    /// Wraps an existing table.
     #[must_use]
     pub fn in_table(table: Table<Reading, Engine>) -> Self {
         Self { table }

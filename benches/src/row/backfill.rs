@@ -1,4 +1,4 @@
-//! The backfill of a new index over old rows: its rate, and the cost of a row in a large table compared with a small one.
+//! The backfill of a new index over existing rows: its rate, and the cost per row in a large table compared with a small one.
 //!
 //! In the first line the engine does not sync each transaction: the cost of a row is the work of the processor and of the journal. The second line is
 //! shown for information only. It is the additional cost of durable transactions, which depends on the disk and on the number of transactions that
@@ -44,7 +44,7 @@ struct Indexed {
     at: DateTime<Utc>,
 }
 
-/// The number of entities of the backfill that is synced.
+/// The number of entities of the backfill in which each transaction is durable.
 const SYNCED: u32 = 20_000;
 
 /// Measures the row.

@@ -20,11 +20,11 @@ use crate::stage::Stage;
 
 /// The number of operations of one transaction.
 const BATCH: u32 = 100;
-/// Reads per figure.
+/// The number of reads per figure.
 const READS: u32 = 200;
-/// The number of rounds in which two queues take turns.
+/// The number of rounds in which the two queues take turns.
 const ROUNDS: usize = 15;
-/// The time limit for merges to remove deleted rows from the base.
+/// The time limit for the merges that remove deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
 /// The time for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
@@ -104,7 +104,7 @@ fn write(engine: &Engine, table: &TableName, count: u32, kind: impl Fn() -> Oper
     Ok(())
 }
 
-/// Returns the mean time of reading the first entity.
+/// Returns the mean time of a read of the first entity.
 fn head(engine: &Engine, table: &TableName) -> Outcome<Duration> {
     let mut query = Query::new(KeyRange::partition("p"));
     query.top = Some(1);
@@ -155,7 +155,7 @@ fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the mean time of putting a message and receiving one.
+/// Returns the mean time in which a message is put and received.
 fn put_and_receive(engine: &Engine, queue: &QueueName) -> Outcome<Duration> {
     let start = Instant::now();
     for number in 0..READS {

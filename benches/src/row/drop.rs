@@ -1,5 +1,5 @@
-//! Dropping a table: many entities compared with few. A drop takes one sync, whose time varies by a factor of forty here, so the fastest of several
-//! drops are compared. Work that grows with the number of entities would still be visible.
+//! Dropping a table with many entities compared with one with few. A drop takes one sync, whose time varies by a factor of forty on one machine, so the
+//! fastest of several drops are compared. Work that grows with the number of entities would still be visible.
 
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     settle()?;
     let mut rates = sizes.map(|(name, _)| (name, Vec::new()));
     for turn in 0..tables.len() {
-        // One of each size alternately.
+        // The large and the small tables alternate.
         let size = turn % sizes.len();
         let index = size * TABLES as usize + turn / sizes.len();
         let (Some((name, table)), Some((_, rates))) = (tables.get(index), rates.get_mut(size)) else {

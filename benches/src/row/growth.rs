@@ -1,5 +1,5 @@
-//! Point gets in a large table compared with a small one: in a cache that holds both, and in one that is too small for the large
-//! one.
+//! Point gets in a large table compared with a small table: with a cache that holds both, and with a cache that is too small for the
+//! large table.
 
 use table_core::embedded::Engine;
 

@@ -1,5 +1,5 @@
-//! Entities with two copies in their partition: inserts compared with plain ones, and lookups through an index compared with
-//! points.
+//! Entities with two copies in their partition: inserts compared with inserts of plain entities, and lookups through an index compared with
+//! point gets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +24,7 @@ const WRITERS: usize = 16;
 const PLAIN: &str = "plain entities";
 const POINT: &str = "point get";
 
-/// A reading under two more keys.
+/// A reading that two indexes copy under other keys.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Tagged")]
 #[partition_key(site)]
@@ -100,7 +100,7 @@ fn look_ups(
     tagged: &Entities<Tagged, Engine>,
     all: &[Tagged],
 ) -> Outcome<()> {
-    // Lookups read the base, as usual after a while.
+    // After this checkpoint, lookups read the base, as usual in a store that has existed for a while.
     block_on(tagged.table().store().checkpoint())?;
     let turn = AtomicU64::new(0);
     // A stride that reaches every entity, in an order that a cache cannot exploit.

@@ -17,7 +17,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
         }
         let mut appender = Appender::create(&stage.folder.join("append"))?;
         contenders.push(Contender::new(Appender::NAME, move |time| repeat(time, 1, || appender.append())));
-        // Inserts.
+        // Each round takes twice the usual time.
         let figures = alternate(contenders, stage.options.rounds, stage.options.time * 2)?;
         let (fdatasync, rusqlite, native_db) = match writers {
             1 => (Target::AtLeast(0.8), Target::Shown, Target::Shown),

@@ -1,4 +1,4 @@
-//! Reads of one entity by its key, either anywhere in a table of twice the cache size, or in a tenth of it, which fits into the cache.
+//! Reads of one entity by its key, either anywhere in a table of twice the cache size, or among a tenth of the entities, which fits into the cache.
 
 use crate::Outcome;
 use crate::child::place;
@@ -20,7 +20,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
         Kind::ALL.into_iter().map(|kind| Ok((kind, large.open(kind)?))).collect::<Outcome<_>>()?;
     let all = stores.iter().map(|(kind, store)| contender(kind.name(), &**store, large.entities));
     let mut figures = alternate(all.collect::<Outcome<_>>()?, large.options.rounds, large.options.time)?;
-    // Alone, because contenders that read everything would evict its blocks from the cache.
+    // The warm lookups run alone, because contenders that read everything would evict the blocks from the cache.
     let warm = stores.first().map(|(_, store)| contender(WARM, &**store, large.warm())).transpose()?;
     figures.extend(alternate(warm.into_iter().collect(), large.options.rounds, large.options.time)?);
     let work = format!("point get at {}, cache of {} MiB", short(large.entities.into()), large.cache() >> 20);

@@ -1,7 +1,7 @@
-//! An accounting ledger with one tenant: posts, questions and bytes on the disk, compared with the same program on `SQLite`.
+//! An accounting ledger with one tenant: posts, queries and bytes on the disk, compared with the same program on `SQLite`.
 //!
-//! The load is durable at its end: this engine writes its entries without waiting for the disk and then waits once, `SQLite` waits once for each
-//! batch. Both then hold the same entries, which the questions are about.
+//! A load is durable at its end: this engine writes the entries without waiting for the disk and then waits once, `SQLite` waits once for each
+//! batch. Both ledgers then hold the same entries, and the queries read these entries.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,18 +17,18 @@ use crate::peer::sqlite::Sqlite;
 use crate::report::{OURS, Report, Target};
 use crate::stage::Stage;
 
-/// The numbers of concurrent tasks, with their labels.
+/// The numbers of concurrent tasks, with their labels in the table.
 const TASKS: [(&str, usize); 5] =
     [("1 task", 1), ("2 tasks", 2), ("4 tasks", 4), ("8 tasks", 8), ("16 tasks", 16)];
 /// The number of loads of each ledger.
 const LOADS: usize = 3;
 /// The number of loaded entries.
 const ENTRIES: u32 = 200_000;
-/// The number of loaded entries of a quick run: with two postings each, every account has a full page of its statement. The reserve of
-/// the engine for a full disk, which does not grow with the entries, then takes most of the disk.
+/// The number of loaded entries of a quick run. With two postings each, every account has a full page of its statement. Most of the bytes
+/// on the disk are then the reserve of the engine for a full disk, which does not grow with the entries.
 const FEWEST: u32 = 25_000;
 
-/// Sends every post in a separate request.
+/// A counter of posts, from which each post gets a distinct request.
 #[derive(Debug, Default)]
 struct Turns(AtomicU32);
 
@@ -55,7 +55,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     [&ours as &dyn Books, &peer].into_iter().try_for_each(|books| books.reader()?.entries().map(drop))
 }
 
-/// Compares durable posts of entries with a number of postings, by a number of tasks.
+/// Compares durable posts of entries with a given number of postings, made by a given number of tasks.
 fn posts(
     stage: &Stage,
     report: &mut Report,
@@ -81,7 +81,7 @@ fn posts(
     Ok(())
 }
 
-/// Loads entries into new ledgers, compares the bytes of the last two after they are closed, and opens these again.
+/// Loads entries into new ledgers, compares the sizes of the last two after they are closed, and opens both again.
 fn load(stage: &Stage, report: &mut Report, folder: &Folder) -> Outcome<(Ours, SqliteBooks)> {
     let entries = if stage.options.quick { FEWEST } else { ENTRIES };
     let (mut rates, mut places) = ([const { Vec::new() }; 2], [folder.join("ours"), folder.join("peer")]);
@@ -136,7 +136,7 @@ fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Ou
     Ok(())
 }
 
-/// A question to a ledger, about an account or the months before one.
+/// A query of a ledger, for an account or for a month.
 type Question = fn(&mut dyn Reader, u32, u32) -> Outcome<()>;
 
 /// The measured queries: name, query, number of runs between two readings of the clock, and target ratio.

@@ -16,7 +16,7 @@ use crate::stage::Stage;
 
 /// The number of characters of a `PartitionKey`.
 const KEY: usize = 500;
-/// The number of entities of a partition, which is also that of one transaction.
+/// The number of entities in a partition, and in one transaction.
 const PARTITION: u32 = 100;
 /// The value of an entity.
 const VALUE: [u8; 20] = [7; 20];

@@ -36,7 +36,7 @@ const WORKERS: usize = 64;
 const IDLE: Duration = Duration::from_millis(10);
 /// The maximum time between the last change and the time when all changes have taken effect.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The last step of each change.
+/// The last step of each change: a message whose handler records the time at which the change has taken effect.
 #[derive(Serialize, Deserialize)]
 struct Made;
 
@@ -47,7 +47,7 @@ impl Message for Made {
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
-/// The time of each change from its Timestamp to its effect, in ticks. If two workers process the same change, the first one is counted.
+/// The time of each change from its `Timestamp` to its effect, in ticks. If two workers process the same change, the first one is counted.
 #[derive(Clone, Debug, Default)]
 struct Lags(Arc<Mutex<HashMap<RowKey, u64>>>);
 
@@ -124,7 +124,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let pace = Rate { operations: PACE.into(), elapsed: Duration::from_secs(1) };
     let rates = [("made", made), ("wanted", pace)];
     let rates = rates.map(|(name, rate)| Figure::new(name, vec![rate.per_second()]));
-    // For information only: a busy machine cannot run so many threads, and the figures would measure that.
+    // Shown for information only: a busy machine cannot run so many threads, and the target would then be missed for that reason.
     report.compare_figures(&format!("{work}: the pace"), &rates, Target::Shown);
     for (what, lag) in ["median", "99th of 100"].into_iter().zip(lags.figures()) {
         let figures = [lag, Figure::new("insert", vec![alone])];
@@ -154,7 +154,7 @@ fn change(
     Ok(())
 }
 
-/// Runs `operation` `operations` times, each when it is due by [`PACE`] or when a thread is free.
+/// Runs `operation` `operations` times. Each run starts when it is due by [`PACE`], or later when a thread is free.
 fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (next, start) = (AtomicU32::new(0), Instant::now());
     thread::scope(|scope| {

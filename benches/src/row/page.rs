@@ -1,4 +1,4 @@
-//! A page of 1,000 entities, decoded: a whole partition, passed one by one, and for the engine also as the list that `page`
+//! A page of 1,000 entities, decoded: a whole partition whose entities are passed one by one, and for the engine also the list that `page`
 //! returns.
 
 use std::hint::black_box;

@@ -1,5 +1,5 @@
-//! Dropping a period: many entities compared with few, using the pattern with one table per period. The engine does not sync each change, because the
-//! time of the disk would hide any growth with the number of entities. As for a [table](super::drop), the fastest of several drops are compared.
+//! Dropping a period with many entities compared with one with few, using the pattern with one table per period. The engine does not sync each change,
+//! because the time of the disk would hide any growth with the number of entities. As for a [table](super::drop), the fastest of several drops are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,12 +48,12 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
         .with_clock(Clock::new(move || clock.load(Ordering::Relaxed)))
         .retain(2 * PERIODS);
     let sizes = [("large", stage.options.entities), ("small", FEW)];
-    // One of each size alternately.
+    // The large and the small periods alternate.
     set(2 * PERIODS)?;
     block_on(periods.prepare())?;
     for (days, (_, entities)) in (0..2 * PERIODS).zip(sizes.into_iter().cycle()) {
         let table = periods.table_of(day(days)?)?;
-        // Filled at once by whole transactions. The different instants of the readings do not affect a drop.
+        // Whole transactions fill the table at once. The different instants of the readings do not affect a drop.
         Tables::in_table(block_on(table.create_if_missing())?).load(entities)?;
     }
     settle()?;

@@ -1,4 +1,4 @@
-//! One entity by its key, decoded, at random positions.
+//! Reads of one entity by its key, decoded, at random positions.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate, repeat_busy};

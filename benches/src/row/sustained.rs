@@ -1,5 +1,5 @@
 //! Continuous random updates: 32 writers with durable transactions of ten rows. The engine needs all ten in one partition; the other contenders write
-//! to random rows, as their applications do. Their figures for ten rows in one partition, which touch fewer pages, are also shown.
+//! to random rows, as their applications do. Their figures for ten rows in one partition are also shown; such transactions touch fewer pages.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 use crate::sustained::{Figures, Rows, Work};
 
-/// A contender and its results. The last element is the time to open it after a kill and read the first entity.
+/// A contender, its results, and the time to open it after a kill and read the first entity.
 struct Measured(Kind, Figures, Duration);
 
 /// Measures the rows.

@@ -30,7 +30,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
             let warm = large.warm();
             contenders.push(Contender::new(name, move |time| read(store, readers, time, batch, work, warm)));
         }
-        // Starts with a whole round for each, which warms up the cache.
+        // The first round of each contender warms up the cache.
         let figures = alternate(contenders, large.options.rounds, large.options.time * 2)?;
         if let [two, one, their_two, their_one] = figures.as_slice() {
             let gains = [two.times(one), their_two.times(their_one)];

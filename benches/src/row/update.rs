@@ -1,4 +1,4 @@
-//! A reader alone, and during conditional updates by a writer that reads, compares the version, and writes.
+//! The rate of a reader alone, and during conditional updates by a writer that reads an entity, changes it, and writes it if its version is unchanged.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! A materialised view: a rebuild from its source compared with a backfill of an index; and following a feed.
+//! A materialised view: a rebuild from its source compared with a backfill of an index, and the rate at which a view follows a feed.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::report::{Report, Target, short};
 use crate::row::backfill;
 use crate::stage::Stage;
 
-/// A site's sum of measurements.
+/// The row of a view: the sum of the measurements of a site.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Sites")]
 #[partition_key(site)]
@@ -30,7 +30,7 @@ struct Totals {
     levels: i64,
 }
 
-/// The sum per site of the rows that every contender contains.
+/// The view with a sum for each site, over the rows that every contender contains.
 struct Sites;
 
 impl View for Sites {
@@ -55,7 +55,7 @@ struct Followed {
     at: DateTime<Utc>,
 }
 
-/// The same sum of readings with a feed.
+/// The same view over readings with a feed.
 struct Following;
 
 impl View for Following {
@@ -70,9 +70,9 @@ impl View for Following {
 
 /// The number of rebuilds, each followed by a backfill.
 const ROUNDS: usize = 3;
-/// The number of followed changes.
+/// The number of changes that the view follows.
 const CHANGES: u32 = 20_000;
-/// The number of partitions of the changes.
+/// The number of partitions that contain the changes.
 const SITES: u32 = 20;
 /// The number of changes per second that a view must follow.
 const WANTED: u64 = 5_000;
@@ -81,7 +81,7 @@ const WANTED: u64 = 5_000;
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let entities = stage.options.entities;
     let (mut views, mut indexes) = (Vec::new(), Vec::new());
-    // One rebuild and one backfill alternately.
+    // Rebuilds and backfills alternate.
     for _ in 0..ROUNDS {
         views.push(rebuild(stage, entities)?);
         indexes.push(backfill::build(stage, "index", entities, Durability::Relaxed)?.median());

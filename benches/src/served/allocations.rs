@@ -15,7 +15,7 @@ use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
 
-/// Kinds of work, the number of entities of one request, and the permitted allocations per entity, which are the measured number plus about a sixth.
+/// The measured kinds of work, each with the number of entities of one request and the permitted allocations per entity: the measured number plus a sixth.
 const WORKS: [(Work, u32, f64); 6] = [
     (Work::Get, 1, 70.0),
     (Work::Insert, 1, 90.0),
@@ -24,7 +24,7 @@ const WORKS: [(Work, u32, f64); 6] = [
     (Work::Page, 1_000, 1.0),
     (Work::Queue, 3, 120.0),
 ];
-/// The number of counted requests, which follow the same number of uncounted ones.
+/// The number of counted requests. The same number of uncounted requests precedes them.
 const REQUESTS: u32 = 200;
 const SHAPE: Shape =
     Shape { table: "Counted", title: "10k in 10 partitions", entities: 10_000, partitions: 10 };
@@ -63,7 +63,7 @@ impl Counting {
         Ok(self.lines.next().ok_or("the server that counts ended")??)
     }
 
-    /// Returns the allocations so far, and their bytes.
+    /// Returns the number of allocations so far, and their bytes.
     fn read(&mut self) -> Outcome<(u64, u64)> {
         writeln!(self.input)?;
         let line = self.line()?;
@@ -72,7 +72,7 @@ impl Counting {
     }
 }
 
-/// Measures the rows, over one connection.
+/// Measures the allocations, over one connection.
 pub fn measure(report: &mut Report) -> Outcome<()> {
     let (mut server, connection) = Counting::start()?;
     let place = Place::new(&connection)?;

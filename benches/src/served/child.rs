@@ -23,7 +23,7 @@ pub const SERVE: &str = "serve";
 /// The argument for the HTTP stack alone.
 pub const CONSTANT: &str = "constant";
 
-/// A server, which ends when the value is dropped.
+/// A server process, which ends when the value is dropped.
 #[derive(Debug)]
 pub struct Server {
     process: Child,

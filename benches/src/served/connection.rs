@@ -31,7 +31,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects; `scheme` is the service's signature scheme.
+    /// Connects to a server; `scheme` is the service's signature scheme.
     pub fn open(address: &str, key: &AccountKey, scheme: Scheme, wait: Wait) -> Outcome<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -44,7 +44,7 @@ impl Connection {
         self.writer.write(sent)
     }
 
-    /// Sends the prepared request.
+    /// Sends the request that was prepared.
     pub fn send(&mut self) -> Outcome<()> {
         let mut rest = self.writer.written();
         while !rest.is_empty() {
@@ -132,7 +132,7 @@ impl Connection {
     }
 }
 
-/// Repeats a call until it does not block.
+/// Repeats a system call until it does not block.
 fn again(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match call() {

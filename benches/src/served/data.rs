@@ -24,7 +24,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Every shape, the small ones first.
+    /// All shapes, the small ones first.
     pub const ALL: [Self; 4] = [
         Self { table: "Few10k", title: "10k in 10 partitions", entities: 10_000, partitions: 10 },
         Self { table: "Many10k", title: "10k in 100 partitions", entities: 10_000, partitions: 100 },
@@ -32,26 +32,26 @@ impl Shape {
         Self { table: "Many100k", title: "100k in 1,000 partitions", entities: 100_000, partitions: 1_000 },
     ];
 
-    /// Returns the keys of an entity for reads.
+    /// Returns the keys of the entity with this index.
     #[must_use]
     pub fn key(&self, index: u32) -> (String, String) {
         (partition(index % self.partitions), row(index / self.partitions))
     }
 }
 
-/// Returns a partition for reads.
+/// Returns the `PartitionKey` of the partition with this number.
 #[must_use]
 pub fn partition(number: u32) -> String {
     format!("p{number:05}")
 }
 
-/// Returns a row for reads.
+/// Returns the `RowKey` of the row with this number.
 #[must_use]
 pub fn row(number: u32) -> String {
     format!("{number:07}")
 }
 
-/// Returns an entity as a body.
+/// Returns the JSON body of an entity.
 #[must_use]
 pub fn entity(partition: &str, row: &str, number: u32) -> String {
     format!(
@@ -88,7 +88,7 @@ pub fn transaction(
 /// The media type of a transaction's body.
 pub const MULTIPART: &str = "multipart/mixed; boundary=batch_b";
 
-/// Creates the table of a shape and its entities, over eight connections.
+/// Creates the table of a shape and inserts its entities, over eight connections.
 pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
     create(place, shape.table)?;
     let rows = shape.entities / shape.partitions;
@@ -109,7 +109,7 @@ pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
     )
 }
 
-/// Returns the request of a transaction, to the path of batches.
+/// Returns the request that sends `body`, a transaction, to the path of batches.
 #[must_use]
 pub const fn batch<'a>(path: &'a str, body: &'a str) -> Sent<'a> {
     Sent { method: "POST", path, query: "", media_type: MULTIPART, body }
@@ -120,7 +120,7 @@ pub fn post(place: &Place, connection: &mut Connection, body: &str) -> Outcome<(
     done(connection.exchange(&batch(&format!("{}/$batch", place.account_path), body))?)
 }
 
-/// Checks the response to a transaction, whose status is in its body.
+/// Checks the response to a transaction. The status of the transaction is in the body.
 pub fn done(answer: (u16, &[u8])) -> Outcome<()> {
     check(answer, 202)?;
     if answer.1.windows(12).any(|window| window == b"HTTP/1.1 204") { Ok(()) } else { check(answer, 204) }

@@ -1,4 +1,4 @@
-//! One partition of ten thousand entities compared with one of a million.
+//! The times of operations in one partition of ten thousand entities compared with one of a million.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};
@@ -12,9 +12,9 @@ use crate::served::worker;
 const SMALL: Shape = Shape { table: "Small", title: "10k in one partition", entities: 10_000, partitions: 1 };
 const GREAT: Shape =
     Shape { table: "Great", title: "1M in one partition", entities: 1_000_000, partitions: 1 };
-/// The maximum ratio of an operation's times.
+/// The maximum ratio of an operation's times in the large and the small partition.
 const GROWTH: f64 = 1.3;
-/// The number of connections of these rows.
+/// The number of connections.
 const CONNECTIONS: usize = 8;
 
 /// Measures the rows.

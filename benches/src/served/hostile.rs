@@ -17,16 +17,16 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// Open connections of one kind.
+/// The number of open connections of one kind.
 const NEIGHBOURS: usize = 1_000;
-/// Connections of the client.
+/// The number of connections of the client.
 const CONNECTIONS: usize = 8;
-/// Maximum ratio of the 99th percentile latencies with and without neighbours.
+/// The maximum ratio of the 99th percentile latencies with and without neighbours.
 const TIMES: f64 = 3.0;
-/// Streams of one HTTP/2 connection: the server's maximum.
+/// The number of streams of one HTTP/2 connection: the server's maximum.
 const STREAMS: u32 = 256;
 
-/// Measures the rows. The unsigned body shows that signatures are verified before a request takes a place and its body is read.
+/// Measures the rows. The neighbours with an unsigned body show that the server verifies a signature before it admits the request and reads its body.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let (place, shape) = (Place::new(&server.line)?, &Shape::ALL[0]);
@@ -71,7 +71,7 @@ fn median(mut micros: Vec<u32>) -> u32 {
     micros.get(micros.len() / 2).copied().unwrap_or(0)
 }
 
-/// Connections that stay open until the value is dropped. One of them is replaced every millisecond.
+/// The hostile connections, which stay open until the value is dropped. One of them is replaced every millisecond.
 struct Neighbours {
     ended: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -82,7 +82,7 @@ impl Neighbours {
         let address = address.to_owned();
         let connect = move || -> std::io::Result<TcpStream> {
             let mut stream = TcpStream::connect(&address)?;
-            // The server may have closed it already.
+            // The server may have closed the connection already.
             let _ = stream.write_all(&sent);
             Ok(stream)
         };
@@ -103,20 +103,20 @@ impl Neighbours {
 impl Drop for Neighbours {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
-        // The thread does not panic.
+        // The thread does not panic, so the result of the join is ignored.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
 
-/// Returns the bytes of an HTTP/2 connection: a preface, empty settings, then for each stream an unsigned head without its body.
+/// Returns the bytes of an HTTP/2 connection: the preface, empty settings, then for each stream the headers of an unsigned request without its body.
 fn streams(target: &str) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
-    // `:method: POST`, `:scheme: http`, and as literals `:path` and `:authority: a` (RFC 7541). The lengths fit in a byte.
+    // The encoded headers are `:method: POST`, `:scheme: http`, and as literals `:path` and `:authority: a` (RFC 7541). The lengths fit in a byte.
     let mut head = vec![0x83, 0x86, 0x04, u8::try_from(target.len()).unwrap_or(0)];
     head.extend_from_slice(target.as_bytes());
     head.extend_from_slice(&[0x01, 1, b'a']);
     for stream in (0..STREAMS).map(|index| 2 * index + 1) {
-        // A frame of headers with END_HEADERS, without END_STREAM.
+        // A HEADERS frame with END_HEADERS, without END_STREAM.
         bytes.extend_from_slice(&[0, 0, u8::try_from(head.len()).unwrap_or(0), 0x01, 0x04]);
         bytes.extend_from_slice(&stream.to_be_bytes());
         bytes.extend_from_slice(&head);

@@ -10,14 +10,14 @@ use crate::harness::Rate;
 /// The result of a load.
 #[derive(Debug)]
 pub struct Done {
-    /// The number of operations, and the elapsed time.
+    /// The number of operations, and the elapsed time of the load.
     pub rate: Rate,
     /// The time of each operation in microseconds, sorted.
     pub micros: Vec<u32>,
 }
 
 impl Done {
-    /// Returns the time within which this fraction of the operations ended.
+    /// Returns the time within which `per_thousand` thousandths of the operations ended.
     #[must_use]
     pub fn quantile(micros: &[u32], per_thousand: usize) -> u32 {
         micros
@@ -67,7 +67,7 @@ where
     Ok(Done { rate: Rate { operations: micros.len() as u64, elapsed }, micros })
 }
 
-/// Distributes pieces of work among connections until all are done.
+/// Distributes pieces of work among connections until all pieces are done.
 pub fn share<P: Sync, W: Send>(
     connections: usize,
     pieces: &[P],

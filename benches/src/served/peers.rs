@@ -1,4 +1,4 @@
-//! The rows compared with Azurite.
+//! The rows that compare the server with Azurite.
 
 use std::cell::RefCell;
 
@@ -11,9 +11,9 @@ use crate::served::load::Done;
 use crate::served::work::{self, Place, Work};
 use crate::served::worker;
 
-/// The numbers of connections of the rows.
+/// The numbers of connections, with one row each.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
-/// The minimum ratio to Azurite's rate.
+/// The minimum ratio of the server's rate to Azurite's.
 const TIMES: f64 = 10.0;
 /// The maximum ratio of the 99th percentile latency to the median, at 32 connections.
 const TAIL: f64 = 10.0;

@@ -8,14 +8,14 @@ use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 
 use crate::Outcome;
 
-/// A request.
+/// A request to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'a> {
     /// The method.
     pub method: &'static str,
     /// The path after the account, as sent.
     pub path: &'a str,
-    /// The query, as sent.
+    /// The query string, as sent.
     pub query: &'a str,
     /// The type of the body.
     pub media_type: &'static str,
@@ -44,7 +44,7 @@ impl Sent<'_> {
     }
 }
 
-/// The headers that all requests of one method and one media type share.
+/// The headers that all requests with the same method and media type share.
 #[derive(Debug)]
 struct Form {
     method: &'static str,
@@ -53,7 +53,7 @@ struct Form {
     lines: String,
 }
 
-/// Writes requests into a buffer.
+/// A writer of requests into a buffer.
 #[derive(Debug)]
 pub struct Writer {
     host: String,
@@ -64,7 +64,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a writer for a server; `scheme` is the service's signature scheme.
+    /// Creates a writer of requests to a server; `scheme` is the service's signature scheme.
     #[must_use]
     pub fn new(address: &str, key: &AccountKey, scheme: Scheme) -> Self {
         Self { host: address.to_owned(), key: key.clone(), scheme, forms: Vec::new(), out: Vec::new() }
@@ -97,7 +97,7 @@ impl Writer {
         &self.out
     }
 
-    /// Returns the index of the headers of such a request, which are created only once.
+    /// Returns the index of the headers for requests with this method and media type, which are created at their first use.
     fn form(&mut self, sent: &Sent<'_>) -> Outcome<usize> {
         let media_type = if sent.body.is_empty() { "" } else { sent.media_type };
         let same = |form: &Form| form.method == sent.method && form.media_type == media_type;
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// Verifies a signature like a server.
+    /// Verifies a signature as a server does.
     fn verified(text: &str, scheme: Scheme, key: &AccountKey) {
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let mut lines = head.split("\r\n");

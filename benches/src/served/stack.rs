@@ -1,4 +1,4 @@
-//! Gets and inserts compared with a constant response of the HTTP stack.
+//! The rates of gets and inserts compared with a constant response of the HTTP stack.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};

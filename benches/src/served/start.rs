@@ -15,7 +15,7 @@ use crate::served::connection::{Connection, Wait};
 use crate::served::request::Sent;
 use crate::served::work::check;
 
-/// The maximum time.
+/// The maximum time from the start to the first response.
 const BOUND: Duration = Duration::from_secs(1);
 
 /// The program as a user starts it, which ends when the value is dropped.
@@ -29,7 +29,7 @@ impl Drop for Program {
     }
 }
 
-/// Measures the row: the median of several starts in memory, at a free port, compared with one start of Azurite until it listens.
+/// Measures the median of several starts in memory, at a free port, compared with one start of Azurite until it listens.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let program = build()?;
     let mut times = (0..options.rounds).map(|_| start(&program)).collect::<Outcome<Vec<_>>>()?;
@@ -49,7 +49,7 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Builds the program next to this one.
+/// Builds `table-server` in the folder of this program.
 fn build() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = if cfg!(debug_assertions) { "dev" } else { "bench" };
@@ -63,9 +63,9 @@ fn build() -> Outcome<PathBuf> {
     Ok(own.parent().ok_or("this program has no folder")?.join(name))
 }
 
-/// Starts the program and requests its tables until it responds.
+/// Starts the program and sends requests until it lists its tables.
 fn start(program: &Path) -> Outcome<Duration> {
-    // The port was free a moment ago; a port chosen by the system would have to be read from the program's output.
+    // The port was free a moment ago. A port chosen by the server would have to be read from its output.
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let begun = Instant::now();
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! The work of servers, and their addresses.
+//! The kinds of work that servers do, and the addresses of the servers.
 
 use std::sync::atomic::AtomicU32;
 
@@ -11,15 +11,15 @@ use crate::served::request::Sent;
 /// The address of a server, and its account.
 #[derive(Debug)]
 pub struct Place {
-    /// Host and port of its tables.
+    /// The host and port of the table service.
     pub tables: String,
-    /// Host and port of its queues.
+    /// The host and port of the queue service.
     pub queues: String,
     /// The account in a path, with its leading slash.
     pub account_path: String,
     /// The account's key.
     pub key: AccountKey,
-    /// The next unused key.
+    /// The number of the next unused key.
     pub(super) fresh: AtomicU32,
 }
 
@@ -56,16 +56,16 @@ pub enum Work {
     Merge,
     /// A transaction of 100 inserts.
     Batch,
-    /// A page of 1,000 entities, of one partition or of the table.
+    /// A page of 1,000 entities, from one partition or from the whole table.
     Page,
-    /// The entities of a partition with a given value of a property, which are one in a hundred.
+    /// The entities of a partition with a given value of a property, which one entity in a hundred has.
     Filter,
     /// A message that is put, received and deleted.
     Queue,
 }
 
 impl Work {
-    /// Every kind.
+    /// Every kind of work.
     pub const ALL: [Self; 7] =
         [Self::Get, Self::Insert, Self::Merge, Self::Batch, Self::Page, Self::Filter, Self::Queue];
 
@@ -109,7 +109,7 @@ impl Work {
     }
 }
 
-/// Ends the run if a response is unexpected.
+/// Returns an error, which ends the run, if a response has an unexpected status.
 pub fn check((status, body): (u16, &[u8]), expected: u16) -> Outcome<()> {
     if status == expected {
         return Ok(());

@@ -1,4 +1,4 @@
-//! A worker that does one kind of work at one place over one connection.
+//! A worker that sends one kind of work to one server over one connection.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,8 +13,9 @@ use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
 
-/// Works over `connections` connections for about `time`. A single connection works twice, with a load that busy-waits and with one that sleeps, and
-/// the better result is used: the sleeping load leaves both cores to a server that needs them, and the busy-waiting load wakes a single-threaded
+/// Measures work over `connections` connections for about `time`. A single connection is measured twice, with a client that busy-waits and with one that
+/// sleeps,
+/// and the better result is used: the sleeping client leaves both cores to a server that needs them, and the busy-waiting client wakes a single-threaded
 /// server sooner. `any` is `true` if every response is accepted.
 pub fn ask(
     work: Work,
@@ -49,7 +50,7 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// Connects; each worker has a number.
+    /// Opens the connection of the worker with a number.
     pub fn open(
         work: Work,
         place: &'a Place,
@@ -113,7 +114,7 @@ impl<'a> Worker<'a> {
             }
             Work::Page => {
                 let path = format!("{}()", table());
-                // A partition that fills a page is read separately.
+                // A partition that fills a whole page is read with a filter on its key.
                 let query = if self.shape.entities / self.shape.partitions >= 1_000 {
                     let partition = data::partition(self.random.below(self.shape.partitions));
                     format!("$filter=PartitionKey%20eq%20'{partition}'&$top=1000")
@@ -154,7 +155,7 @@ impl<'a> Worker<'a> {
         (format!("q{:05}", first / rows % self.shape.partitions), first)
     }
 
-    /// Prepares the requests after a put: a receive, and a delete with the receipt from its response.
+    /// Prepares the requests that follow a put: a receive, and a delete with the receipt from its response.
     fn message(&mut self) -> Outcome<()> {
         let path = format!("{}/{QUEUE}/messages", self.place.account_path);
         self.write("GET", &path, "visibilitytimeout=60", "")?;

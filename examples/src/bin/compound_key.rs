@@ -27,12 +27,12 @@ async fn run() -> Result<()> {
         reviews.insert(&Review { department: "Sales".to_owned(), employee, year, rating }).await?;
     }
 
-    // All parts known: a point. The key is the text of the catalogue, character for character.
+    // If all parts are known, the query is a point. The key is the text of the catalogue, character for character.
     let key = Review::key("Sales", 123, 2012);
     assert_eq!(key.key()?.row_key.as_str(), "empid_000123_2012");
     assert_eq!(reviews.get(key).await?.map(|review| review.rating), Some(5));
 
-    // The first part known: a range. The second as well, as a range: a shorter one.
+    // With only the first part known, the query is a range. With the second part known as well, it is a shorter range.
     let of_123 = reviews.query(Review::rows("Sales").employee_is(123));
     println!("{}", of_123.plan()?);
     assert_eq!(of_123.collect().await?.len(), 3);

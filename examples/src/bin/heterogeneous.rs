@@ -47,7 +47,7 @@ async fn run() -> Result<()> {
     both.insert(&jun)?.insert(&department)?;
     both.commit().await?;
 
-    // By type: the prefix of the RowKey excludes the other type. A query of the whole partition returns both, and must handle them.
+    // A query for one type: the prefix of the RowKey excludes the other type. A query of the whole partition returns both types.
     assert_eq!(employees.query(Employee::rows("Sales")).collect().await?, std::slice::from_ref(&jun));
     assert_eq!(
         departments.query(Department::rows("Sales")).collect().await?,
@@ -69,7 +69,7 @@ async fn run() -> Result<()> {
     assert_eq!((found, employee), (&department, &jun));
     assert_eq!(robot.get("Model"), Some(&Value::from("Unit 1")));
 
-    // A change without knowing the type: every count is incremented, and all else is unchanged (PAT-HET-5).
+    // A change of rows whose type is unknown: every count is incremented, and all other properties are unchanged (PAT-HET-5).
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     for bag in &bags {
         if let Some(Value::Int32(count)) = bag.get("EmployeeCount") {

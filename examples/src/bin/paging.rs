@@ -30,7 +30,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let Some(continuation) = first.continuation else { panic!("150 orders are left") };
     let stored: String = continuation.to_string();
 
-    // Later, in another process: the same query and the text are sufficient.
+    // Later, another process needs only the same query and the text of the token.
     let orders = store.table::<Order>();
     let query = orders.query(Order::partition("contoso")).page_size(100);
     let second = query.page_from(&stored.parse::<Continuation>()?).await?;
@@ -41,7 +41,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let Err(refused) = other.page_from(&stored.parse()?).await else { panic!("a token of another query") };
     println!("{refused}");
 
-    // If nothing is stored in between, a stream follows the pages automatically.
+    // If the token need not be stored, a stream follows the pages automatically.
     assert_eq!(orders.query(Order::partition("contoso")).collect().await?.len(), 250);
     Ok(())
 }

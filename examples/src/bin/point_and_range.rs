@@ -27,13 +27,13 @@ async fn run() -> Result<()> {
     assert_eq!(jane.map(|jane| jane.name.clone()).as_deref(), Some("Jane"));
     assert_eq!(employees.get(Employee::key("Sales", 200)).await?, None);
 
-    // Digits are padded, because keys must sort like the numbers (DQ-10).
+    // Numbers are padded with zeros, because keys must sort like the numbers (DQ-10).
     let hundreds = employees.query(Employee::rows("Sales").id(100..=199));
     println!("{}", hundreds.plan()?);
     let names: Vec<String> = hundreds.collect().await?.into_iter().map(|employee| employee.name).collect();
     assert_eq!(names, ["Adam", "Jane"]);
 
-    // A number that does not fit is an error before anything is sent, never a key in the wrong order.
+    // A number with too many digits is an error before a request is sent, never a key in the wrong order.
     let Err(too_long) = employees.get(Employee::key("Sales", 1_000_000)).await else { panic!("six digits") };
     println!("{too_long}");
     Ok(())

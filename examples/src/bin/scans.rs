@@ -30,14 +30,14 @@ async fn run() -> Result<()> {
         employees.insert(&Employee { department, id, last_name, age }).await?;
     }
 
-    // Three rows are read, one is returned.
+    // The filter reads three rows and returns one.
     let old_jones = Employee::LAST_NAME.eq("Jones").and(Employee::AGE.ge(60));
     let query = employees.query(Employee::partition("Sales")).filter(old_jones);
     println!("{}", query.plan()?);
     let page = query.page().await?;
     assert_eq!((page.items.len(), page.rows_read), (1, Some(3)));
 
-    // Without a partition there is no `query`: a scan has a reason, and a bound that it never exceeds silently.
+    // `query` requires a partition. `scan` does not, but requires a reason and has a limit that it never exceeds silently.
     let scan = employees.scan("count all Joneses").max_rows(1_000).filter(Employee::LAST_NAME.eq("Jones"));
     assert_eq!(scan.for_each(|jones| println!("{}", jones.id)).await?, 3);
     let Err(bounded) = employees.scan("a bound too low").max_rows(2).collect().await else {

@@ -35,7 +35,7 @@ async fn run() -> Result<()> {
     let savings = accounts.get(Account::key("ada", "savings")).await?;
     assert_eq!(savings.map(|savings| savings.cents), Some(100));
 
-    // Another partition, or one operation too many, is an error while the transaction is built.
+    // An operation on another partition, or one operation too many, is an error while the transaction is built.
     let mut full = accounts.transaction(Account::partition("ada"))?;
     let Err(stranger) = full.insert(&account("bob", "wallet", 1)) else { panic!("another partition") };
     println!("{stranger}");

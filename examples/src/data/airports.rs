@@ -7,11 +7,11 @@ use serde::Deserialize;
 pub struct Airport {
     /// Unique code of three or four capital letters and digits.
     ///
-    /// The source calls it `iata`, but fields without airline service carry their local identifier (`00M`).
+    /// The source names this property `iata`, but airfields without airline service have their local identifier (`00M`).
     pub iata: String,
-    /// Name of the airport. May contain a slash.
+    /// Name of the airport, which may contain a slash.
     pub name: String,
-    /// The city that it serves, or several cities separated by a slash.
+    /// The city that the airport serves, or several cities separated by a slash.
     pub city: String,
     /// Two-letter code of the state or territory.
     pub state: String,

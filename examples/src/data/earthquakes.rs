@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// One seismic event.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Earthquake {
-    /// Unique identifier: the network followed by the network's own code, lower-case letters and digits.
+    /// Unique identifier: the code of the network, followed by the network's identifier of the event, in lower-case letters and digits.
     pub id: String,
     /// The time at which the event began, to the millisecond. No two events have the same time.
     pub time: DateTime<Utc>,
@@ -18,7 +18,7 @@ pub struct Earthquake {
     pub latitude: f64,
     /// The longitude in degrees east, which is negative west of Greenwich.
     pub longitude: f64,
-    /// The depth in kilometres below the network's reference level, which is not the ground above, so some values are negative.
+    /// The depth in kilometres below the network's reference level. Some values are negative, because the ground can be above this level.
     pub depth: f64,
     /// The cause: `earthquake`, `explosion` or `quarry blast`.
     pub kind: String,

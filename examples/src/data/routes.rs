@@ -1,4 +1,4 @@
-//! Airline routes of 2008, with the number of flights on each.
+//! Airline routes of 2008, with the number of flights on each route.
 
 use serde::Deserialize;
 
@@ -13,9 +13,9 @@ pub struct Route {
     pub count: u32,
 }
 
-/// Returns every route, ordered by origin and destination. No pair occurs twice.
+/// Returns every route, ordered by origin and destination. No pair of airports occurs twice.
 ///
-/// Four airports are not among the [airports](super::airports::load): `CLD`, `HHH`, `MQT` and `SCE`.
+/// Four airports of the routes are not among the [airports](super::airports::load): `CLD`, `HHH`, `MQT` and `SCE`.
 pub fn load() -> Result<Vec<Route>, csv::Error> {
     super::parse(include_str!("../../data/routes.csv"))
 }

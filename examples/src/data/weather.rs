@@ -22,7 +22,7 @@ pub struct DailyWeather {
     pub weather: String,
 }
 
-/// Returns every day of both cities, Seattle before New York, each in order of date. No day is missing.
+/// Returns every day of both cities: Seattle before New York, and the days of each city in order of date. No day is missing.
 pub fn load() -> Result<Vec<DailyWeather>, csv::Error> {
     super::parse(include_str!("../../data/weather.csv"))
 }

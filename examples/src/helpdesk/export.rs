@@ -21,7 +21,7 @@ pub(super) struct Exported {
     pub(super) tickets: u32,
 }
 
-/// Writes all entities of a tenant to a file, row after row. Index rows are omitted, because an import creates them again.
+/// Writes all entities of a tenant to a file, one row after another. Index rows are omitted, because an import creates them again.
 pub(super) async fn tenant(store: &Store, tenant: &str, file: &Path) -> Result<Exported, Failed> {
     let mut file = BufWriter::new(File::create(file)?);
     let mut exported = Exported::default();

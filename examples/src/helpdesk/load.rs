@@ -1,4 +1,4 @@
-//! The loaded data: agents, and tickets with comments. The units that write tickets also take their numbers.
+//! The loaded data: agents, and tickets with comments. The units that write tickets also allocate the tickets' numbers.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use crate::store::Store;
 /// A unit also contains a condition on each agent, and some comments.
 const UNIT: u32 = 13;
 
-/// Returns the sequence of ticket numbers.
+/// Returns the sequence that allocates ticket numbers.
 pub(super) fn numbers(tickets: &Tickets) -> Result<GaplessSequence<Ticket, WithParticipants<Store>, Desk>> {
     GaplessSequence::new(tickets, "ticket")
 }

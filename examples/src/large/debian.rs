@@ -9,7 +9,7 @@ use super::Package;
 
 const LISTS: &str = "/var/lib/apt/lists";
 const INSTALLED: &str = "/var/lib/dpkg/status";
-/// Reads the index files of apt, which may be compressed, with apt's helper.
+/// The helper of apt that reads index files, which may be compressed.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
 /// Returns the source and all packages; `None` on a machine that is not a Debian system, or has no readable index.

@@ -1,4 +1,4 @@
-//! Writes the builds into their tables, unless an earlier run did.
+//! The import of the builds into their tables, unless an earlier run completed it.
 
 use std::error::Error;
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::large::PackageIndex;
 use crate::model::packages::{Build, FirstBuild, Import, Section};
 use crate::store::Store;
 
-/// Writes the builds, their log and their sections. Data of another number of builds, or of another index, is dropped first.
+/// Writes the builds, their log and their sections. If the tables contain another number of builds, or builds of another index, they are dropped first.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -1,4 +1,4 @@
-//! The recipes over the larger input, which answer the same kinds of questions.
+//! The recipes over the larger input, which answer the same kinds of questions as the recipes over the first input.
 
 mod heterogeneous;
 mod keyed;

@@ -1,4 +1,4 @@
-//! The verbs of the ledger: accounts, entries, reversals, closings, balances, statements.
+//! The operations of the ledger: accounts, entries, reversals, closings, balances, statements.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::model::ledger::{
 };
 use crate::store::Store;
 
-/// The folder of the documents.
+/// The name of the blob table of the documents.
 const FILES: &str = "ledger";
 
 /// The store with its audit trail.
@@ -35,7 +35,7 @@ pub enum Refused {
     Unbalanced,
     /// The tenant or an account does not exist, or the accounts have several currencies.
     Unknown,
-    /// The account is closed, or has a balance.
+    /// The account is closed, or cannot be closed because its balance is not zero.
     Account(u32),
     /// The period is closed.
     Period,
@@ -70,11 +70,11 @@ type Result<T, E = Refused> = std::result::Result<T, E>;
 /// An entry to post.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Chosen by the client: a repetition gets the first response.
+    /// The identifier of the request, chosen by the client. A repeated request gets the first response.
     pub request: String,
-    /// The day on which it takes effect.
+    /// The day on which the entry takes effect.
     pub effective: NaiveDate,
-    /// The document that it records.
+    /// The document that the entry records.
     pub reference: String,
     /// The postings.
     pub lines: Vec<Line>,
@@ -86,7 +86,7 @@ pub type Chart = BTreeMap<u32, String>;
 /// The ledger of all tenants.
 #[derive(Clone, Debug)]
 pub struct Bookkeeping {
-    /// The entries, and all units.
+    /// The handle of the entries, which also commits all units.
     pub entries: Entities<Entry, Audited>,
     /// The accounts.
     pub accounts: Entities<Account, Audited>,
@@ -129,7 +129,7 @@ impl Bookkeeping {
         })
     }
 
-    /// Returns the same ledger for a person or program.
+    /// Returns the same ledger, whose audit log names the given person or program.
     #[must_use]
     pub fn acting(&self, actor: &str) -> Self {
         let entries = self.entries.clone().with_actor(actor);
@@ -165,7 +165,7 @@ impl Bookkeeping {
     /// A [`Refused`]; nothing is posted.
     pub async fn post(&self, tenant: &str, chart: &Chart, drafts: &[Draft]) -> Result<Vec<u32>> {
         drafts.iter().try_for_each(|draft| check(chart, &draft.lines))?;
-        // The function owns its captures, so that a server can call it in its tasks.
+        // The returned future owns its captures, so a server can run it in its tasks.
         let (books, tenant, drafts) = (self.clone(), tenant.to_owned(), drafts.to_vec());
         let posted = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
             books.post_in(unit, &tenant, &drafts).await
@@ -198,7 +198,7 @@ impl Bookkeeping {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Reverses an entry, once. Both entries name each other.
+    /// Reverses an entry, at most once. The entry and its reversal name each other.
     ///
     /// # Errors
     /// A [`Refused`]; nothing is posted.
@@ -224,7 +224,7 @@ impl Bookkeeping {
         Ok(reversed.await?.into_value())
     }
 
-    /// Closes all days up to one, for good.
+    /// Closes all days up to and including `until`, permanently.
     ///
     /// # Errors
     /// A [`Refused`].
@@ -269,7 +269,7 @@ impl Bookkeeping {
         Ok(self.balances.get_slot(Balances::key(tenant, page), at).await?.unwrap_or_default())
     }
 
-    /// Returns the balance of an account at the end of a day: the sums of earlier months, and the postings of the month.
+    /// Returns the balance of an account at the end of a day: the sums of earlier months plus the postings of the month up to the day.
     ///
     /// # Errors
     /// Any error from the store.
@@ -287,7 +287,7 @@ impl Bookkeeping {
         Ok(earlier + postings.iter().map(|posting| posting.cents).sum::<i64>())
     }
 
-    /// Returns all balances at the end of a day that are not zero.
+    /// Returns the balances at the end of a day of all accounts whose balance is not zero.
     ///
     /// # Errors
     /// Any error from the store.
@@ -324,7 +324,7 @@ impl Bookkeeping {
         self.entries.query(days).project::<EntryLine>().collect().await
     }
 
-    /// Returns a page of an account's statement, the newest posting first, and the cursor of the next one. A web client may hold the
+    /// Returns a page of an account's statement, the newest posting first, and the cursor of the next page. A web client may hold the
     /// cursor.
     ///
     /// # Errors
@@ -364,7 +364,7 @@ impl Bookkeeping {
     }
 }
 
-/// Checks the postings of an entry.
+/// Checks the accounts and the sum of the postings of an entry.
 fn check(chart: &Chart, lines: &[Line]) -> Result<()> {
     let sum = lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(line.cents));
     if !(2..=50).contains(&lines.len()) || sum != Some(0) {

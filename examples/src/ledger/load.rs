@@ -1,4 +1,4 @@
-//! The loaded data: accounts, and entries in units that take their numbers.
+//! The loaded data: accounts, and entries in units that also allocate the entries' numbers.
 
 use std::time::Instant;
 
@@ -14,9 +14,9 @@ pub(super) const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
     Some(day) => day,
     None => NaiveDate::MIN,
 };
-/// The number of days of the loaded entries.
+/// The number of days over which the loaded entries are distributed.
 const DAYS: u32 = 700;
-/// The number of entries of a unit. Each takes seven operations: the entry, two index rows, two postings, its request and a line of the
+/// The number of entries of a unit. Each entry takes seven operations: the entry, two index rows, two postings, its request and a line of the
 /// audit log. A unit also writes up to four rows of sums for each page of accounts, the books, the sequence and the feed.
 const UNIT: usize = 10;
 
@@ -25,7 +25,7 @@ pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> 
     for tenant in TENANTS {
         books.open_books(tenant, FIRST.pred_opt().unwrap_or(FIRST)).await?;
         let kinds = [Kind::Asset, Kind::Liability, Kind::Income, Kind::Expense];
-        // One account more than the entries use: it is closed.
+        // The last account has no entries, because it is closed later.
         let account = |number: u32| Account {
             tenant: tenant.to_owned(),
             number,
@@ -55,7 +55,7 @@ pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Returns the loaded entry with a position: the entries of a unit use one page of accounts.
+/// Returns the loaded entry at a position. The entries of a unit use one page of accounts.
 fn entry(at: u32) -> Draft {
     let page = at / 10 % 5;
     let day = FIRST.checked_add_days(Days::new(u64::from(at % DAYS))).unwrap_or(FIRST);

@@ -1,4 +1,4 @@
-//! The webhook of a tenant: follows its feed, in order, at least once, with an idempotency key for each change.
+//! The webhook of a tenant: delivers the changes of the tenant's feed in order, at least once, with an idempotency key for each change.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Receiver {
     }
 }
 
-/// Delivers all changes of a tenant. The sender dies once, before it stores its cursor, and delivers a page again.
+/// Delivers all changes of a tenant. The sender fails once before it stores its cursor, and delivers a page again.
 pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
     let (feed, table, tenant) =
         (books.entries.feed(), books.entries.table().name()?, PartitionKey::new(CONTOSO)?);

@@ -1,10 +1,10 @@
-//! Airports in two versions of a program: the later one looks them up by city.
+//! Airports in two versions of a program. The later version looks airports up by city.
 
 /// The first version, without an index.
 pub mod first {
     use table_core::Entity;
 
-    /// An airport of a state: `NV` / `iata_LAS`.
+    /// An airport under its state: `NV` / `iata_LAS`.
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "GrowingAirports")]
     #[partition_key(state)]
@@ -27,7 +27,7 @@ pub mod second {
 
     use crate::data::airports as source;
 
-    /// An airport of a state: `NV` / `iata_LAS`.
+    /// An airport under its state: `NV` / `iata_LAS`.
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "GrowingAirports")]
     #[partition_key(state)]

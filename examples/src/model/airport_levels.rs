@@ -1,4 +1,4 @@
-//! Airports by levels: the state, the city and the airport are the partition key.
+//! Airports by levels: the state, the city and the airport form the partition key.
 
 use table_core::Entity;
 

@@ -1,4 +1,4 @@
-//! The queries over airports, each with its cost ceiling.
+//! The queries over airports, each with a maximum cost class.
 
 use table_core::access_patterns;
 use table_core::selection::Copies;
@@ -17,7 +17,7 @@ access_patterns! {
         /// The cities of a state whose names have a prefix.
         cities(state: &str, prefix: &str) <= range from Copies<AirportByCity> =
             Airport::by_city_rows("USA", state).city_prefix(prefix);
-        /// A whole state.
+        /// All airports of a state.
         of_state(state: &str) <= partition = Airport::partition("USA", state);
         /// All airports, for the yearly map.
         map() <= scan = Airport::scan("the yearly map");

@@ -111,7 +111,7 @@ pub fn reviews() -> Vec<Review> {
 /// Returns all expense claims, the earliest first.
 #[must_use]
 pub fn expenses() -> Vec<Expense> {
-    // Two claims a day at the same instant, starting at 2014-07-31T18:21:46Z.
+    // Two claims a day with the same instant, starting at 2014-07-31T18:21:46Z.
     let first = DateTime::from_timestamp(1_406_830_906, 0).unwrap_or_default();
     (0..30u16)
         .map(|nth| Expense {

@@ -19,7 +19,7 @@ pub struct CurrentEmployee {
     pub first_name: String,
     /// The family name.
     pub last_name: String,
-    /// `true` after the last day.
+    /// `true` after the employee's last day.
     pub has_left: bool,
 }
 

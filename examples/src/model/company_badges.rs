@@ -1,4 +1,4 @@
-//! A badge next to its employee: one to one (IMP-6).
+//! A badge in the partition of its employee: a one-to-one relationship (IMP-6).
 
 use table_core::Entity;
 

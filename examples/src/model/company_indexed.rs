@@ -1,4 +1,4 @@
-//! Employees with a lookup by e-mail address: in their own partition, and in another one (PAT-INTRA, PAT-INTER).
+//! Employees with a lookup by e-mail address: in the employee's partition, and in another partition (PAT-INTRA, PAT-INTER).
 
 /// Employees with copies next to them: `Sales` / `empid_000223` and `Sales` / `email_jonesj@contoso.com`.
 pub mod intra {

@@ -30,7 +30,7 @@ pub mod next {
     }
 }
 
-/// A version with eight digits: old rows have other keys.
+/// A version whose employee numbers have eight digits: old rows have other keys.
 pub mod wider {
     use table_core::Entity;
 

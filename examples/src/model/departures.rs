@@ -1,4 +1,4 @@
-//! Airports with the routes that begin there, next to each other: one table for rows that are read together (PAT-CK).
+//! Airports with the routes that begin there, in adjacent rows: one table for rows that are read together (PAT-CK).
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use table_core::{Entity, EntityGroup};
 use crate::data::airports;
 use crate::model::routes::Route;
 
-/// An airport under its state: `WA` / `from_SEA_`. The codes have three or four characters; the `_` terminates them.
+/// An airport under its state: `WA` / `from_SEA_`. The codes have three or four characters, and the `_` terminates them.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
@@ -23,7 +23,7 @@ pub struct Origin {
     pub name: String,
 }
 
-/// The flights of a year to one airport, next to the airport of departure: `WA` / `from_SEA_to_LAX`.
+/// The number of flights from one airport to another in a year, in a row next to the airport of departure: `WA` / `from_SEA_to_LAX`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
@@ -40,7 +40,7 @@ pub struct Departure {
     pub flights: i32,
 }
 
-/// An airport and all departures, read by one range query.
+/// An airport with all its departures, read by one range query.
 #[derive(EntityGroup, Clone, Debug)]
 #[entity_group(under = Origin)]
 pub struct OriginWithDepartures {

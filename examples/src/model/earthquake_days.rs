@@ -21,7 +21,7 @@ pub struct EarthquakeOfDay {
     pub network: String,
     /// The time at which the event began.
     pub time: DateTime<Utc>,
-    /// The identifier.
+    /// The identifier of the event.
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
@@ -44,7 +44,7 @@ impl From<&source::Earthquake> for EarthquakeOfDay {
     }
 }
 
-/// Returns the tables, as of the input's latest event.
+/// Returns the daily tables, with a clock at the input's latest event.
 #[must_use]
 pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<EarthquakeOfDay, S> {
     let latest =

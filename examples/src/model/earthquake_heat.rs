@@ -1,11 +1,11 @@
-//! Earthquakes under two alternative keys: the hour, and the place (PAT-ANTI-1).
+//! Earthquakes under two alternative keys: the hour, or the place (PAT-ANTI-1).
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// An event under the hour in which it was written: `2018020623` / `us1000chhc`. All writers use the same partition.
+/// An event under the hour in which it was written: `2018020623` / `us1000chhc`. All writers write to the same partition at any time.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
@@ -18,7 +18,7 @@ pub struct HourlyEarthquake {
     pub hour: DateTime<Utc>,
     /// The time at which the event was written.
     pub time: DateTime<Utc>,
-    /// The identifier.
+    /// The identifier of the event.
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
@@ -35,11 +35,11 @@ pub struct RegionalEarthquake {
     /// The network that reported the event.
     #[without('_')]
     pub network: String,
-    /// The last words of the place.
+    /// The region: the last words of the place.
     pub region: String,
     /// The time at which the event was written.
     pub time: DateTime<Utc>,
-    /// The identifier.
+    /// The identifier of the event.
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
@@ -54,7 +54,7 @@ pub fn region(event: &source::Earthquake) -> &str {
 }
 
 impl HourlyEarthquake {
-    /// Returns the event as if it were written at `time`.
+    /// Returns the event as if it had been written at `time`.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let source::Earthquake { id, magnitude, place, .. } = event.clone();
@@ -65,7 +65,7 @@ impl HourlyEarthquake {
 }
 
 impl RegionalEarthquake {
-    /// Returns the event as if it were written at `time`.
+    /// Returns the event as if it had been written at `time`.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let region = region(event).to_owned();

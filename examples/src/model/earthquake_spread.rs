@@ -13,9 +13,9 @@ use crate::model::earthquake_log;
 #[partition_key("log_", bucket(stamp, 8))]
 #[row_key(stamp)]
 pub struct SpreadEarthquake {
-    /// The time at which it began, and its index in the input.
+    /// The time at which the event began, and its index in the input.
     pub stamp: LogStamp,
-    /// The identifier.
+    /// The identifier of the event.
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
@@ -23,7 +23,7 @@ pub struct SpreadEarthquake {
     pub place: String,
 }
 
-/// Returns the events as entries of the log, in the order of the input: the latest first.
+/// Returns the events as entries of the log, in the order of the input, which is the latest first.
 ///
 /// # Errors
 /// Any error from [`earthquake_log::log`].

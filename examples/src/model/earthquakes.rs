@@ -15,15 +15,15 @@ pub struct Earthquake {
     pub network: String,
     /// The time at which the event began.
     pub time: DateTime<Utc>,
-    /// The identifier, which distinguishes events of one instant (PAT-LOG-4).
+    /// The identifier of the event, which distinguishes events of one instant (PAT-LOG-4).
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,
     /// A description of the place.
     pub place: String,
-    /// Kilometres below the ground.
+    /// The depth in kilometres below the ground.
     pub depth: f64,
-    /// `earthquake`, `explosion` or `quarry blast`.
+    /// The cause: `earthquake`, `explosion` or `quarry blast`.
     pub kind: String,
 }
 

@@ -17,9 +17,9 @@ use table_patterns::view::{Projection as Sums, View};
 /// The status of a ticket.
 #[derive(KeyPart, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// In progress.
+    /// The ticket is in progress.
     Open,
-    /// Completed.
+    /// The work is completed.
     Closed,
 }
 
@@ -37,7 +37,7 @@ pub enum Status {
 )]
 #[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
 pub struct Ticket {
-    /// The customer of the service.
+    /// The tenant: the customer of the service.
     pub tenant: String,
     /// The number of the ticket, consecutive within the tenant and without gaps.
     #[digits(6)]
@@ -73,7 +73,7 @@ pub struct TicketLine {
     pub agent_name: Option<String>,
 }
 
-/// A comment: `contoso` / `ticket_000017_0001`, below its ticket.
+/// A comment in a row after its ticket: `contoso` / `ticket_000017_0001`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", set = HelpDesk)]
 #[partition_key(tenant)]
@@ -101,7 +101,7 @@ pub struct TicketWithComments {
     pub comments: Many<Comment>,
 }
 
-/// All types in the partition of a tenant. Reads of tickets skip the comments between them.
+/// All types in the partition of a tenant. A read of tickets skips the comments between them.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum HelpDesk {
     /// A ticket.
@@ -147,7 +147,7 @@ pub struct TenantSums {
     pub tickets: i64,
 }
 
-/// The sums of each tenant.
+/// The view with the sums of each tenant.
 #[derive(Debug)]
 pub struct SumsOfTenants;
 
@@ -176,7 +176,7 @@ pub struct HourSums {
     pub tickets: i64,
 }
 
-/// The number of tickets of each hour.
+/// The view with the number of tickets of each hour.
 #[derive(Debug)]
 pub struct TicketsAnHour;
 
@@ -203,7 +203,7 @@ pub struct AuditEntry {
     /// The ticket that was changed.
     #[digits(6)]
     pub ticket: u32,
-    /// The change.
+    /// The description of the change.
     pub change: String,
 }
 
@@ -215,7 +215,7 @@ impl Periodic for AuditEntry {
     }
 }
 
-/// A message for a closed ticket: its handler notifies the customer and writes the audit log.
+/// A message about a closed ticket: its handler notifies the customer and writes the audit log.
 #[derive(Serialize, Deserialize, Debug)]
 pub struct Closed {
     /// The tenant.
@@ -244,7 +244,7 @@ pub struct Mail {
     pub ticket: u32,
 }
 
-/// Adds a [`Closed`] intent to each change that closes a ticket.
+/// A participant that adds a [`Closed`] intent to each change that closes a ticket.
 #[derive(Clone, Copy, Debug)]
 pub struct Notifies;
 
@@ -266,7 +266,7 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// Copies the names of agents to their tickets.
+/// The relation that copies the names of agents to their tickets.
 #[derive(Debug)]
 pub struct Assignee;
 
@@ -299,12 +299,12 @@ access_patterns! {
     pub DeskQuestions for Ticket {
         /// One ticket.
         ticket(tenant: &str, number: u32) <= point = Ticket::key(tenant, number);
-        /// Open tickets, the newest first.
+        /// The open tickets of a tenant, the newest first.
         open(tenant: &str) <= range from Copies<TicketByStatus> = Ticket::by_status(tenant, Status::Open);
-        /// Tickets of an agent with a status, the newest first.
+        /// The tickets of an agent with a status, the newest first.
         of_agent(tenant: &str, agent: u32, status: Status) <= range from Copies<TicketByAgent> =
             Ticket::by_agent(tenant, agent, status);
-        /// Tickets that were opened in a period.
+        /// The tickets that were opened in a period.
         opened(tenant: &str, from: DateTime<Utc>, until: DateTime<Utc>) <= range from Copies<TicketByCreated> =
             Ticket::by_created_rows(tenant).created(from..until);
         /// All rows of a tenant, for an export.
@@ -312,7 +312,7 @@ access_patterns! {
     }
 }
 
-/// The next version of the program: tickets name a product, with an index over it.
+/// The next version of the program, in which tickets name a product and have an index by product.
 pub mod next {
     use super::{
         BlobRef, Comment, CopyRelation, DateTime, Entity, EntitySet, OnDelete, Point, Projection, Selection,
@@ -334,7 +334,7 @@ pub mod next {
     #[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
     #[index(ByPriority, row_key("priority_", priority, "_", number), include(created))]
     pub struct Ticket {
-        /// The customer of the service.
+        /// The tenant: the customer of the service.
         pub tenant: String,
         /// The number of the ticket within the tenant.
         #[digits(6)]
@@ -377,7 +377,7 @@ pub mod next {
         pub email: String,
     }
 
-    /// Copies the names of agents to their tickets.
+    /// The relation that copies the names of agents to their tickets.
     #[derive(Debug)]
     pub struct Assignee;
 

@@ -15,7 +15,7 @@ use table_patterns::series::Series;
 use table_patterns::slot_names;
 use table_patterns::unit::UnitShare;
 
-/// The number of accounts of a row of balances.
+/// The number of accounts in one row of balances.
 pub const SLOTS: u32 = 200;
 
 /// The state of a tenant's books: `contoso` / `books`. Every entry reads it.
@@ -26,7 +26,7 @@ pub const SLOTS: u32 = 200;
 pub struct Books {
     /// The tenant.
     pub tenant: String,
-    /// The last closed day: entries are effective later.
+    /// The last closed day. New entries must have a later effective day.
     pub closed_until: NaiveDate,
 }
 
@@ -43,7 +43,7 @@ pub enum Kind {
     Expense,
 }
 
-/// An account: `contoso` / `account_000017`. The parents make the chart of accounts a tree.
+/// An account: `contoso` / `account_000017`. The property `parent` makes the accounts a tree.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -52,18 +52,18 @@ pub enum Kind {
 pub struct Account {
     /// The tenant.
     pub tenant: String,
-    /// Consecutive within the tenant. It determines the row and the slot of the balance.
+    /// The account number, consecutive within the tenant. It determines the row and the slot of the balance.
     #[digits(6)]
     pub number: u32,
-    /// Unique within the tenant.
+    /// The code of the account, which is unique within the tenant.
     pub code: String,
     /// The name.
     pub name: String,
-    /// The currency. All postings of an entry have the same.
+    /// The currency. All accounts of an entry have the same currency.
     pub currency: String,
     /// The kind.
     pub kind: Kind,
-    /// The account above.
+    /// The parent account.
     pub parent: Option<u32>,
 }
 
@@ -72,7 +72,7 @@ pub struct Account {
 pub struct Line {
     /// The account.
     pub account: u32,
-    /// Cents: debits are positive, credits negative.
+    /// The amount in cents: debits are positive, credits negative.
     pub cents: i64,
 }
 
@@ -87,24 +87,24 @@ pub struct Line {
 pub struct Entry {
     /// The tenant.
     pub tenant: String,
-    /// Consecutive within the tenant, without gaps.
+    /// The entry number, consecutive within the tenant and without gaps.
     #[digits(8)]
     pub number: u32,
-    /// The day on which it takes effect.
+    /// The day on which the entry takes effect.
     pub effective: NaiveDate,
-    /// The time at which it was posted.
+    /// The time at which the entry was posted.
     pub posted: DateTime<Utc>,
-    /// The document that it records.
+    /// The document that the entry records.
     pub reference: String,
     /// A note.
     pub memo: String,
-    /// The sum of its debits in cents.
+    /// The sum of the entry's debits in cents.
     pub volume: i64,
     /// The entry that this one reverses.
     pub reverses: Option<u32>,
     /// The entry that reverses this one.
     pub reversed_by: Option<u32>,
-    /// The postings: 2 to 50, which sum to zero.
+    /// The 2 to 50 postings of the entry, which sum to zero.
     #[property(json)]
     pub lines: Vec<Line>,
     /// A document of up to 10 MB.
@@ -112,17 +112,17 @@ pub struct Entry {
     pub attachment: Option<BlobRef>,
 }
 
-/// An entry in a list, as its indexes contain it.
+/// A line in a list of entries. The indexes of the entries contain these properties.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Entry)]
 pub struct EntryLine {
     /// The number of the entry.
     pub number: u32,
-    /// The sum of its debits in cents.
+    /// The sum of the entry's debits in cents.
     pub volume: i64,
 }
 
-/// A line of an account's statement, the newest first: `contoso` / `posting_000017_…`.
+/// A line of an account's statement, whose keys sort the newest line first: `contoso` / `posting_000017_…`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -138,10 +138,10 @@ pub struct Posting {
     /// The number of the entry.
     #[digits(8)]
     pub entry: u32,
-    /// The position in the entry.
+    /// The position of the posting in the entry.
     #[digits(2)]
     pub line: u32,
-    /// The amount.
+    /// The amount in cents.
     pub cents: i64,
     /// The document that the entry records.
     pub reference: String,
@@ -158,7 +158,7 @@ pub struct Balances {
     /// The number of the row: the number of its first account, divided by 200.
     #[digits(4)]
     pub page: u32,
-    /// The closed accounts of the row.
+    /// The closed accounts among the 200 accounts of the row.
     #[property(json)]
     pub closed: BTreeSet<u32>,
 }
@@ -168,7 +168,7 @@ impl Series for Balances {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// The sums of a month of 200 accounts: `contoso` / `month_0000_2026_03`.
+/// The sums of one month for 200 accounts: `contoso` / `month_0000_2026_03`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -179,7 +179,7 @@ pub struct MonthSums {
     /// The number of the row: the number of its first account, divided by 200.
     #[digits(4)]
     pub page: u32,
-    /// Months since year 0.
+    /// The number of the month, counted from year 0.
     #[digits(6)]
     pub month: u32,
 }
@@ -189,7 +189,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A completed request of a client: `contoso` / `request_…`. A repetition gets the same response.
+/// A completed request of a client: `contoso` / `request_…`. A repeated request gets the same response.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -197,16 +197,16 @@ impl Series for MonthSums {
 pub struct Request {
     /// The tenant.
     pub tenant: String,
-    /// Chosen by the client.
+    /// The identifier of the request, chosen by the client.
     pub id: String,
-    /// The entry that it posted.
+    /// The number of the entry that the request posted.
     pub entry: u32,
     /// The requested postings.
     #[property(json)]
     pub lines: Vec<Line>,
 }
 
-/// A line of the audit log: `contoso` / `audit_2026_…`. The years after ten are deleted.
+/// A line of the audit log: `contoso` / `audit_2026_…`. Lines older than ten years are deleted.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -217,12 +217,12 @@ pub struct Audit {
     /// The year of the change.
     #[digits(4)]
     pub year: u32,
-    /// Random.
+    /// A random identifier.
     #[without('_')]
     pub id: String,
-    /// The person or program.
+    /// The person or program that made the change.
     pub actor: String,
-    /// The change.
+    /// The description of the change.
     pub change: String,
 }
 
@@ -237,9 +237,9 @@ pub enum Ledger {
     Entry(Entry),
     /// A line of a statement.
     Posting(Posting),
-    /// Balances.
+    /// The balances of 200 accounts.
     Balances(Balances),
-    /// Sums of a month.
+    /// The sums of one month.
     MonthSums(MonthSums),
     /// An answered request.
     Request(Request),
@@ -250,13 +250,13 @@ pub enum Ledger {
     Other(TableEntity),
 }
 
-/// The operations of an entry of 50 postings on five rows of accounts: the entry and its request, a line of the audit log, the books, the
-/// sequence, the feed, the balances and the sums of the month. The check fails at compile time if they exceed a transaction.
+/// The number of operations for an entry of 50 postings on five rows of accounts: the entry and its request, a line of the audit log, the books, the
+/// sequence, the feed, the balances and the sums of the month. A check at compile time fails if the number exceeds the maximum of a transaction.
 pub const LARGEST: usize =
     Entry::INSERT + Request::INSERT + Audit::INSERT + 50 * Posting::INSERT + 2 + 2 + 2 * 5;
 const _: () = assert!(LARGEST <= 100);
 
-/// Writes a line of the audit log with each change of a type.
+/// A participant that writes a line of the audit log with each change of a type.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditTrail;
 
@@ -291,7 +291,7 @@ macro_rules! audited {
 }
 audited! { Books Account Entry }
 
-/// The next version of the program: entries have a cost center, with an index over it.
+/// The next version of the program, in which entries have a cost center and an index by cost center.
 pub mod next {
     use super::{
         Account, Audit, Balances, BlobRef, Books, DateTime, Entity, EntitySet, Line, MonthSums, NaiveDate,
@@ -310,24 +310,24 @@ pub mod next {
     pub struct Entry {
         /// The tenant.
         pub tenant: String,
-        /// Consecutive within the tenant, without gaps.
+        /// The entry number, consecutive within the tenant and without gaps.
         #[digits(8)]
         pub number: u32,
-        /// The day on which it takes effect.
+        /// The day on which the entry takes effect.
         pub effective: NaiveDate,
-        /// The time at which it was posted.
+        /// The time at which the entry was posted.
         pub posted: DateTime<Utc>,
-        /// The document that it records.
+        /// The document that the entry records.
         pub reference: String,
         /// A note.
         pub memo: String,
-        /// The sum of its debits in cents.
+        /// The sum of the entry's debits in cents.
         pub volume: i64,
         /// The entry that this one reverses.
         pub reverses: Option<u32>,
         /// The entry that reverses this one.
         pub reversed_by: Option<u32>,
-        /// The postings.
+        /// The postings of the entry.
         #[property(json)]
         pub lines: Vec<Line>,
         /// A document.
@@ -337,13 +337,13 @@ pub mod next {
         pub cost_center: Option<String>,
     }
 
-    /// An entry in the list of a cost center.
+    /// A line in the list of entries of a cost center.
     #[derive(Projection, Clone, Debug, PartialEq)]
     #[projection(of = Entry)]
     pub struct CenterLine {
         /// The number of the entry.
         pub number: u32,
-        /// The sum of its debits in cents.
+        /// The sum of the entry's debits in cents.
         pub volume: i64,
     }
 
@@ -358,9 +358,9 @@ pub mod next {
         Entry(Entry),
         /// A line of a statement.
         Posting(Posting),
-        /// Balances.
+        /// The balances of 200 accounts.
         Balances(Balances),
-        /// Sums of a month.
+        /// The sums of one month.
         MonthSums(MonthSums),
         /// An answered request.
         Request(Request),

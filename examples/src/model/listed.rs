@@ -1,4 +1,4 @@
-//! Airports whose city shares its name with many others, and their lists by city.
+//! Airports whose city has a name that many cities share, and the lists of airports by city.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,13 +17,13 @@ use crate::data::airports as source;
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// Lists with more airports than this are stored in blobs.
+/// The maximum number of airports in a list that is stored in an entity. Larger lists are stored in blobs.
 pub const BEYOND: usize = 8;
-/// The minimum number of airports that share the name of a city in this input.
+/// The minimum number of airports in cities with one name that are selected for this input.
 const SHARED_BY: usize = 7;
 
-/// An airport under its state, `USA_TX` / `iata_HOU`, with a copy under its code. It is also in the list of its city in the
-/// state, and in the list of all cities with the name.
+/// An airport under its state, `USA_TX` / `iata_HOU`, with a copy under its code. The airport is also in the list of its city within the
+/// state, and in the list of all cities with that name.
 #[expect(
     clippy::duplicated_attributes,
     reason = "clippy mistakes attributes of different indexes for duplicates"
@@ -62,7 +62,7 @@ impl From<&source::Airport> for Airport {
     }
 }
 
-/// Returns the airports of these cities, in the order of their keys.
+/// Returns the airports of cities whose name many airports share, in the order of their keys.
 #[must_use]
 pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     let namesakes = |city: &str| all.iter().filter(|airport| airport.city == city).count();
@@ -72,15 +72,15 @@ pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     airports
 }
 
-/// Creates the outbox for changes of lists in other tables: rows of the partition, and a queue, here in memory.
+/// Creates the outbox for changes of lists in other tables. Its records are rows of the partition, and its queue is in memory here.
 ///
 /// # Errors
-/// Never, because the name of the queue is valid.
+/// Any error from the name of the queue, which is always valid.
 pub fn outbox<S: TableStore + Clone>(store: &S) -> table_core::Result<Outbox<S, Engine>> {
     Ok(Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("airport-lists")?))
 }
 
-/// Returns the table with its lists.
+/// Returns the handle of the airports, with their lists.
 #[must_use]
 pub fn table<S: TableStore + Clone + 'static>(
     store: &S,
@@ -91,7 +91,7 @@ pub fn table<S: TableStore + Clone + 'static>(
     store.entities_with_outbox(outbox).with_list_blobs(lists)
 }
 
-/// Writes the airports again, and updates their lists in other tables.
+/// Writes the airports again, and updates the lists in other tables.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -102,7 +102,7 @@ pub async fn import(
     out: &mut dyn Write,
 ) -> Result<(), Box<dyn Error>> {
     let (store, began) = (store.unmetered(), Instant::now());
-    // The blobs of an earlier run no longer exist, so lists that name them would be useless.
+    // The blobs of an earlier run no longer exist, so the lists that refer to them are deleted.
     for name in [Airport::SCHEMA.table, "AirportCities"] {
         match store.delete_table(&TableName::new(name)?).await {
             Err(error) if !error.is_not_found() => return Err(error.into()),

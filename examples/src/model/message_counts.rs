@@ -1,4 +1,4 @@
-//! Messages sent, counted by the hour (PAT-SER).
+//! The number of messages sent in each hour (PAT-SER).
 
 use chrono::NaiveDate;
 use table_core::Entity;

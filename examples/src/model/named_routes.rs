@@ -32,7 +32,7 @@ pub struct NamedAirport {
     pub city: String,
 }
 
-/// A route under its airport of departure: `SEA` / `LAX`. The names are copies.
+/// A route under its airport of departure: `SEA` / `LAX`. The names of the airports are copies.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "NamedRoutes", copies_from(Origin, Destination))]
 #[partition_key(origin)]
@@ -52,7 +52,7 @@ pub struct NamedRoute {
     pub destination_city: Option<String>,
 }
 
-/// The airport of departure of a route.
+/// The relation of a route to its airport of departure.
 #[derive(Debug)]
 pub struct Origin;
 
@@ -79,7 +79,7 @@ impl CopyRelation for Origin {
     }
 }
 
-/// The airport of arrival of a route.
+/// The relation of a route to its airport of arrival.
 #[derive(Debug)]
 pub struct Destination;
 
@@ -107,11 +107,11 @@ impl CopyRelation for Destination {
     }
 }
 
-/// Airports, routes and their worker, in one store. The queue is in memory, so a lost message delays copies but does not lose them.
+/// The handles of airports and routes, and their worker, in one store. The queue is in memory. A lost message delays copies, but does not lose them.
 pub struct NamedRoutes<S> {
-    /// The handle of the airports, which are the sources.
+    /// The handle of the airports, which are the sources of copies.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,
-    /// The handle of the routes, which are the holders.
+    /// The handle of the routes, which contain the copies.
     pub routes: Entities<NamedRoute, S, Outbox<S, Engine>>,
     outbox: Outbox<S, Engine>,
 }
@@ -190,7 +190,7 @@ pub async fn import(
     }
     for route in &routes {
         match handles.routes.insert(route).await {
-            // From an earlier import, possibly with names that a recipe changed.
+            // The airport exists from an earlier import, possibly with a name that a recipe changed.
             Err(error) if error.is_already_exists() => {
                 handles.routes.settle_copies(NamedRoute::key(&route.origin, &route.destination)).await?;
             }

@@ -37,7 +37,7 @@ pub struct BuildSize {
     pub installed_size: i64,
 }
 
-/// A section, in its own partition: `libs` / `section`.
+/// A section, in the partition of its builds: `libs` / `section`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "PackageBuilds")]
 #[partition_key(escaped(section))]

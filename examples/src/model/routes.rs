@@ -1,4 +1,4 @@
-//! Airline routes: a compound key of two airports.
+//! Airline routes, with a compound key of two airports.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::data::{airports, routes as source};
 pub struct Route {
     /// The state of the airport of departure; `unknown` for four airports.
     pub state: String,
-    /// The airport of departure. `_` terminates it in the key, so it cannot contain one.
+    /// The airport of departure. A `_` terminates it in the key, so the code cannot contain a `_`.
     #[without('_')]
     pub origin: String,
     /// The airport of arrival.

@@ -21,7 +21,7 @@ pub struct Employee {
     pub age: i32,
 }
 
-/// A department, in its own partition: `Sales` / `DEPARTMENT_SALES`.
+/// A department, in the partition of its employees: `Sales` / `DEPARTMENT_SALES`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Staff")]
 #[partition_key(department)]

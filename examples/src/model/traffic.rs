@@ -1,4 +1,4 @@
-//! Flights per airport: a read model of routes, which follows their change feed (IMP-6).
+//! Flights per airport: a read model that follows the change feed of the routes (IMP-6).
 
 use std::error::Error;
 
@@ -48,7 +48,7 @@ pub struct AirportTraffic {
     pub destinations: i64,
 }
 
-/// The contribution of each route: the number of its flights, added to both airports.
+/// The view of airports: each route adds its number of flights to both of its airports.
 #[derive(Debug)]
 pub struct Traffic;
 
@@ -102,7 +102,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     table.bulk().insert_or_replace_all(watched(routes)).await?;
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
-    // One change per state, so the first run also starts with existing cursors, like every later run.
+    // Each state gets one change, so the cursors of the feeds exist in the first run, as in every later run.
     let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let watched = watched(routes);
     for state in STATES {
@@ -115,7 +115,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the entries that the view has applied, because it is the only reader of these feeds.
+/// Deletes the feed entries that the view has applied, because the view is the only reader of these feeds.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! A year of weather as a file. It is too large for an entity that is read often, and is therefore stored in a blob.
+//! A year of weather as a file, which is stored in a blob, because it is too large for an entity that is read often.
 
 use std::fmt::Write as _;
 

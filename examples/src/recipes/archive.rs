@@ -1,4 +1,4 @@
-//! The archive: a change and its intents for other tables in one transaction; workers do the rest, and poison is kept (PAT-EC).
+//! The archive: one transaction records a change and its intents for other tables. Workers complete the intents, and keep those that fail as poison (PAT-EC).
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
 
-/// A message to payroll: the last day of an employee.
+/// A message to payroll with the last day of an employee.
 #[derive(Serialize, Deserialize)]
 struct LastDay {
     employee: u32,
@@ -34,7 +34,7 @@ impl Message for LastDay {
     const VERSION: u32 = 1;
 }
 
-/// A stand-in for another system. It must have the same effect if called twice (PAT-EC-2), like setting a last day.
+/// A stand-in for another system. A repeated call must have no further effect (PAT-EC-2), as when a last day is set.
 struct Payroll;
 
 impl Handler<LastDay> for Payroll {
@@ -52,7 +52,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("archive")?);
     prepare(&current, &archived, &outbox, inputs).await?;
 
-    // The change and two intents, in one transaction: none exists without the others (PAT-EC-8).
+    // The change and two intents are written in one transaction, so neither exists without the other (PAT-EC-8).
     let leaver = current.get(CurrentEmployee::key("Sales", 456)).await?;
     let Some(leaver) = leaver else { panic!("employee 456 works here") };
     let leaving = CurrentEmployee { has_left: true, ..leaver.value().clone() };
@@ -66,7 +66,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(told))?;
     outbox.submit(current.name()?, sales).await?;
 
-    // A worker without a handler for payroll. Failed steps are retried, and after three attempts they are poison (PAT-EC-4).
+    // The worker has no handler for payroll. Failed steps are retried, and after three attempts they are poison (PAT-EC-4).
     let now = Backoff { initial: Duration::ZERO, max: Duration::ZERO };
     let idle = Duration::from_millis(20);
     let options = WorkerOptions {
@@ -94,7 +94,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(first.done >= 1 && entry.attempts == options.poison_after);
     answer.row(["a worker without payroll", "no", "yes", "1", says.as_str()]);
 
-    // An operator reads it, starts a worker with the handler, and requeues the work.
+    // An operator reads the poison, starts a worker with the handler, and requeues the work.
     while outbox.requeue_poison().await?.is_some() {}
     let worker = Worker::with_options(outbox.clone(), options).handler(Payroll);
     worker.run(|| worker.metrics().done > 0).await;

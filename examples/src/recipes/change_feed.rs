@@ -28,7 +28,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let (table, seattle) = (reports.name()?, PartitionKey::new("Seattle")?);
     let feed = Feed::new(store.clone());
     let end = |entries: &[table_patterns::feed::FeedEntry]| entries.last().map(|entry| entry.cursor.clone());
-    // Remains of an earlier run.
+    // Entries of an earlier run are deleted.
     if let Some(last) = end(&feed.read(table, &seattle, &Cursor::default(), usize::MAX).await?) {
         feed.trim(table, &seattle, &last).await?;
     }

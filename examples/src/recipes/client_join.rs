@@ -1,4 +1,4 @@
-//! A join in the client: routes by a range, then their destinations by concurrent points (IMP-6, IMP-5).
+//! A join in the client: a range query for routes, then concurrent point lookups of their destinations (IMP-6, IMP-5).
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let from_spokane = routes.query(Route::rows("WA").origin_is("GEG"));
     let plan = from_spokane.plan()?;
     let legs = from_spokane.collect().await?;
-    // Eight concurrent lookups; each is a point, through the index by code.
+    // Eight concurrent lookups are sent. Each is a point, through the index by code.
     let found = airports.get_many(legs.iter().map(|leg| Airport::by_code(&leg.destination))).await?;
 
     let known: BTreeMap<&str, _> =
@@ -37,7 +37,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
 
     let mut answer = Grid::new(["To", "Airport", "City", "#Flights"]);
     for (leg, airport) in legs.iter().zip(&found) {
-        // A join must handle a missing partner: four airports are unknown.
+        // A join must handle missing rows: four airports are unknown.
         let (name, city) = airport.as_deref().map_or(("unknown", ""), |it| (&it.name, &it.city));
         let flights = thousands(leg.flights.unsigned_abs().into());
         answer.row([leg.destination.as_str(), name, city, &flights]);

@@ -1,4 +1,4 @@
-//! A compound key: all rows with the same first part are one range (PAT-CK).
+//! A compound key: all rows with the same first key part are one range (PAT-CK).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

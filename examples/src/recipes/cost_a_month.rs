@@ -31,7 +31,7 @@ const PRICES: &str =
 fn run(inputs: &Inputs) -> Result<Report> {
     let (indexed, scanned) = (dry_run(inputs, true)?, dry_run(inputs, false)?);
 
-    // The assertions in a test of the application.
+    // These assertions belong in a test of the application.
     indexed.require_max_requests(BY_CODE, 1)?;
     indexed.require_max_requests(OF_STATE, 1)?;
     indexed.require_max_partition_share(0.25)?;
@@ -40,7 +40,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
         panic!("a scan of 3,364 airports is four pages")
     };
 
-    // 50 a second for 30 days are 129.6 million; a scan is four requests, each of which reads a thousand rows.
+    // A rate of 50 a second is 129.6 million in 30 days. A scan takes four requests, each of which reads a thousand rows.
     let (one, four) = (indexed.pattern(BY_CODE)?, scanned.pattern(BY_CODE)?);
     assert_eq!((thousands_a_month(one.per_month(one.reads)), indexed.requests(BY_CODE)?), (129_600, 1));
     assert_eq!((thousands_a_month(four.per_month(four.reads)), scanned.requests(BY_CODE)?), (4 * 129_600, 4));

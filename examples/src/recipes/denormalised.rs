@@ -1,4 +1,4 @@
-//! Denormalisation: a list of routes that names its airports, and an airport that is renamed (PAT-DEN).
+//! Denormalisation: routes contain the names of their airports, and an airport is renamed (PAT-DEN).
 
 use table_core::error::Result;
 use table_core::{Entity, IfMatch};
@@ -33,7 +33,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let expected: Vec<_> = all.iter().filter(|route| is_of(route, "SEA")).cloned().collect();
     assert_eq!((&found, asked), (&expected, 1));
 
-    // The airport is the only place where the name is written; the routes follow.
+    // The name is written only to the airport; the copies in the routes follow.
     let before = store.cost();
     let rename = |airport: &mut NamedAirport| NEW_NAME.clone_into(&mut airport.name);
     airports.update(NamedAirport::key("SEA"), rename).await?;

@@ -27,7 +27,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let old = |day: &&RainOfMonth| day.date < date(10, 1);
     let expected = days.iter().filter(old).count() as u64;
 
-    // One table per month, and one table for all, each with the year's rain. The clock follows the data.
+    // The year's rain is stored twice: in one table per month, and in one table for all months. The clock follows the data.
     let now = ticks::from_datetime(instant(date(12, 31))).unwrap_or_default();
     let tables =
         PeriodTables::<RainOfMonth, _>::new(store.clone()).precreate(0).with_clock(Clock::new(move || now));
@@ -63,7 +63,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(batches >= 2 * gone.div_ceil(100), "a request to find each hundred, and one to delete it");
     answer.row(["deleted in batches of 100", &gone.to_string(), &batches.to_string()]);
 
-    // The remaining rows are read as one table. Expired rows are refused, and a late write does not recreate their table.
+    // The remaining tables are read as one table. Writes of expired rows are refused, so a late write does not recreate a dropped table.
     let query =
         quarter.query(RainOfMonth::partition("Seattle"), instant(date(10, 1)), instant(date(12, 31)))?;
     let left = query.collect().await?;

@@ -1,4 +1,4 @@
-//! The heat of two layouts before any table exists: a key that consists of time compared with the compound key (PAT-ANTI-1).
+//! The heat of two layouts before any table exists: a key that consists only of time compared with a compound key (PAT-ANTI-1).
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |_, inputs| Box::pin(std::future::ready(run(inputs))),
 };
 
-/// Number of times that each event occurs per second.
+/// The number of times that each event is written per second.
 const TIMES: usize = 3;
 const PATTERN: &str = "report an earthquake";
 
@@ -73,7 +73,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
     })
 }
 
-/// Replays every event several times, the earliest first. The clock is that of the run, and an hour ends in the middle of it.
+/// Replays every event several times, the earliest first, with the clock of the run. An hour ends in the middle of the run.
 fn dry_run(layout: &str, inputs: &Inputs, write: Write) -> Result<DryRun> {
     let events: Vec<Earthquake> = inputs.earthquakes.iter().rev().cloned().collect();
     let start = DateTime::from_timestamp(1_517_961_595, 0).unwrap_or_default();

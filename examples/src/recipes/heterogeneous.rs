@@ -1,4 +1,4 @@
-//! A heterogeneous partition: two types and an unknown third, read as one sum type (PAT-HET-4 to PAT-HET-6).
+//! A heterogeneous partition: rows of two known types and of an unknown type, read as one sum type (PAT-HET-4 to PAT-HET-6).
 
 use table_core::error::Result;
 use table_core::{Entity, EntitySet, IfMatch, Selection, TableEntity, TableStoreExt, Value};
@@ -17,7 +17,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// The types of rows in the partition. The prefix of the key identifies the type; the compiler has checked that it is sufficient.
+/// The types of rows in the partition. The prefix of the key identifies the type, and the compiler checks that the prefixes are unambiguous.
 #[derive(EntitySet, Debug, PartialEq)]
 enum Member {
     Department(Department),
@@ -45,7 +45,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(known, expected);
     assert!(unknown.key() == robot.key() && unknown.iter().eq(robot.iter()), "kept, and reported");
 
-    // PAT-HET-5: every entity with an EmployeeCount gets one more; its other properties do not change.
+    // PAT-HET-5: the EmployeeCount of every entity that has one is incremented, and the other properties do not change.
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     let counted: Vec<_> = bags.iter().filter(|bag| bag.get("EmployeeCount").is_some()).collect();
     assert_eq!(counted.len(), 1);

@@ -1,4 +1,4 @@
-//! A heterogeneous write: entities of several types in one transaction, either all or none (PAT-HET, PAT-CK-3).
+//! A heterogeneous write: one transaction writes entities of several types, either all or none (PAT-HET, PAT-CK-3).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, IfMatch, TableStoreExt};
@@ -50,8 +50,8 @@ async fn run(store: &Store) -> Result<Report> {
     };
     row("before", "", before);
 
-    // Two types, one partition, one transaction. The version of the department is a condition: of two concurrent writers one
-    // retries, and no employee is lost.
+    // One transaction writes two types in one partition. The version of the department is a condition: one of two concurrent writers
+    // retries, and no employee is lost from the count.
     let Some(department) = departments.get(research()).await? else { panic!("just written") };
     let grown = Department { employee_count: department.employee_count + 1, ..department.value().clone() };
     let mut hire = employees.transaction(Employee::partition("Research"))?;
@@ -61,7 +61,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(after, (before.0 + 1, before.1.map(|count| count + 1)));
     row("insert Grace, replace the department", "committed", after);
 
-    // Hired again with the previous version: neither is written.
+    // A second hire with the previous version of the department writes neither entity.
     let mut again = employees.transaction(Employee::partition("Research"))?;
     let ada =
         Employee { id: 901, first_name: "Ada".to_owned(), last_name: "Lovelace".to_owned(), ..grace.clone() };

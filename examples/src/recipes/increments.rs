@@ -34,7 +34,7 @@ async fn run(store: &Store) -> Result<Report> {
     let counts = SeriesTable::new(table);
     counts.set(&day, 8, 3).await?; // one slot, by a merge; the other 23 stay as they are
 
-    // All four concurrently: the loser of a race reads and adds again. The number of retries differs between runs, so these
+    // Four writers run concurrently. A writer that loses a race reads and adds again. The number of retries differs between runs, so these
     // requests bypass the meter.
     let patient = Retry::new(10_000, Duration::from_millis(1), Duration::from_millis(20));
     let server = || SeriesTable::new(store.unmetered().table::<MessageDay>()).with_retry(patient.clone());

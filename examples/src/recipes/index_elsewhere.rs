@@ -50,7 +50,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let mut cells = vec![step.to_owned()];
         let mut verified = "nobody".to_owned();
         for address in ["jonesj@contoso.com", "jane@contoso.com"] {
-            // A copy does not dereference: its reader accepts that it may be stale, or reads the entity (PAT-INTER-5).
+            // The type of a copy does not dereference to the entity: its reader accepts that the copy may be stale, or reads the entity (PAT-INTER-5).
             let Some(copy) = employees.get_eventual(by_email(address)).await? else {
                 cells.push("nobody".to_owned());
                 continue;

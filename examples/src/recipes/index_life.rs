@@ -1,4 +1,4 @@
-//! The life of an index: over old rows it is building, a backfill completes it, and a check detects damage by another tool (PAT-INTRA, DQ-1).
+//! The life of an index: it is building over old rows, is completed by a backfill, and a check detects damage by another tool (PAT-INTRA, DQ-1).
 
 use table_core::error::{Error, Result};
 use table_core::index::Index;
@@ -32,7 +32,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     old.bulk().insert_all(nevada.iter().map(as_first)).await.map_err(|stopped| stopped.source)?;
 
-    // The second version writes the index from its first write on, and reads it only when it is complete.
+    // The second version maintains the index from its first write on, and reads the index only when it is complete.
     let airports = store.entities::<Airport>().create_if_missing().await?;
     let las_vegas = || Airport::by_city("NV", "Las Vegas");
     let mut answer = Grid::new(["Step", "Index", "Airports of Las Vegas"]);
@@ -56,7 +56,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(found, expected);
     answer.row(["backfilled", "ready", &codes(&found)]);
 
-    // Another tool deletes a copy, and writes one of an airport that does not exist.
+    // Another tool deletes a copy, and writes a copy of an airport that does not exist.
     let copy_of = |airport: &Airport| Ok::<_, Error>(AirportByCity::entry(airport)?.map(|copy| copy.key));
     let ghost = Airport { iata: "XXX".to_owned(), ..expected[0].clone() };
     let (Some(lost), Some(stray)) = (copy_of(&expected[0])?, copy_of(&ghost)?) else {

@@ -1,4 +1,4 @@
-//! Index entities: the airports of a city as a list of keys, in the partition, in another table, and in a blob (PAT-IX).
+//! Index entities: the airports of a city as a list of keys in the partition, in another table, and in a blob (PAT-IX).
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::{Entity, EntityKey, TableStoreExt, Value, Versioned};

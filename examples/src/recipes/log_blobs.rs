@@ -31,7 +31,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let blobs = store.blobs();
     clear(&*blobs).await?;
 
-    // The writer. Its clock follows the events; a program omits `with_clock`.
+    // The writer's clock follows the events; a program omits `with_clock`.
     let now = Arc::new(AtomicU64::new(0));
     let hand = Arc::clone(&now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
@@ -57,7 +57,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found = lines.iter().map(|line| (line.at, line.fields[0].as_str(), line.fields[2].as_str()));
     assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
 
-    // The same query on a table whose partitions are the networks: a reader that knows only the time reads the whole table.
+    // The same query on a table whose partitions are the networks: a reader that knows only a time must read the whole table.
     let before = store.cost();
     let scan = store.table::<LoggedEarthquake>().scan("comparison with the log in blobs").max_rows(10_000);
     let plan = scan.plan()?;
@@ -88,7 +88,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .note("For lookups of single events, or frequent reads of the newest, use a table: see `log-tail`."))
 }
 
-/// Removes the log of an earlier run, because its blobs would also be read.
+/// Removes the log of an earlier run, because its blobs would otherwise be read as well.
 async fn clear(blobs: &dyn ObjectStore) -> Result<()> {
     let mut listing = blobs.list(Some(&Path::from(SERVICE)));
     while let Some(blob) = listing.try_next().await.map_err(no_blobs)? {

@@ -1,4 +1,4 @@
-//! Several points at once, instead of an `or` between row keys (DQ-7).
+//! Several concurrent point reads, instead of an `or` between row keys (DQ-7).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

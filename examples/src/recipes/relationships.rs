@@ -1,4 +1,4 @@
-//! Relationships: an owner with one badge and many reviews, none of which can exist without the owner (PAT-CK-3, IMP-6).
+//! Relationships: an employee who owns one badge and many reviews, none of which can exist without the employee (PAT-CK-3, IMP-6).
 
 use table_core::error::Result;
 use table_core::group::{Many, One};
@@ -19,7 +19,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// One-to-one and one-to-many: all rows whose keys begin with the employee's key.
+/// An employee with a badge (one-to-one) and reviews (one-to-many): all rows whose keys begin with the employee's key.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Employee)]
 struct Personnel {
@@ -47,7 +47,7 @@ async fn run(store: &Store) -> Result<Report> {
     };
     let mut answer = Grid::new(["Step", "Outcome", "Rows under empid_000900"]);
 
-    // Each part touches its owner in the transaction that inserts it, and fails without an owner.
+    // The transaction that inserts a part also touches the owner, and fails if the owner does not exist.
     let Err(orphan) = personnel.insert_part(grace(), &badge).await else { panic!("nobody has this badge") };
     assert_eq!((orphan.code(), orphan.operation()), (ErrorCode::ResourceNotFound, Some(0)));
     answer.row(["a badge for nobody", orphan.code().as_str(), ""]);
@@ -68,7 +68,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!((second.code(), second.operation()), (ErrorCode::EntityAlreadyExists, Some(1)));
     answer.row(["a second badge", second.code().as_str(), ""]);
 
-    // The owner and all parts, by one range query.
+    // The owner and all parts are read by one range query.
     let plan = personnel.table().plan_group::<Personnel>(grace())?;
     let Personnel { employee, badge: found, reviews } = personnel.table().read_group(grace()).await?;
     assert_eq!(employee.into_value(), hopper);
@@ -77,7 +77,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(reviews, [review(2013, 4), review(2014, 5)]);
     answer.row(["read as a group", "1 request", "the employee, her badge, 2 reviews"]);
 
-    // She leaves: everything is deleted or nothing, even with a concurrent writer of a review.
+    // When the employee leaves, either all rows are deleted or none, even if another writer adds a review concurrently.
     let deleted = personnel.delete_with_parts(grace()).await?;
     assert_eq!(deleted, 4);
     let Err(gone) = personnel.table().read_group::<Personnel>(grace()).await else { panic!("all are gone") };

@@ -27,7 +27,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found: Vec<SpreadEarthquake> = newest.into_iter().map(Versioned::into_value).collect();
     assert_eq!(found, expected[..10], "eight partitions, merged by their stamps");
 
-    // The same writes under two keys: the maximum share of one partition in any 100 consecutive writes.
+    // The same writes under two keys, to compare the largest share of one partition in any 100 consecutive writes.
     let (mut spread, mut by_hour) = (Heat::of_runs(100), Heat::of_runs(100));
     for event in expected.iter().rev() {
         spread.write(event)?;

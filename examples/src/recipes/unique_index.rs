@@ -1,4 +1,4 @@
-//! An index in the partition of its entities: it is written in the same transaction, and enforces a constraint if it is unique (PAT-INTRA).
+//! An index in the partition of its entities: the same transaction writes entity and index row, and a unique index enforces a constraint (PAT-INTRA).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, TableStoreExt};
@@ -48,13 +48,13 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(employees.get(Employee::key("Sales", 224)).await?, None);
     assert_eq!(row("June with the same address", taken.code().as_str()).await?, ["223 Jane", "nobody"]);
 
-    // Another address: the transaction of the change deletes the old copy and inserts the new one (PAT-INTRA-7).
+    // After a change of the address, one transaction deletes the old copy and inserts the new copy (PAT-INTRA-7).
     employees.update(Employee::key("Sales", 223), |jane| jane.email = "jane@contoso.com".into()).await?;
     assert_eq!(row("Jane takes another address", "done").await?, ["nobody", "223 Jane"]);
     employees.insert(&double).await?;
     assert_eq!(row("June once more", "done").await?, ["224 June", "223 Jane"]);
 
-    // Copies that begin with a: a range, as of any key (PAT-INTRA-3).
+    // The copies whose address begins with `a` are a range, as for any key (PAT-INTRA-3).
     let found = employees.query(Employee::by_email_rows("Sales").email_prefix("a")).collect().await?;
     assert_eq!(found.iter().map(|it| it.first_name.as_str()).collect::<Vec<_>>(), ["Adam", "Ali"]);
     assert!(employees.check().run().await?.is_clean());

@@ -1,4 +1,4 @@
-//! Tests of builds: each occurs once, in order, and is the same for the same number.
+//! Tests of builds: each build occurs once, in order, and the same number always produces the same builds.
 
 mod debian;
 mod seeded;

@@ -1,4 +1,4 @@
-//! The verbs of the ledger, called as by the tasks of a server.
+//! Tests that the tasks of a server can call the operations of the ledger.
 
 use std::collections::BTreeMap;
 

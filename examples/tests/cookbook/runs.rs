@@ -27,7 +27,7 @@ fn run(options: &Options) -> String {
 #[derive(Clone, Debug, PartialEq)]
 struct Shown {
     recipe: String,
-    /// The output without times and without the versions of entities, whose length determines the width of the tables.
+    /// The output without times and without the versions of entities, because the length of versions determines the width of the tables.
     answer: String,
     cost: String,
 }
@@ -86,8 +86,8 @@ fn every_recipe_runs_in_memory_and_prints_all_its_parts() {
     }
 }
 
-/// Held by tests that reopen a folder. Reading the machine's package index starts processes, and a process that is being started briefly holds the
-/// locks of this process, in any thread.
+/// A lock that tests hold while they reopen a folder. Reading the machine's package index starts processes, and a process that is being started briefly
+/// holds the file locks of this process, whichever thread starts it.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -106,7 +106,7 @@ fn a_second_run_in_the_same_folder_prints_the_same_and_adds_nothing() {
     assert_eq!(airports.map(|(_, rows)| *rows), Some(inputs.airports.len() as u64));
     let (first, second) = (answers(&first), answers(&second));
     assert_eq!(first.len(), cookbook::list().count());
-    // The first run leaves marks of quiet feeds and claims on the tables of indexes. From the second on, all requests are the same.
+    // The first run leaves marks of quiet feeds, and claims on the tables of indexes. All requests of later runs are the same.
     let mut changed = Vec::new();
     for (first, second) in first.iter().zip(second) {
         assert_eq!((&first.recipe, &first.answer), (&second.recipe, &second.answer));
@@ -145,7 +145,7 @@ fn the_larger_recipes_run_on_any_machine_over_a_seeded_index() {
         cookbook::run_large(&index, &store, &Options::default(), &mut out).await.unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.matches("\n── large-").count(), 12);
-        // Among the sections are some with a slash, which the keys escape.
+        // The names of some sections contain a slash, which the keys escape.
         assert!(index.sections().any(|(section, _)| section == "contrib/games"));
         let sections = store.table::<Section>().get(Section::key("contrib/games")).await.unwrap();
         assert!(sections.is_some_and(|section| section.builds > 0));

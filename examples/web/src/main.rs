@@ -1,4 +1,4 @@
-//! A web API over a table: cursors, versions, repeated requests, ambiguous outcomes.
+//! A web API over a table, with cursors, versions, repeated requests and ambiguous outcomes.
 
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -19,7 +19,7 @@ struct Order {
     total_cents: i64,
 }
 
-/// The body of a request: the keys are in the path.
+/// The body of a request. The keys are in its path.
 #[derive(Deserialize)]
 struct Body {
     total_cents: i64,
@@ -33,7 +33,7 @@ struct Cursor {
 #[derive(Serialize)]
 struct Listing {
     orders: Vec<Versioned<Order>>,
-    /// The cursor of the next page, absent on the last one.
+    /// The cursor of the next page, absent on the last page.
     next: Option<String>,
 }
 
@@ -68,12 +68,12 @@ impl IntoResponse for Failure {
     }
 }
 
-/// Returns an ETag of the store as one of HTTP.
+/// Returns an ETag of the store as an HTTP header.
 fn etag(etag: &ETag) -> [(header::HeaderName, String); 1] {
     [(header::ETAG, etag.to_string())]
 }
 
-/// `GET /customers/ada/orders?after=…`: a page of 50 orders.
+/// Handles `GET /customers/ada/orders?after=…`: returns a page of 50 orders.
 async fn list(
     State(orders): State<Orders>,
     Path(customer): Path<String>,
@@ -88,7 +88,7 @@ async fn list(
     Ok(Json(Listing { orders: page.items, next }))
 }
 
-/// `GET /customers/ada/orders/42`: one order with its ETag.
+/// Handles `GET /customers/ada/orders/42`: returns one order with its ETag.
 async fn read(
     State(orders): State<Orders>,
     Path((customer, number)): Path<(String, u32)>,
@@ -99,7 +99,7 @@ async fn read(
     }
 }
 
-/// `PUT /customers/ada/orders/42`: creates the order, or changes it with `If-Match`. May be repeated.
+/// Handles `PUT /customers/ada/orders/42`: creates the order, or changes it with `If-Match`. A client may repeat the request.
 async fn write(
     State(orders): State<Orders>,
     Path((customer, number)): Path<(String, u32)>,
@@ -115,7 +115,7 @@ async fn write(
     match outcome {
         Ok(version) if condition.is_none() => Ok((StatusCode::CREATED, etag(&version)).into_response()),
         Ok(version) => Ok((StatusCode::NO_CONTENT, etag(&version)).into_response()),
-        // A retry of a request whose response was lost finds its own write.
+        // A retry of a request whose response was lost finds the order as the first attempt wrote it.
         Err(error) if error.is_already_exists() || error.is_precondition_failed() => {
             match orders.get(Order::key(&order.customer, number)).await? {
                 Some(found) if *found.value() == order => {

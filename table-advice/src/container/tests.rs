@@ -44,7 +44,7 @@ fn hpk_24_a_tenant_is_split_by_its_users_and_nothing_is_lost() {
     let container = report.container(&Design::of::<Event>().days(30.0)).unwrap();
     let bytes = |load: &Load| load.heat().iter().map(|heat| heat.bytes).sum::<f64>();
     assert!((bytes(&container.before) - bytes(&container.after)).abs() < 1.0);
-    // 900 bytes of text take two bytes a character, 50 a second for 30 days.
+    // 900 characters take two bytes each, and 50 writes a second last for 30 days.
     assert!(bytes(&container.before) > 200e9, "{}", bytes(&container.before));
     assert_eq!(container.after.map().partitions().len(), container.splits.len() + 1);
     container.max_full(0.95).unwrap();
@@ -95,14 +95,14 @@ fn hpk_15_level_orders_are_compared_by_their_queries() {
     assert_eq!(both.unwrap().orders[0].levels, [0, 1]);
 }
 
-/// Figures of a run on the vendor's emulator with throttling: 200 writes a second of one tenant on eight partitions.
+/// The figures are from a run on the vendor's emulator with throttling: 200 writes a second of one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();
     let design = Design::of::<Event>().partitions(8).days(0.0);
     let slow = report.container(&design.clone().throughput(3_200.0)).unwrap();
     assert!(slow.max_full(0.99).is_err() && slow.before.slowdown() > 2.0, "{slow}");
-    // Without a throughput, the report says what it assumes.
+    // Without a throughput, the report states its assumption.
     let assumed = report.container(&design).unwrap().warnings();
     assert!(assumed.iter().any(|warning| warning.contains("assumed to have 10000")), "{assumed:?}");
     assert!(slow.warnings().iter().all(|warning| !warning.contains("assumed")), "{slow}");

@@ -31,7 +31,7 @@ pub struct Counts {
     pub partition_ranges: u64,
     /// Reads of the whole table (DQ-5).
     pub table_scans: u64,
-    /// Reads of a page after the first one. Each is also counted under its class.
+    /// Reads of a page after the first page of a query. Each of them is also counted under its class.
     pub further_pages: u64,
     /// Queries that were sent to several partitions in key order. Their requests are also counted under their classes.
     pub fan_outs: u64,
@@ -41,8 +41,8 @@ pub struct Counts {
     pub operations: u64,
     /// Requests that created, deleted or listed tables.
     pub table_requests: u64,
-    /// Entities that the store examined, including the ones that a filter rejected. Equals the number of returned entities if the store does not
-    /// report the number of examined ones.
+    /// Entities that the store examined, including entities that a filter rejected. If the store does not report this number, it equals the number of
+    /// returned entities.
     pub rows_read: u64,
     /// Entities returned.
     pub rows_returned: u64,

@@ -12,7 +12,7 @@ pub struct Recorded {
     pub partition_key: Option<String>,
     /// The class of the read, or `None` for a write.
     pub class: Option<QueryClass>,
-    /// `true` if the request read a page after the first one.
+    /// `true` if the request read a page after the first page of its query.
     pub further_page: bool,
     /// Entities written or examined.
     pub entities: u64,

@@ -31,7 +31,7 @@ struct State {
     record: Option<Vec<Recorded>>,
 }
 
-/// A query without its partition, together with the table, the partition, and the state of its fan-out.
+/// A query without its partition, with its table, its last partition, and the state of its fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,
@@ -41,7 +41,7 @@ struct LastQuery {
 }
 
 impl State {
-    /// Returns `true` if this query turns the last one into a fan-out, because it is the same query of a later partition, and the last one was not
+    /// Returns `true` if this query turns the last query into a fan-out: it is the same query of a later partition, and the last query was not
     /// yet part of a fan-out.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
@@ -181,7 +181,7 @@ impl<S: TableStore> TableStore for Meter<S> {
         {
             let mut state = self.state();
             let mut request = Counts::one(class, further);
-            // A page after the first one belongs to a query that was already counted. It neither starts nor ends a fan-out.
+            // A page after the first page belongs to a query that was already counted. Such a page neither starts nor ends a fan-out.
             request.fan_outs =
                 u64::from(!further && class != QueryClass::Point && state.begins_fan_out(table, query));
             state.reading.add(Some(table.as_str()), partition_key, request);

@@ -54,7 +54,7 @@ fn cls_1_each_request_is_counted_under_its_class() {
     });
 }
 
-/// SCL-2: a transaction is one request, and counts as many entities as it contains.
+/// A transaction is one request, and counts as many entities as it contains (SCL-2).
 #[test]
 fn egt_9_a_transaction_is_one_request_of_many_operations() {
     pollster::block_on(async {
@@ -67,7 +67,7 @@ fn egt_9_a_transaction_is_one_request_of_many_operations() {
         sales.commit().await.unwrap();
         let reading = meter.take();
         assert_eq!((reading.requests, reading.transactions, reading.operations), (1, 1, 20));
-        // SIZE-2: keys of 11 characters, `Age` as an Int32.
+        // The size by SIZE-2 of entities with keys of 11 characters and `Age` as an Int32.
         let bytes = 20 * (4 + 2 * 11 + 8 + 2 * 3 + 4);
         assert_eq!(reading.bytes_written, bytes, "department and id are keys alone");
     });

@@ -165,7 +165,7 @@ fn a_truncated_response_is_never_a_success() {
     assert!(outcome(&answer(TYPE, &SUCCESS[..end]), 3).is_ok()); // EGT-24
 }
 
-/// CON-11: a part that failed inside the service is as ambiguous as a response with that status.
+/// A part that failed inside the service is as ambiguous as a response with that status (CON-11).
 #[test]
 fn con_11_a_part_that_timed_out_is_ambiguous_and_a_refused_part_is_not() {
     for (status, into_ambiguous) in [("500 X", true), ("409 Conflict", false), ("412 X", false)] {
@@ -214,7 +214,7 @@ proptest! {
     }
 }
 
-/// Sends EX-17 and EX-21.
+/// Checks the requests of EX-17 and EX-21.
 #[test]
 fn egt_20_to_25_a_batch_as_it_is_sent() {
     let mut row = RowWriter::new();

@@ -10,7 +10,7 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
-/// A failed attempt, or the last of several.
+/// A failed attempt, or the last of several failed attempts.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
@@ -20,7 +20,7 @@ pub(crate) struct Failure {
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
-    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag, because an
+    /// `true` if this attempt or an earlier attempt may have been applied (CON-11). A later rejection does not clear the flag, because an
     /// earlier attempt may have caused it or preceded its cause.
     pub(crate) into_ambiguous: bool,
     /// The delay that the service requests (RTY-3).

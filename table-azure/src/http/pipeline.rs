@@ -147,7 +147,7 @@ impl Pipeline {
                 Err(failure) => failure,
             };
             if secondary.is_some() && failure.status == Some(404) {
-                // The entity may not have been replicated yet (RTY-5), so the primary is read immediately.
+                // The entity may not have been replicated to the secondary yet (RTY-5), so the primary is read immediately.
                 trusts_secondary = false;
                 continue;
             }
@@ -178,7 +178,7 @@ impl Pipeline {
     }
 }
 
-/// A duration longer than any operation.
+/// A duration that is longer than any operation.
 const FOREVER: Duration = Duration::from_secs(24 * 365 * 60 * 60);
 
 impl Inner {
@@ -189,7 +189,7 @@ impl Inner {
         endpoint: &Endpoint,
         by: Instant,
     ) -> std::result::Result<Answer, Failure> {
-        // A token provider may be slow.
+        // The time limit includes the token, because a token provider may be slow.
         let prepared = tokio::time::timeout_at(by, self.prepare(request, endpoint)).await;
         let (url, headers) = prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
         let limit = self.parts.retry.attempt_timeout.min(by.saturating_duration_since(Instant::now()));

@@ -10,20 +10,20 @@ use crate::http::fault::HttpFault;
 
 /// A request of one operation.
 ///
-/// It may be sent several times. It either only reads, or is idempotent, or its sender resolves the outcome of a retry (CON-11, RTY-4).
+/// A request may be sent several times. It either only reads, or is idempotent, or its sender resolves the outcome of a retry (CON-11, RTY-4).
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     /// The name of the operation in errors and spans.
     pub(crate) operation: &'static str,
     pub(crate) method: Method,
-    /// The percent-encoded path after the base of the endpoint. Starts with a slash.
+    /// The percent-encoded path after the base of the endpoint, which starts with a slash.
     pub(crate) path: String,
     /// Percent-encoded pairs joined by `&`.
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The success statuses with which the service acknowledges the request. Another one is not from the service. Empty for a request whose body
-    /// is checked by its reader.
+    /// The success statuses with which the service acknowledges the request. A response with another success status is not from the service. The list is empty
+    /// for a request whose response body is checked by its reader.
     acknowledged_by: &'static [u16],
 }
 
@@ -79,7 +79,7 @@ impl Request {
         Self { acknowledged_by: statuses, ..self }
     }
 
-    /// Returns `true` if a success status acknowledges the request. A page of a proxy or a portal usually has another one, such as 200.
+    /// Returns `true` if a success status acknowledges the request. A page of a proxy or a portal usually has another status, such as 200.
     pub(crate) fn is_acknowledged_by(&self, status: u16) -> bool {
         self.acknowledged_by.is_empty() || self.acknowledged_by.contains(&status)
     }

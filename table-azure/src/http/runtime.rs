@@ -18,14 +18,14 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Dropping a runtime blocks, which is not allowed in async code. The last owner may be dropped anywhere.
+        // Dropping a runtime blocks, which is not allowed in async code. The last handle of the client may be dropped in async code.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// A task that is aborted when its future is dropped, like a request on the caller's runtime.
+/// A task that is aborted when its handle is dropped, like a request on the caller's runtime.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

@@ -12,7 +12,7 @@ use crate::http::fault::HttpFault;
 /// Returns the TLS configuration. If TLS is not needed, it trusts no certificate and reads nothing from the system.
 pub(crate) fn config(needed: bool) -> Result<ClientConfig> {
     let refuse = |error| Error::of(HttpFault::Tls(error));
-    // An explicit provider, so the process-wide default of other crates has no effect.
+    // The provider is explicit, so the process-wide default of other crates has no effect.
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(refuse)?;

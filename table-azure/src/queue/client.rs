@@ -124,7 +124,7 @@ impl AzureQueues {
         self.0.target
     }
 
-    /// Runs work on a clone of the client, under any executor of the caller.
+    /// Runs a function on a clone of the client, under any executor of the caller.
     pub(super) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

@@ -36,7 +36,7 @@ async fn rty_2_the_whole_operation_has_a_time_limit() {
     assert_eq!(server.lines()[..2], ["POST /Employee"; 2]);
 }
 
-/// Never returns a token.
+/// A provider that never returns a token.
 #[derive(Debug, Default)]
 struct Never(Arc<AtomicUsize>);
 
@@ -84,7 +84,7 @@ async fn con_11_a_dropped_call_does_not_affect_the_next() {
     assert_eq!(server.received().len(), 3, "nothing is sent for a call that was dropped");
 }
 
-/// Records the events of `table_azure::circuit`.
+/// A subscriber that records the events of `table_azure::circuit`.
 #[derive(Clone, Debug, Default)]
 struct Circuit(Arc<Mutex<Vec<String>>>);
 

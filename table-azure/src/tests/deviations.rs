@@ -56,13 +56,13 @@ async fn cos_9_and_10_metadata_and_digits_of_cosmos_are_read() {
     client.create_table(&table()).await.unwrap();
     let key = EntityKey::new("p", "r").unwrap();
     let found = client.get(&table(), &key, &Select::All).await.unwrap().unwrap();
-    // The ETag is preserved as received, not normalised (ETAG-4).
+    // The ETag is preserved as received, and is not normalised (ETAG-4).
     assert_eq!(found.etag.to_string(), etag);
     let at = found.row.view().find("At", &mut 0).unwrap();
     assert_eq!(at, Some(ValueRef::DateTime(621_355_968_000_000_000)));
 }
 
-/// A new policy may not have taken effect yet. The error reports it, without a silent wait.
+/// A new policy may not have taken effect yet. The client reports this as an error instead of waiting silently.
 #[tokio::test]
 async fn acl_3_a_policy_not_yet_in_effect_is_reported_at_once() {
     let server = Server::start([

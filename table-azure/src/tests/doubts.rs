@@ -41,7 +41,7 @@ fn is_ambiguous_after(error: &Error, last: ErrorCode) {
     assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error:?}");
 }
 
-/// Equal content proves nothing: another writer may have written it at the same time, and may have replaced ours.
+/// Equal content is not evidence: another writer may have written the same content, and may have replaced this write.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_refusal_after_a_lost_response_is_ambiguous() {
     for lost in [Reply::Cut, Reply::Silence, refusal(500, "OperationTimedOut"), answer(504, &[], "")] {
@@ -147,7 +147,7 @@ async fn con_11_and_sel_2_an_operation_id_is_hidden() {
     let found = client.query(&table(), &Query::new(KeyRange::ALL), None).await.unwrap().rows;
     let found = found.get(0).unwrap();
     assert_eq!((found.row.len(), found.etag().to_string()), (1, written()));
-    // Without the option it is an ordinary property.
+    // Without the option, the identifier is an ordinary property.
     let client = server.client(Options::new());
     assert_eq!(client.get(&table(), &key(), &Select::All).await.unwrap().unwrap().row.view().len(), 2);
 }
@@ -166,7 +166,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// A pattern requests an identifier itself. If the identifier does not fit, the write is sent without it.
+/// A pattern can request an identifier itself. If the identifier does not fit, the write is sent without it.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_requested_operation_id_is_sent_only_if_it_fits() {
     let wish = async |row: Row| {

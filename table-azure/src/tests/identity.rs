@@ -16,7 +16,7 @@ use crate::{AzureTables, Clock, Credential, Options, RetryPolicy};
 
 const START: &str = "2026-11-20T08:00:00Z";
 
-/// Returns the scripted results in order.
+/// A provider that returns scripted results in order.
 struct Scripted(Mutex<VecDeque<azure_core::Result<AccessToken>>>);
 
 impl fmt::Debug for Scripted {
@@ -41,7 +41,7 @@ fn start() -> DateTime<Utc> {
     START.parse().unwrap()
 }
 
-/// Returns a token that expires this long after the start.
+/// Returns a token that expires after the given time.
 fn good_for(secret: &'static str, lifetime: TimeDelta) -> AccessToken {
     let end = OffsetDateTime::from_unix_timestamp((start() + lifetime).timestamp()).unwrap();
     AccessToken::new(secret, end)

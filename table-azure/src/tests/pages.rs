@@ -8,7 +8,7 @@ use table_core::{ETag, Filter, TableStore, ValueRef};
 use super::server::*;
 use crate::{Options, Target};
 
-/// Returns a page of rows of the partition `p`, with these header lines.
+/// Returns a page of rows of the partition `p`, with additional header lines.
 fn page(rows: &[&str], headers: &[&str]) -> Reply {
     let etag = r#"W/\"datetime'2026-11-20T07%3A00%3A00Z'\""#;
     let rows: Vec<_> = rows
@@ -220,7 +220,7 @@ struct Member {
 /// Reads a stream of three pages with two, one and one entities. Returns the number of requests at each entity, after waiting for the
 /// expected number.
 fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
-    /// An upper bound. A correct client is faster.
+    /// An upper bound for the wait, which is reached only by a faulty client.
     const BOUND: std::time::Duration = std::time::Duration::from_secs(10 * 60);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let token = "x-ms-continuation-NextPartitionKey: t";

@@ -22,17 +22,17 @@ use crate::{AzureTables, Credential, Options, Target};
 pub(super) enum Reply {
     /// A response: head and body as sent, without `Content-Length`.
     Answer { head: String, body: String },
-    /// Reads the request and closes the connection.
+    /// The server reads the request and closes the connection.
     Cut,
-    /// Sends the head and a part of the body, then closes the connection.
+    /// The server sends the head and a part of the body, then closes the connection.
     CutBody,
-    /// Reads the request and stays silent.
+    /// The server reads the request and never responds.
     Silence,
-    /// Sends the head and a part of the body, then stays silent.
+    /// The server sends the head and a part of the body, then nothing more.
     SlowBody,
-    /// Sends an endless body.
+    /// The server sends an endless body.
     Endless,
-    /// The entity `(p, r)` with one `Int32` and the identifier of the last write.
+    /// The server returns the entity `(p, r)` with one `Int32` and the identifier of the last write.
     EntityAsSent,
 }
 
@@ -152,7 +152,7 @@ struct Script {
     connections: usize,
 }
 
-/// The server. It lives as long as the runtime of its test.
+/// A server that lives as long as the runtime of its test.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     script: Arc<Mutex<Script>>,
@@ -266,7 +266,7 @@ async fn endless(stream: &mut TcpStream) {
     }
 }
 
-/// Stays silent forever, while the clock of the test runs.
+/// Waits forever, while the clock of the test runs.
 async fn silence() -> ! {
     time::pass();
     std::future::pending().await

@@ -1,4 +1,4 @@
-//! A design before deployment: heat, the next split, partition keys near their limit, and other orders of its levels, computed from a
+//! A design before deployment: heat, the next split, partition keys near their limit, and alternative orders of the levels, computed from a
 //! workload.
 
 use table_advice::{Design, Distribution, Step, Workload};

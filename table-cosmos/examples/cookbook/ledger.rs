@@ -6,7 +6,7 @@ use std::fmt;
 use table_cosmos::emulator::{Emulator, Sent};
 use table_hierarchy::{query_units, read_units, write_units};
 
-/// The kind of rows of a query.
+/// The rows that a query returned, by kind of query.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
     Written(usize),
@@ -44,7 +44,7 @@ impl Ledger {
         let points: Vec<&Sent> =
             sent.iter().filter(|sent| !sent.is_query && sent.path.contains("/docs")).collect();
         let queries: Vec<&Sent> = sent.iter().filter(|sent| sent.is_query).collect();
-        // A query by partition key names no physical partition. It has one, like a point read.
+        // A query by partition key names no physical partition. It uses exactly one, like a point read.
         let named: BTreeSet<&String> = queries.iter().filter_map(|sent| sent.partition.as_ref()).collect();
         let touched = named.len().max(1);
         let one_each = || "1 each".to_owned();
@@ -75,7 +75,7 @@ fn count(rows: usize) -> f64 {
     f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
 }
 
-/// Writes a table. The items that a query reads have no published price.
+/// Writes a table. It omits the cost of the items that a query reads, which have no published price.
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "| question | rows | points | queries | partitions | RU by the published prices |")?;

@@ -5,9 +5,9 @@ use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolic
 use crate::container::difference::Difference;
 use crate::mapping::Mapping;
 
-/// Everything.
+/// The path that includes everything.
 const ALL: &str = "/*";
-/// The ETag, which no query uses and every write changes, like the identifier of the write.
+/// The path of the ETag, which no query uses and every write changes, like the identifier of the write.
 const ETAG: &str = "/\"_etag\"/?";
 
 /// Returns the policy of new containers.
@@ -18,7 +18,7 @@ pub(super) fn new(mapping: &Mapping) -> IndexingPolicy {
     policy.with_excluded_path(mapping.own.write.in_policy("?")).with_excluded_path(ETAG)
 }
 
-/// Returns the differences between the policy of a container and the policy of new containers. A container of unknown policy has none.
+/// Returns the differences between the policy of a container and the policy of new containers. The list is empty if the policy is unknown.
 pub(super) fn differences(container: &ContainerProperties, mapping: &Mapping) -> Vec<Difference> {
     let Some(policy) = &container.indexing_policy else { return Vec::new() };
     let is_off = policy.indexing_mode == Some(IndexingMode::None);
@@ -36,7 +36,7 @@ pub(super) fn differences(container: &ContainerProperties, mapping: &Mapping) ->
     differing.collect()
 }
 
-/// Returns `true` if a policy indexes a path. The most specific path of the policy decides.
+/// Returns `true` if a policy indexes a path. The most specific matching path of the policy decides.
 fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     let longest = |paths: &[PropertyPath]| {
         let covering = paths.iter().filter(|rule| covers(&rule.path, path));
@@ -48,7 +48,7 @@ fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     }
 }
 
-/// Returns `true` if a path of a policy covers a path. Names may be quoted without need.
+/// Returns `true` if a path of a policy covers another path. Names may be quoted even where quotes are not needed.
 fn covers(rule: &str, path: &str) -> bool {
     let (rule, path) = (rule.replace('"', ""), path.replace('"', ""));
     rule == path || rule.strip_suffix('*').is_some_and(|prefix| path.starts_with(prefix))

@@ -44,7 +44,7 @@ pub trait Network: fmt::Debug + Send + Sync {
     fn deliver(&self, request: Request) -> Delivery;
 }
 
-/// The outcome of one request.
+/// The future of the outcome of one request.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<Answer, Broken>> + Send>>;
 
 /// A request as sent.

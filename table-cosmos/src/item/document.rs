@@ -20,8 +20,8 @@ pub(crate) struct ItemKey<'a> {
 
 /// Returns the document of an entity.
 ///
-/// `stored` is the document that it replaces. Members that the mapping does not name are kept, unless the items belong to this library, and so is the
-/// JSON of each value that does not change.
+/// `stored` is the document that will be replaced. Unless the items belong to this library, the new document keeps the members that the mapping does not
+/// name, and the JSON of each unchanged value.
 ///
 /// # Errors
 /// `InvalidInput` for a value that its format cannot represent. `Corrupted` if the stored document is not an entity of the mapping.
@@ -71,7 +71,7 @@ pub(crate) fn write(
         }
     }
     for (member, _) in mapping.members.iter().zip(written).filter(|(_, written)| !written) {
-        // A null is an absent property, and remains one.
+        // A null is an absent property, and is kept as a null.
         if stored.is_some_and(|stored| member.path.find(stored).is_ok_and(|found| found.is_some())) {
             member.path.remove(&mut item);
         }
@@ -90,7 +90,7 @@ pub(crate) fn write(
     Ok(item.into())
 }
 
-/// Returns `true` if a stored value is the value of a property, bit by bit.
+/// Returns `true` if a stored value equals the value of a property, bit by bit.
 fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
     match (stored, value) {
         (Value::Double(left), ValueRef::Double(right)) => left.to_bits() == right.to_bits(),
@@ -126,7 +126,7 @@ pub(super) fn parse(json: &Json, mapping: &Mapping) -> Result<Item, Foreign> {
         }
     }
     let mut writer = RowWriter::new();
-    // Rows of patterns, such as those of indexes, lack properties of the entity.
+    // Rows of patterns, such as index rows, lack properties of the entity.
     let is_own = written_by(json, mapping).is_some();
     for Member { name, path, format, is_required } in &mapping.members {
         let invalid = || Foreign::Value(name.clone());
@@ -182,7 +182,7 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// Reads the properties without a path. Items of other programs have none, if the mapping is not the standard form.
+/// Reads the properties without a path. Items of other programs have no such properties, unless the mapping is the standard form.
 fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Result<(), Foreign> {
     let own = &mapping.own;
     let properties = match own.properties.find(json) {
@@ -193,7 +193,7 @@ fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Re
     let types = own.types.find(json).ok().flatten();
     for (name, value) in properties {
         let edm = types.and_then(|types| types.get(name)).map(|edm| edm.as_str().unwrap_or_default());
-        // A property with a path is only read there.
+        // A property with a path is read only at its path.
         let value = read_value(value, edm).filter(|_| mapping.member(name).is_none());
         writer.property(name, value.ok_or_else(|| Foreign::Value(name.clone()))?.as_ref());
     }
@@ -207,7 +207,7 @@ fn timestamp(json: &Json) -> Result<u64, Foreign> {
     time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
-/// Returns `true` if a document has the members of another one, apart from those of the service.
+/// Returns `true` if a document has the members of another document, apart from the members of the service.
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();
@@ -215,7 +215,7 @@ pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
         && written.iter().all(|(name, value)| found.get(name).is_some_and(|other| equals(other, value)))
 }
 
-/// Compares JSON. Numbers of the service are doubles, whose spelling may differ.
+/// Compares two JSON values. Numbers of the service are doubles, whose spelling may differ.
 fn equals(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Number(left), Json::Number(right)) => left == right || left.as_f64() == right.as_f64(),

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::exact::MOST_EXACT;
 
-/// Types that JSON lacks, as named in `t`.
+/// The names of the types that JSON lacks, as stored in `t`.
 pub(crate) const INT64: &str = "Int64";
 const DOUBLE: &str = "Double";
 /// A double that JSON cannot represent: NaN, an infinity, or negative zero.
@@ -27,7 +27,7 @@ pub(crate) fn write_value(value: ValueRef<'_>) -> (Json, Option<&'static str>) {
         ValueRef::Int64(number) if number.unsigned_abs() <= MOST_EXACT => (number.into(), Some(INT64)),
         ValueRef::Int64(number) => (number.to_string().into(), Some(INT64)),
         ValueRef::Double(number) => write_double(number),
-        // An instant in a checked row is never outside the range of the type (TYPE-6).
+        // The instant of a checked row is always in the range of the type (TYPE-6).
         ValueRef::DateTime(at) => {
             (ticks::to_datetime(at).map_or(Json::Null, |instant| date_time(instant).into()), Some(DATE_TIME))
         }
@@ -48,7 +48,7 @@ fn write_double(number: f64) -> (Json, Option<&'static str>) {
         f64::INFINITY => "INF",
         f64::NEG_INFINITY => "-INF",
         n if n == 0.0 && n.is_sign_negative() => "-0",
-        // A number with a fraction is read back as a double without a type annotation.
+        // A number with a fraction needs no type annotation, because it is read back as a double.
         n => return (Number::from_f64(n).into(), (n.fract() == 0.0).then_some(DOUBLE)),
     };
     (special.into(), Some(SPECIAL))

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::exact::MOST_EXACT;
 
-/// The ticks of a second and of a millisecond.
+/// The numbers of ticks in a second and in a millisecond.
 const SECOND: u64 = 10_000_000;
 const MILLISECOND: u64 = 10_000;
 
@@ -27,7 +27,7 @@ pub enum Format {
     Int64,
     /// `Edm.Int64` as a text of digits: `"9007199254740993"`.
     Int64Text,
-    /// `Edm.Double` as a number. NaN and infinities have no number.
+    /// `Edm.Double` as a number. NaN and infinities have no JSON number.
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,
@@ -95,7 +95,7 @@ impl Format {
             }
             (Self::Int64Text, Json::String(text)) => {
                 let number: i64 = text.parse().ok()?;
-                // `+1` and `01` are other spellings of the number.
+                // `+1` and `01` are different spellings of the same number, and are refused.
                 (number.to_string() == *text).then_some(Value::Int64(number))?
             }
             (Self::Double, Json::Number(number)) => Value::Double(number.as_f64()?),

@@ -43,7 +43,7 @@ impl Path {
         (!names.is_empty()).then(|| Self { text: text.to_owned(), names, sql })
     }
 
-    /// Returns the path of a member whose name this library chose. It is not a keyword of SQL.
+    /// Returns the path of a member whose name this library chose. Such a name is not a keyword of SQL.
     pub(crate) fn own(name: &str) -> Self {
         Self { text: format!("/{name}"), names: vec![name.to_owned()], sql: format!("c.{name}") }
     }
@@ -59,7 +59,7 @@ impl Path {
         &self.sql
     }
 
-    /// Returns the path in an indexing policy, with an ending: `?` for the value, `*` for everything below.
+    /// Returns the path in the form of an indexing policy, with an ending: `?` for the value, `*` for everything below.
     pub(crate) fn in_policy(&self, ending: &str) -> String {
         let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let quoted = |name: &String| if is_plain(name) { name.clone() } else { format!("\"{name}\"") };
@@ -77,7 +77,7 @@ impl Path {
         self.names == other.names
     }
 
-    /// Returns `true` if one path is the other one, or leads to it.
+    /// Returns `true` if the paths are equal, or one of them leads to the other.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.names.starts_with(&other.names) || other.names.starts_with(&self.names)
     }

@@ -91,7 +91,7 @@ impl Sql {
         let others = |comparable: &str| format!("(IS_DEFINED({place}) AND {comparable})");
         let is_below = matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne);
         let text = match value {
-            // Bytes are stored as base64, which sorts differently. `false < true` is rarely used.
+            // Bytes are stored as base64, which sorts differently. An order of `false` and `true` is rarely needed.
             Value::Binary(_) | Value::Boolean(_) => match operator {
                 Comparison::Eq => self.compared(place, operator, value),
                 Comparison::Ne if matches!(value, Value::Boolean(_)) => {
@@ -130,7 +130,7 @@ impl Sql {
                 };
                 let compared = format!("{place} {sign} {}", self.bind(bound));
                 if is_below {
-                    // A stored type that cannot be widened to the type of the constant compares as less (FIL-16).
+                    // A stored value whose type cannot be widened to the type of the constant compares as less (FIL-16).
                     let lesser = match value {
                         Value::Int64(_) => format!(" OR NOT IS_DEFINED({edm})"),
                         Value::Double(_) => format!(
@@ -159,7 +159,7 @@ impl Sql {
     }
 }
 
-/// The paths of a property and its type.
+/// The path of a property's value, and the path of its type.
 struct Property {
     value: String,
     edm: String,
@@ -198,7 +198,7 @@ pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static st
     }
 }
 
-/// Returns the comparison that is true whenever a comparison of two present values is false, or a wider one.
+/// Returns a comparison that is true whenever the given comparison of two present values is false. It may be true in more cases.
 const fn opposite(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Eq => Comparison::Ne,

@@ -43,7 +43,7 @@ impl Sql {
             (!level.is_empty()).then(|| self.ordered(place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {
-            // A level that continues the bound with a space is less than the bound followed by the terminator.
+            // A level may continue the bound with a space. Such a level is less than the bound followed by the terminator.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
             is_ordered(bound).then(|| self.ordered(place, "<", bound)).flatten()
         });

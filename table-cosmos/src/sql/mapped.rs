@@ -1,4 +1,4 @@
-//! Comparisons of mapped properties. Their type is known, so the conditions need no types of values.
+//! Comparisons of mapped properties. The type of a mapped property is known, so the conditions do not check the types of values.
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -60,7 +60,7 @@ impl Sql {
         let text = |seconds: i64| {
             let instant = chrono::DateTime::from_timestamp(seconds, 0)?;
             let text = instant.format("%Y-%m-%dT%H:%M:%S").to_string();
-            // A year of five digits sorts before the others.
+            // A year with five digits sorts before years with four digits.
             (text.len() == 19).then(|| Json::from(text))
         };
         let (Some(from), Some(below)) = (text(seconds), seconds.checked_add(1).and_then(text)) else {

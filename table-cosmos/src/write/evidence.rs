@@ -13,7 +13,7 @@ use crate::write::planned::Planned;
 /// The state of a transaction with a lost response, determined from its entities.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// The transaction was applied. `None` if another writer has since changed some of the entities, whose `ETags` are therefore unknown.
+    /// The transaction was applied. `None` if another writer has since changed some of the entities, so their `ETag`s are unknown.
     Applied(Option<Committed>),
     /// The transaction had no effect, and its conditions allow at most one effect. It can be sent again.
     NotApplied,

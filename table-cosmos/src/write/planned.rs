@@ -50,7 +50,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns `true` if the request of an operation depends on the stored entity.
+    /// Returns `true` if the request of an operation depends on the stored entity, which must then be read first.
     ///
     /// A merge needs the stored properties, and so does a replace that keeps members of other programs. If the context is exact, every unconditional
     /// change needs the stored ETag, which makes a second delivery fail.
@@ -83,14 +83,14 @@ impl Planned {
         let Context { mapping, levels, write, exact, limits } = context;
         let row_key = operation.row_key.as_str();
         let item_key = ItemKey { levels, row_key };
-        // An item that is not an entity of the mapping belongs to another program.
+        // If a mapping is used, an item that is not an entity of the mapping belongs to another program.
         if let Some(stored) = stored.filter(|_| !mapping.is_standard) {
             stored.read(mapping, item_key)?;
         }
         let document = |row: &Row, stored: Option<&Found>| {
             item::write(mapping, item_key, row.view(), write, stored.map(Found::json)).map(Some)
         };
-        // The limits of a merge apply to its result (SIZE-6).
+        // The size limits apply to the result of a merge (SIZE-6).
         let merged = |stored: &Found, row: &Row| -> Result<Option<Json>> {
             let entity = stored.read(mapping, item_key)?;
             let row = merge(entity.row.view(), row.view())?;

@@ -10,7 +10,7 @@ use tests::suite;
 use crate::deviations::DEVIATIONS;
 use crate::partitioned::Partitioned;
 
-/// The environment of the scenarios.
+/// The environment in which the scenarios run.
 #[derive(Clone, Copy, Debug)]
 enum On {
     /// A fixed number of partitions.
@@ -131,7 +131,7 @@ fn map_12_and_rty_1_the_scenarios_are_disturbed() {
             let unrest = store.unrest.as_ref().unwrap();
             assert!(unrest.count() >= 8, "{on:?}: {}", unrest.count());
             if let On::Restless = on {
-                // All started changes are complete, and the container has other partitions than at its creation.
+                // All splits and merges that were started are complete, and the container has different partitions than at its creation.
                 store.emulator.settled().await;
                 let table = store.list_tables("", None, 10).await.unwrap().names.remove(0);
                 let map = store.store.partitions(&table).await.unwrap();

@@ -126,7 +126,7 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
             "{text}"
         );
         assert!(store.explain(&table, &Query::new(KeyRange::ALL)).await.unwrap().measured.is_none());
-        // A point read has no SQL text, and a form of its own.
+        // A point read has no SQL text, and its charges are recorded separately.
         let point = KeyRange { row_key: TextRange::exactly("07"), ..KeyRange::partition("p") };
         store.query(&table, &Query::new(point.clone()), None).await.unwrap();
         let read = network.take();
@@ -181,7 +181,7 @@ impl Subscriber for Spans {
 fn the_span_of_an_operation_has_its_request_units() {
     let spans = Spans::default();
     let guard = tracing::subscriber::set_default(spans.clone());
-    // The subscriber is that of this thread.
+    // The subscriber is set only for this thread.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let charged = runtime.block_on(async {
         let account = Emulator::new(false).unwrap();
@@ -190,7 +190,7 @@ fn the_span_of_an_operation_has_its_request_units() {
         let network = Watching::new(&account);
         let store = account.open_over(Options::new(), network.clone()).await.unwrap();
         store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap();
-        // The place of the span may have been registered by a thread of another test, which has no subscriber.
+        // A thread of another test, which has no subscriber, may have registered the callsite of the span.
         tracing::callsite::rebuild_interest_cache();
         network.take();
         spans.0.lock().unwrap_or_else(PoisonError::into_inner).clear();

@@ -20,7 +20,7 @@ use crate::{runtime, store};
 const WORLDS: u64 = 9;
 const ROWS: usize = 60;
 const QUERIES: usize = 120;
-/// Levels and `RowKeys` around the end sign of levels, in order.
+/// Levels and `RowKey`s that sort around the terminator of levels, in order.
 const TEXTS: [&str; 7] = ["a", "a b", "a\"", "ab", "b", " a", "é"];
 const ROW_KEYS: [&str; 8] = ["", " x", "!", "!x", "0", "a", "a b", "東"];
 const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -59,7 +59,7 @@ fn value(row: &mut RowWriter, name: &str, random: &mut StdRng) {
         }
         6 => row.property(name, ValueRef::String(["", "a", "b", "1"][random.random_range(0..4_usize)])),
         7 => row.property(name, ValueRef::Boolean(random.random())),
-        // 2024-01-02, in ticks.
+        // An instant on 2024-01-02, in ticks.
         8 => row
             .property(name, ValueRef::DateTime(638_397_504_000_000_000 + u64::from(random.random::<bool>()))),
         9 => row.property(name, ValueRef::Guid(Uuid::from_u128(random.random_range(6..9)))),
@@ -89,7 +89,7 @@ fn filter(random: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Stores set their own Timestamps, so only distant bounds have equal results.
+/// Stores set the Timestamps themselves, so results are equal only for distant bounds.
 fn timestamp(operator: &str, random: &mut StdRng) -> String {
     let year = pick(&["1990", "2990"], random);
     format!("Timestamp {operator} datetime'{year}-01-01T00:00:00Z'")
@@ -226,7 +226,7 @@ fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
                 }
                 let (mut ours, rows) = answer(&cosmos, &table, &query).await;
                 let (theirs, _) = answer(&engine, &table, &query).await;
-                // One partition key is read in order. Over several keys, only each page is in order, and physical partitions follow each
+                // The rows of one partition key are read in order. Over several keys, only each page is in order, and physical partitions follow each
                 // other.
                 if query.keys.partition_key.single().is_none() {
                     let places: Vec<usize> = ours.iter().map(|(key, _)| place(&map, key, depth)).collect();
@@ -272,7 +272,7 @@ fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
             };
             let (found, read) = answer(&cosmos, &table, &Query::new(keys)).await;
             assert_eq!(found.len(), 10);
-            // The day at the end of the range has the same level as the bound.
+            // The day at the end of the range is in the same level as the bound, so its row is also read.
             assert!(read <= 11, "{read} rows were read");
         }
     });

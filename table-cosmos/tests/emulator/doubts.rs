@@ -42,7 +42,7 @@ pub(crate) fn rule(
 struct World {
     /// The store whose responses are lost.
     lossy: CosmosTables,
-    /// A second store, which shows the stored state.
+    /// A second store, which reads the stored state without lost responses.
     sees: CosmosTables,
     table: TableName,
     rules: Vec<Arc<FaultInjectionRule>>,
@@ -56,7 +56,7 @@ async fn world(fault: FaultInjectionErrorType, most: u32) -> World {
     let rules: Vec<_> = OPERATIONS.into_iter().map(|on| rule(on, fault(), most)).collect();
     let lossy = emulator.open_with_faults(Options::new(), rules.clone()).await.unwrap();
     let sees = emulator.open(Options::new()).await.unwrap();
-    // The table is opened now, so only writes are disturbed.
+    // The table is opened here, so only the following writes are disturbed.
     lossy.query(&table, &Query::new(KeyRange::partition("ada")), None).await.unwrap();
     World { lossy, sees, table, rules }
 }
@@ -95,7 +95,7 @@ fn transaction<const N: usize>(
     transaction
 }
 
-/// Every kind of write: its row, the stored row before it, and the stored row after it.
+/// Returns every kind of write: its row, the stored row before it, and the stored row after it.
 fn writes() -> Vec<(&'static str, Option<i32>, OperationKind, Option<i32>)> {
     let row = || cents_of(2);
     vec![

@@ -1,4 +1,4 @@
-//! Time to live of containers and of items. The emulator keeps no time to live, so the bodies of the requests are checked, and the service's
+//! Time to live of containers and of items. The emulator does not implement time to live, so the bodies of the requests are checked, and the service's
 //! description of a container is injected.
 
 use std::fmt;
@@ -22,7 +22,7 @@ struct Session {
     expires_in: Option<i32>,
 }
 
-/// A network that keeps the description of new containers, and describes containers with a time to live.
+/// A network that records the description of new containers, and describes containers with a time to live.
 struct Expiring {
     account: Emulator,
     default_ttl: Option<i32>,

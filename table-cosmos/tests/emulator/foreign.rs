@@ -1,4 +1,4 @@
-//! Items of other programs: a point read fails with their key, a query skips and reports them, and neither returns them.
+//! Items of other programs: a point read of such an item fails with its key, and a query skips and reports it.
 
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
@@ -81,7 +81,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
     });
 }
 
-/// A scan reads all of its rows, wherever items of other programs are, and names these items.
+/// A scan reads all of its rows, wherever items of other programs are, and reports these items.
 #[test]
 fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Pages of a gateway, a proxy or a captive portal, which answers in place of the account: no page is an outcome of a request.
+//! Pages of a gateway, a proxy or a captive portal that responds in place of the account: no such page is taken for the outcome of a request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn page(status: u16) -> Answer {
     page
 }
 
-/// A store of a table with the row `there`, whose requests a portal answers from now on.
+/// A store of a table with the row `there`. A portal responds to its requests from now on.
 struct World {
     store: CosmosTables,
     /// A second store without the portal.
@@ -88,7 +88,7 @@ impl World {
         }
     }
 
-    /// The writes of every verb, and of a batch.
+    /// Returns the writes of every verb, and a batch.
     fn writes(&self) -> Vec<Vec<(String, OperationKind)>> {
         let (there, new) = (|| "there".to_owned(), || "new".to_owned());
         let tag = || IfMatch::ETag(self.etag.clone());
@@ -109,7 +109,7 @@ impl World {
     }
 }
 
-/// Statuses that a page may have. The last ones are those by which the service reports the state of an item.
+/// The statuses of the pages. The last ones are statuses by which the service reports the state of an item.
 const STATUSES: [u16; 9] = [200, 201, 204, 207, 302, 403, 404, 409, 412];
 
 fn options() -> [Options; 3] {
@@ -154,7 +154,7 @@ fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_a_write() {
                     match outcome {
                         Ok(_) => assert!(changed, "{case}"),
                         Err(error) if error.is_ambiguous() => {}
-                        // A proxy refuses a request that it does not forward.
+                        // A proxy that returns 403 did not forward the request.
                         Err(_) => assert!(!changed || status == 403, "{case}"),
                     }
                 }

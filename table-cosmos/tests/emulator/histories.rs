@@ -58,7 +58,7 @@ async fn history(seed: u64, options: &Options) -> Result<Tally, String> {
     })
 }
 
-/// The variable `TABLE_COSMOS_HISTORIES` sets the number of histories of each kind.
+/// Returns the number of histories of each kind, which the variable `TABLE_COSMOS_HISTORIES` sets.
 pub(crate) fn histories() -> u64 {
     std::env::var("TABLE_COSMOS_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }
@@ -82,7 +82,7 @@ fn con_11_all_responses_without_exact_writes_are_consistent() {
     }
 }
 
-/// In the container of another program, every write reads the item first, whatever the option says.
+/// In the container of another program, every write reads the item first, even if at-most-once writes are disabled.
 #[test]
 fn con_11_and_wire_6_answers_over_a_mapped_container_can_be_true() {
     let mapping = Mapping::new(["/owner/id"])

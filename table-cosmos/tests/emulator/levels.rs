@@ -136,7 +136,7 @@ fn hpk_31_and_hpk_32_a_table_is_created_with_its_levels() {
         store.store.create_table(&table).await.unwrap();
         assert!(!store.store.partitions(&table).await.unwrap().partitions().is_empty());
         store.store.table::<Event>().insert(&event("t", "u", "s", 1)).await.unwrap();
-        // The name matches in any case (TBL-2).
+        // A table name matches in any case (TBL-2).
         let other = TableName::new("EVENTS").unwrap();
         let query = Query::new(KeyRange { partition_key: TextRange::prefix("t!"), row_key: TextRange::ALL });
         assert_eq!(store.store.query(&other, &query, None).await.unwrap().rows.len(), 1);
@@ -157,7 +157,7 @@ fn lim_5_wire_5_a_key_that_would_address_another_item_is_not_sent() {
             transaction.push(Operation { row_key: RowKey::new(row).unwrap(), kind }).unwrap();
             transaction
         };
-        // The container is open, so only the write itself could be sent.
+        // The container is open already, so the only request could be the write itself.
         for table in [&one, &three] {
             store.query(table, &Query::new(KeyRange::ALL), None).await.unwrap();
         }

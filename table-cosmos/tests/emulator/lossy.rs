@@ -13,7 +13,7 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 pub(crate) const LATEST: Duration = Duration::from_secs(3);
 
-/// The treatment of one request.
+/// The treatment of one request by the network.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,
@@ -25,15 +25,15 @@ enum Act {
     Slow(Duration),
     SilenceBefore,
     SilenceAfter,
-    /// Delivered twice, if the request has a condition. The second delivery arrives later.
+    /// A request with a condition is delivered twice. The second delivery arrives later.
     Double(Duration),
     Busy,
-    /// Another status, before or after the effect of the request.
+    /// The response is another status, before the request is applied or after it.
     Before(u16),
     After(u16),
 }
 
-/// The network of one client.
+/// The network between one client and the account.
 pub(crate) struct Lossy {
     account: Emulator,
     random: Mutex<StdRng>,
@@ -42,19 +42,19 @@ pub(crate) struct Lossy {
 }
 
 impl Lossy {
-    /// Creates the network of a seed, which disturbs nothing if `calm` is `true`.
+    /// Creates a network whose disturbances follow from a seed; it disturbs nothing if `calm` is `true`.
     pub(crate) fn new(account: Emulator, seed: u64, calm: bool) -> Arc<Self> {
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         Arc::new(Self { account, random, calm, log: Mutex::default() })
     }
 
-    /// Returns the requests and their treatment, one a line.
+    /// Returns the requests and their treatment, one on each line.
     pub(crate) fn lines(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).join("\n  ")
     }
 
     fn act(&self, request: &Request) -> Act {
-        // The description of the account and of containers is read once. Only requests for items are disturbed.
+        // The descriptions of the account and of containers are read once. Only requests for items are disturbed.
         if self.calm || !request.target.contains("/docs") {
             return Act::Serve;
         }
@@ -165,7 +165,7 @@ fn answer(status: u16) -> Answer {
 impl Steps for Lossy {
     fn begin(&self, _: usize) {}
 
-    /// No request may be applied again, however often it arrives.
+    /// Returns 1, because no request is applied twice, however often it arrives.
     fn arrivals(&self, _: usize) -> usize {
         1
     }

@@ -58,7 +58,7 @@ async fn store(partitions: u32, options: Options) -> Partitioned {
     Partitioned { emulator, store, partitions, unrest: None, mapped: None }
 }
 
-/// Returns options with so many attempts that they would last for minutes, so a slow machine does not exhaust them.
+/// Returns options with so many attempts that a slow machine does not exhaust them.
 fn patient() -> Options {
     Options::new().retry_during_splits(
         100_000,

@@ -1,5 +1,5 @@
-//! Documents of other programs of every odd kind in containers of this library and in mapped ones: queries and patterns read all entities, and
-//! report the others.
+//! Malformed documents of other programs, in containers of this library and in mapped containers: queries and patterns read all entities, and
+//! report the malformed documents.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,16 +29,16 @@ struct Order {
 
 /// The texts in stored documents that the network replaces in responses, because the emulator refuses documents with them.
 const REPLACED: [(&str, &str); 4] = [
-    // Half of a character, which clients of UTF-16 write.
+    // An unpaired surrogate, which clients that use UTF-16 may write.
     ("HALF", "\\ud83d"),
     // A number beyond the range of doubles.
     ("\"HUGE\"", "1e999"),
-    // The year 10000.
+    // A time of the last write in the year 10000.
     ("\"FUTURE\":0", "\"_ts\":253402300800,\"FUTURE\":0"),
     ("\"BEYOND\":0", "\"_ts\":18446744073709551615,\"BEYOND\":0"),
 ];
 
-/// A network that requests JSON in the form of text, and whose responses have documents that the emulator refuses to store.
+/// A network that requests JSON as text. Its responses contain documents that the emulator refuses to store.
 struct Odd(Emulator);
 
 /// The header by which the vendor's client requests a binary form of JSON.
@@ -68,15 +68,15 @@ impl fmt::Debug for Odd {
     }
 }
 
-/// Returns arrays within arrays.
+/// Returns nested arrays.
 fn nested(depth: usize) -> Json {
     (0..depth).fold(json!(1), |inner, _| json!([inner]))
 }
 
-/// The documents, each with the partition key of its header. `levels` adds the members of the partition key.
+/// Returns the documents, each with the partition key of its header. `levels` adds the members of the partition key.
 fn documents(levels: impl Fn(&mut Json, Option<Json>, Option<Json>)) -> Vec<(String, Json)> {
     let mut documents = Vec::new();
-    // The kinds of values that a level may have. `None` is a missing member.
+    // The kinds of values that a level may have; `None` is a missing member.
     let kinds =
         [None, Some(Json::Null), Some(json!(true)), Some(json!(7)), Some(json!(7.5)), Some(json!(""))];
     let header = |first: &Option<Json>, second: &Option<Json>| {
@@ -110,7 +110,7 @@ fn documents(levels: impl Fn(&mut Json, Option<Json>, Option<Json>)) -> Vec<(Str
         json!({"p": {"A": "x"}, "t": {"A": 5}, "state": 1}),
         json!({"p": {"A": "x".repeat(40_000)}, "state": 1}),
         json!({"p": {"": 1}, "state": 1}),
-        // An own member `o` that is not the identifier of a write.
+        // A member `o` of another program that is not the identifier of a write.
         json!({"o": "north", "state": 1}),
         json!({"o": 7, "state": 1}),
         json!({"o": {"p": 1}, "state": 1}),
@@ -198,7 +198,7 @@ async fn check_store(store: &CosmosTables, table: &TableName, expected: &[Order]
             assert_eq!(own, count, "{keys:?} {filter:?}: {found:?}");
         }
     }
-    // A level that is a number is not the level of the same text.
+    // A level that is a number differs from a level that is a text with the same digits.
     let numbers = EntityKey::new("contoso!7!", "second-3").unwrap();
     assert!(store.get(table, &numbers, &Select::All).await.unwrap().is_none());
     let orders = store.entities::<Order>();

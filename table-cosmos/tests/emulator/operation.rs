@@ -35,7 +35,7 @@ pub(crate) fn transaction(
     transaction
 }
 
-/// A network that keeps the settings of automatic scaling.
+/// A network that records the settings of automatic scaling.
 struct Scaling {
     account: Emulator,
     settings: Mutex<Vec<String>>,
@@ -84,7 +84,7 @@ fn opt_6_a_missing_database_is_named_by_every_verb() {
             ("differences", store.differences(&table).await.unwrap_err()),
         ];
         for (verb, error) in errors {
-            // Neither a missing table, which a program may create, nor a missing entity.
+            // A missing database is reported neither as a missing table, which a program may create, nor as a missing entity.
             assert_eq!(error.code(), ErrorCode::InvalidInput, "{verb}: {error}");
             assert!(error.to_string().contains("the database `elsewhere` does not exist"), "{verb}: {error}");
         }
@@ -118,7 +118,7 @@ fn a_new_container_indexes_no_operation_ids_and_has_the_set_throughput() {
     });
 }
 
-/// Strings with one, two, three and six bytes for each UTF-16 code unit in JSON.
+/// Strings whose UTF-16 code units take one, two, three and six bytes in JSON.
 const TEXTS: [&str; 4] = ["x", "é", "東", "\u{1}"];
 
 #[test]
@@ -148,7 +148,7 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
     });
 }
 
-/// The id of a replaced item occurs twice in a batch, so long `RowKey`s are underestimated, and the request itself is measured as well.
+/// The id of a replaced item occurs twice in a batch. The estimate of long `RowKey`s is therefore too low, and the request itself is measured as well.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
     runtime().block_on(async {

@@ -31,7 +31,7 @@ use crate::histories::histories;
 use crate::lossy::{LATEST, Lossy};
 
 const TEAM: &str = "red";
-/// Deals that are only incremented. All others are inserted, replaced and deleted.
+/// The number of deals that are only incremented. All other deals are inserted, replaced and deleted.
 const COUNTED: u32 = 2;
 const DEALS: u32 = 4;
 const STATES: [&str; 2] = ["open", "won"];
@@ -106,7 +106,7 @@ impl Process {
     }
 }
 
-/// An increment of a counted deal by a power of two, so each application shows in the sum.
+/// An increment of a counted deal by a power of two, so that each application is visible in the sum.
 #[derive(Debug)]
 struct Increment {
     id: u32,
@@ -133,7 +133,7 @@ impl Writer {
     async fn work(mut self, calls: usize) -> Vec<Increment> {
         for _ in 0..calls {
             sleep(Duration::from_millis(self.random.random_range(0..400))).await;
-            // Some calls are dropped at an arbitrary point.
+            // Some calls are cancelled at an arbitrary point.
             let patience = match self.random.random_range(0..12) {
                 0 => Duration::from_millis(self.random.random_range(1..300)),
                 _ => Duration::from_secs(100_000),
@@ -151,7 +151,7 @@ impl Writer {
                 let outcome = outcome.map_or_else(|_| Err(dropped()), |result| result.map(drop));
                 self.increments.push(Increment { id, bit, outcome });
             } else {
-                // The outcome shows in the derived rows.
+                // The outcome is checked later, in the derived rows.
                 let _ = timeout(patience, self.churn()).await;
             }
         }
@@ -257,7 +257,7 @@ async fn prepare(owner: &Process) -> Result<()> {
     Ok(())
 }
 
-/// Works on the queue and follows the view, while writers write. Requests of these calls may fail at any point.
+/// Processes the queue and follows the view, while writers write. Requests of these calls may fail at any point.
 async fn follow(process: Process, mut random: StdRng) {
     for _ in 0..random.random_range(1..5) {
         sleep(Duration::from_millis(random.random_range(0..900))).await;

@@ -75,7 +75,7 @@ fn a_cross_partition_index_is_updated_by_the_outbox() {
     runtime().block_on(async {
         let store = store(4, Options::new().levels_of::<Staff>()).await;
         store.create("Staff", 2);
-        // Queues are those of another store: here the engine, in production a storage account.
+        // The queues are in another store: here in the engine, in production in a storage account.
         let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("staff").unwrap());
         outbox.create_queues().await.unwrap();
         let staff = store.entities_with_outbox::<Staff, _>(outbox.clone()).create_if_missing().await.unwrap();

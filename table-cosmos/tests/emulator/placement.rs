@@ -12,7 +12,7 @@ use table_core::{Operation, OperationKind, RowKey, TableName, TableStore, Transa
 use table_cosmos::CosmosTables;
 use table_hierarchy::{Component, Epk, EpkRange, Fixed, Route};
 
-/// Keys with three levels: short, empty, long and beyond ASCII.
+/// Keys with three levels: short levels, empty levels, long levels and levels beyond ASCII.
 fn keys() -> Vec<[String; 3]> {
     let of = |number: usize| {
         let tenant = ["contoso", "Contoso", "", "é 東京 🚀"][number % 4];
@@ -68,7 +68,7 @@ pub(crate) async fn keys_lie_where_the_model_places_them(
     }
     assert_eq!(found, keys.iter().cloned().collect());
 
-    // The partition in the response to a point read, if it names one.
+    // The partitions in the responses to point reads, if they name one.
     let mut named: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for levels in &keys {
         let answer = container.read_item(partition_key(levels), "r", None).await.unwrap();

@@ -113,7 +113,7 @@ fn con_2_a_lagging_replica_is_an_error_and_never_a_missing_item() {
         let error = store.get(&table, &key("there"), &Select::All).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
         assert!(!error.is_not_found(), "{error}");
-        // A merge reads first, and must not insert an existing entity.
+        // An insert-or-merge reads first, and must not insert an entity that exists.
         let merge = write(&store, "there", OperationKind::InsertOrMerge);
         assert_eq!(store.submit(&table, merge).await.unwrap_err().code(), ErrorCode::ServerBusy);
     });
@@ -168,7 +168,7 @@ fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
         let one = custom(StatusCode::Ok, 0, item);
         let (store, table) = answering(FaultOperationType::ReadItem, one, two_levels()).await;
         refused(store.get(&table, &key("there"), &Select::All).await.unwrap_err());
-        // A merge reads first, and must not write the properties of another tenant.
+        // A merge reads first, and must not write the properties of another tenant's row.
         let merge = write(&store, "there", |row| OperationKind::Merge(row, IfMatch::Any));
         refused(store.submit(&table, merge).await.unwrap_err());
     });

@@ -91,7 +91,7 @@ async fn verb(
     }
 }
 
-/// The first call may find out that the container was replaced. Each later one reports the other paths.
+/// The first call may detect that the container was replaced. Each later call reports the different paths.
 #[test]
 fn hpk_43_a_container_that_was_replaced_by_one_with_other_paths_is_refused() {
     for first in 0..VERBS {

@@ -17,10 +17,10 @@ use once::{FATES, Fate, Once};
 
 const ROWS: usize = 12;
 
-/// Opens a store over a network. A lost response or a missing one ends after seconds of virtual time.
+/// Opens a store over a network. Requests without a response end after seconds of virtual time.
 async fn opened(account: &Emulator, network: Arc<dyn Network>, table: &TableName) -> CosmosTables {
     let store = account.open_over(Options::new(), network).await.unwrap();
-    // Opens the container. The requests of opening are described in other tests.
+    // Opens the container here, because other tests cover the requests for opening it.
     let _ = store.query(table, &Query::new(KeyRange::partition("none")), None).await;
     store
 }
@@ -89,7 +89,7 @@ fn con_11_and_page_5_a_fault_at_any_request_of_a_scan_loses_and_repeats_no_row()
     });
 }
 
-/// One transaction of every verb. Its rows are the same before each case.
+/// Returns one transaction of each verb. The rows of the table are the same before each case.
 fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
     let any = || IfMatch::Any;
     let key = |at: usize| format!("r{at:02}");
@@ -115,7 +115,7 @@ fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
     ]
 }
 
-/// Checks an outcome, then that nothing of the transaction arrives later, over a change of another writer.
+/// Checks an outcome, and that no request of the transaction arrives later and overwrites a change of another writer.
 async fn check(account: &Emulator, table: &TableName, outcome: Result<(), Error>, case: &str) {
     let owner = account.open(Options::new()).await.unwrap();
     let now = rows(&owner, table, KeyRange::partition("p"), 100).await.unwrap();

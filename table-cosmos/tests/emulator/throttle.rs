@@ -53,7 +53,7 @@ struct Reading {
     body: String,
 }
 
-/// The levels and the id of one write.
+/// A write: the levels and the id of its item.
 type Write = (Vec<String>, u64);
 
 /// A container with a workload.

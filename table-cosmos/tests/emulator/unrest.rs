@@ -34,7 +34,7 @@ pub(crate) enum Unrest {
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 
-/// Returns `true` if a call is disturbed: the first calls, then fewer and fewer.
+/// Returns `true` if a call is disturbed: each of the first calls, then less and less often.
 const fn is_due(call: u32) -> bool {
     call < 12 || call.is_power_of_two()
 }
@@ -56,7 +56,7 @@ pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
 }
 
 impl Unrest {
-    /// Splits and merges, as tasks of the current runtime.
+    /// Creates the disturbance that splits and merges partitions, as tasks of the current runtime.
     pub(crate) fn moves() -> Self {
         Self::Moves { calls: AtomicU32::new(0), maps: Mutex::default(), runtime: Handle::current() }
     }

@@ -7,7 +7,7 @@ use table_cosmos::emulator::{Answer, Emulator};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves requests until the runtime ends. Returns the endpoint.
+/// Serves requests until the runtime ends. Returns the endpoint of the server.
 pub(crate) async fn serve(emulator: Emulator) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let endpoint = format!("http://{}/", listener.local_addr()?);

@@ -1,4 +1,4 @@
-//! Test with the vendor's Python client, pinned, on the same emulator: it reads items of this library, writes items that this library
+//! Test with a pinned version of the vendor's Python client, on the same emulator: it reads items of this library, writes items that this library
 //! reads, and computes hash ranges that must equal the model.
 //!
 //! The first run installs the client below the target folder. Without `python3` or a registry the suite is skipped with a message. If `CI`
@@ -72,7 +72,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
         let output = tokio::task::spawn_blocking(move || run(&mut suite)).await.unwrap().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 
-        // The bounds that the client computed for its prefixes must equal the model.
+        // The bounds that the client computed for prefixes must equal those of the model.
         let map = PartitionMap::even(PARTITIONS);
         let sent = emulator.sent();
         let theirs: BTreeSet<(String, String)> =

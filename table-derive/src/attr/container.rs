@@ -27,29 +27,29 @@ pub(crate) struct KeyAttr {
 
 /// The parsed attributes of the struct.
 pub(crate) struct ContainerAttrs {
-    /// `table = "…"`
+    /// The value of `table = "…"`.
     pub(crate) table: Option<LitStr>,
     /// `schema_name = "…"`
     pub(crate) schema_name: Option<LitStr>,
     /// `kind = "…"`
     pub(crate) kind: Option<LitStr>,
-    /// `crate = …`
+    /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
-    /// `allow(…, reason = "…")`
+    /// The lints in `allow(…, reason = "…")`.
     pub(crate) allows: Allows,
-    /// `feed`
+    /// `true` if the word `feed` is given.
     pub(crate) feed: bool,
-    /// `copied_by(…)`
+    /// The relations in `copied_by(…)`.
     pub(crate) copied_by: Vec<Path>,
-    /// `copies_from(…)`
+    /// The relations in `copies_from(…)`.
     pub(crate) copies_from: Vec<Path>,
-    /// `set = …`
+    /// The path in `set = …`.
     pub(crate) set: Option<Path>,
-    /// `#[partition_key(…)]`
+    /// The attribute `#[partition_key(…)]`.
     pub(crate) partition_key: Option<KeyAttr>,
-    /// `#[row_key(…)]`
+    /// The attribute `#[row_key(…)]`.
     pub(crate) row_key: Option<KeyAttr>,
-    /// `#[index(…)]` and `#[index_entity(…)]`, in order.
+    /// The attributes `#[index(…)]` and `#[index_entity(…)]`, in order.
     pub(crate) indexes: Vec<IndexAttr>,
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             foreign::refuse(ctxt, attr, None, &Keyed::default());
         }
     }
-    // A key inside the wrong attribute is reported there, and does not count as missing.
+    // A key in the wrong attribute is reported at its position, and does not count as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);

@@ -14,7 +14,7 @@ use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
-/// Attributes of fields that declare a key without saying which one.
+/// Attributes of fields that declare a key without specifying which of the two keys.
 const BOTH: [&str; 3] = ["key", "Key", "primary_key"];
 
 /// Attributes of other libraries that declare a key, each with the key attributes to suggest.
@@ -29,7 +29,7 @@ const KEYS: &[(&str, &[Symbol])] = &[
     ("sort_key", &[ROW_KEY]),
 ];
 
-/// The fields with an attribute that declares a key without saying which one, such as `#[key]`.
+/// The fields with an attribute that declares a key without specifying which of the two keys, such as `#[key]`.
 #[derive(Default)]
 pub(crate) struct Keyed {
     fields: Vec<String>,
@@ -52,7 +52,7 @@ impl Keyed {
         }
     }
 
-    /// Returns the help with the keys that the fields declare together, for the first of them; an empty text for the others.
+    /// Returns, for the first of these fields, the help with the keys that the fields declare together; an empty text for the other fields.
     fn keys_at(&self, field: &str) -> Option<String> {
         let (first, rest) = self.fields.split_first()?;
         let row = |fields: &[String]| format!("#[row_key({})]", fields.join(", \"_\", "));
@@ -107,7 +107,7 @@ pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
     codec::filled(&help.replace("{Email}", &pascal), field.as_deref())
 }
 
-/// Returns `true` if an attribute declares a key, in this library or in another one.
+/// Returns `true` if an attribute declares a key, in this library or in another library.
 pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
     let is_foreign = |(name, keys): &(&str, &[Symbol])| attr.path().is_ident(name) && keys.contains(&key);
     *attr.path() == key || KEYS.iter().any(is_foreign) || *attr.path() == ENTITY && holds_key(attr, key)

@@ -24,11 +24,11 @@ pub(crate) struct IndexAttr {
     pub(crate) list: bool,
     /// The word `unique`.
     pub(crate) unique: Option<Ident>,
-    /// `at_most = 100`: the maximum number of keys in one list.
+    /// The value of `at_most = 100`: the maximum number of keys in one list.
     pub(crate) at_most: Option<LitInt>,
-    /// `table = "…"`
+    /// The value of `table = "…"`.
     pub(crate) table: Option<LitStr>,
-    /// `when = path::to::function`
+    /// The function in `when = path::to::function`.
     pub(crate) when: Option<Path>,
     /// The pieces of the index rows' `PartitionKey`.
     pub(crate) partition_key: Option<PieceList>,

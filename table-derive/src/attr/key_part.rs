@@ -12,7 +12,7 @@ use crate::symbol::{CRATE, KEY_PART};
 pub(crate) struct TypeAttrs {
     /// The codec of the inner value, with its attribute.
     pub(crate) codec: Option<(Attribute, Codec)>,
-    /// `crate = …`
+    /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
 }
 

@@ -10,21 +10,21 @@ use crate::symbol::{CRATE, ENTITY_GROUP, ENTITY_SET, FROM, OTHER, Symbol, UNDER,
 
 /// The parsed attributes of a set or group.
 pub(crate) struct ContainerAttrs {
-    /// `under = Employee`
+    /// The entity in `under = Employee`.
     pub(crate) under: Option<Path>,
-    /// `crate = …`
+    /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
 }
 
 /// The parsed attributes of a variant or field.
 pub(crate) struct MemberAttrs {
-    /// `#[other]`
+    /// The attribute `#[other]`.
     pub(crate) other: Option<Attribute>,
     /// The paths of `#[upgrade(from = OldEmployee)]`, in order.
     pub(crate) upgrades: Vec<(Attribute, Path)>,
 }
 
-/// `#[entity_set(crate = …)]`
+/// The words of `#[entity_set(crate = …)]`.
 const SET: Words = Words {
     of: ENTITY_SET,
     form: "#[entity_set(crate = path::to::table_core)]",
@@ -32,7 +32,7 @@ const SET: Words = Words {
     meant: &[("tag", "declare the kind on each entity: `#[entity(kind = \"Employee\")]`")],
 };
 
-/// `#[entity_group(under = Employee)]`
+/// The words of `#[entity_group(under = Employee)]`.
 const GROUP: Words = Words {
     of: ENTITY_GROUP,
     form: "#[entity_group(under = Employee)]",
@@ -44,7 +44,7 @@ const GROUP: Words = Words {
     ],
 };
 
-/// `#[upgrade(from = OldEmployee)]`
+/// The words of `#[upgrade(from = OldEmployee)]`.
 const UPGRADED: Words = Words {
     of: UPGRADE,
     form: "#[upgrade(from = OldEmployee)]",

@@ -45,7 +45,7 @@ impl PieceList {
     }
 }
 
-/// Parses the pieces of a key. After an invalid piece, parsing continues with the next one.
+/// Parses the pieces of a key. After an invalid piece, parsing continues with the next piece.
 pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     let (mut pieces, mut broken) = (Vec::new(), false);
     grammar::list(ctxt, "key", "\"empid_\", id", input, |input| {
@@ -64,8 +64,8 @@ pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     PieceList { pieces, broken }
 }
 
-/// Returns all names in tokens, the last one first, because a field follows its codec's arguments. Keywords are omitted, because a field cannot have
-/// such a name.
+/// Returns all names in tokens, the last one first, because a field follows the arguments of its codec. Keywords are omitted, because no field can have
+/// the name of a keyword.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     for token in tokens {
@@ -294,7 +294,7 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
         }
         let form = "literal(\"id\")`; a field stands alone: `id";
         let wrong = grammar::misread(&word, form, &content, content.error("expected one text"));
-        // Unread tokens would be reported again.
+        // Tokens that remain unread would be reported again.
         content.parse::<TokenStream>()?;
         return Err(wrong);
     }

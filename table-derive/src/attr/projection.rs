@@ -12,9 +12,9 @@ use crate::symbol::{CRATE, OF, PROJECTION};
 
 /// The parsed attributes of the struct.
 pub(crate) struct ProjectionAttrs {
-    /// `of = Employee`
+    /// The entity in `of = Employee`.
     pub(crate) of: Option<Path>,
-    /// `crate = …`
+    /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
     /// `true` if an error was reported whose cause may be a missing word.
     pub(crate) broken: bool,

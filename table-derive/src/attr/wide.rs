@@ -9,9 +9,9 @@ use crate::symbol::{PART, SLOTS};
 
 /// The parsed attributes of one field.
 pub(crate) struct PlaceAttrs {
-    /// `#[slots("Day", 1..=366)]`
+    /// The attribute `#[slots("Day", 1..=366)]`.
     pub(crate) slots: Option<SlotsAttr>,
-    /// `#[part(2)]`
+    /// The attribute `#[part(2)]`.
     pub(crate) part: Option<PartAttr>,
 }
 

@@ -194,7 +194,7 @@ fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns a name with `_` for each character that no identifier contains; `None` if it is not an identifier either.
+/// Returns a name with `_` in place of each character that no identifier contains; `None` if the result is not an identifier either.
 fn identifier(name: &str) -> Option<String> {
     let name = name.replace(|character: char| !character.is_alphanumeric(), "_");
     syn::Ident::parse_any.parse_str(&name).is_ok().then_some(name)

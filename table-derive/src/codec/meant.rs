@@ -109,7 +109,7 @@ pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
     help.or_else(|| numeric_format(&word.to_string(), field.unwrap_or("id")))
 }
 
-/// Returns the help for a numeric format of .NET: `D6`, `x8` or `X16`.
+/// Returns the help for a numeric format of .NET, such as `D6`, `x8` or `X16`.
 fn numeric_format(word: &str, field: &str) -> Option<String> {
     let (letter, width) = word.split_at_checked(1)?;
     let width: u8 = width.parse().ok().filter(|width| (1..=39).contains(width))?;

@@ -44,7 +44,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let end = |part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) };
     let part = part.and_then(end).map_err(|error| misread(&name, &form, content, error));
     if part.is_err() {
-        // Unread tokens would be reported again.
+        // Tokens that remain unread would be reported again.
         content.parse::<TokenStream>()?;
     }
     part

@@ -10,7 +10,7 @@ pub(crate) struct Word {
     form: &'static str,
     /// The arguments before or after the field.
     pub(super) arguments: &'static [Argument],
-    /// `true` if the operand may be another codec and not just a field.
+    /// `true` if the operand may be another codec, and not only a field.
     pub(super) around: bool,
     /// `true` if the encodings may differ in length, although this is not a codec of strings.
     pub(super) varies: bool,

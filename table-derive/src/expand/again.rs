@@ -24,8 +24,8 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// Generated only if memory can be reused and no values in keys have to be compared. Each function costs compile time; without it, the provided
-/// method reads a new value.
+/// The function is generated only if memory can be reused and no values in keys have to be compared. Each function costs compile time; without it, the
+/// provided method reads a new value.
 pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     if !design.entity.fields.iter().any(|field| has_memory(field.ty)) || !is_plain(design) {
         return None;

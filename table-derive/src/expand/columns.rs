@@ -17,7 +17,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
         let name = &property.name;
-        // The column cannot be patched: a patch writes no feed record and changes no key.
+        // Such a column cannot be patched, because a patch writes no feed record and changes no key.
         let is_patched_elsewhere =
             entity.is_indexed(at) || entity.key_needs(at) || entity.feed || entity.has_copies();
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
@@ -51,7 +51,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
         let (vis, ty, column, name, decode) =
             (field.vis, field.ty, constant(field), &part.name, part.item("decode"));
         let line = format!("The field `{name}` of the key, for projections.");
-        // Spanned at the field's type; see `KeyField::item`.
+        // The tokens are spanned at the field's type; see `KeyField::item`.
         let value = quote_spanned! {ty.span()=>
             __table::KeyColumn::#of(#name, &#forms.forms, #place, #decode)
         };

@@ -92,7 +92,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
     let allow = allow();
-    // Spanned at the index's name, where rustc reports a type with the same name.
+    // The type is spanned at the index's name, where rustc reports another type with the same name.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]

@@ -76,7 +76,7 @@ impl KeyField<'_> {
         if self.stub {
             any()
         } else if self.may_lack {
-            // A type that cannot be a key part is reported at the field, instead of once for each function.
+            // The bound is spanned at the field, so a type that cannot be a key part is reported there, and not once for each function.
             quote_spanned!(ty.span()=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)
@@ -158,7 +158,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the constant with the pieces of the `PartitionKey`. An index without one uses the entity's.
+    /// Returns the constant with the pieces of the `PartitionKey`. An index without a `PartitionKey` uses the entity's.
     pub(super) fn partition_constant(&self) -> Ident {
         match self.index {
             Some((_, index)) if index.partition_key.is_none() => format_ident!("__PARTITION_KEY"),
@@ -202,7 +202,7 @@ impl<'e> Design<'e> {
         if self.stub { any() } else { argument }
     }
 
-    /// Returns the body of a function; in a stub, an empty one.
+    /// Returns the body of a function; in a stub, an empty body.
     pub(super) fn body(&self, body: TokenStream) -> TokenStream {
         if self.stub { quote!(loop {}) } else { body }
     }

@@ -81,7 +81,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     // Pieces alternate between levels and terminators.
     let at = given.len() * 2;
     let range_doc = format!("Selects the partitions whose `{field}` is in a range.");
-    // Spanned at the field's type; see `KeyField::item`.
+    // The call is spanned at the field's type; see `KeyField::item`.
     let range_call = quote_spanned!(ty.span()=> .range(#field, &range, #encode, #descending, #form));
     let level = append(next);
     let (is_type, is_body) = if after.is_empty() {
@@ -158,7 +158,7 @@ fn append(level: &KeyField<'_>) -> TokenStream {
     quote_spanned!(level.ty.span()=> .level(#name, &#argument, #encode))
 }
 
-/// Returns the levels in order. A partition key with a literal, or with a single field, has none.
+/// Returns the levels in order; none for a partition key with a literal or with a single field.
 fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
     let key = design.partition_key;
     if !key.levels {

@@ -46,7 +46,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let index = local("Index");
     let kept = projection.fields.iter().map(|field| {
         let column = &field.column;
-        // Spanned at the field, where rustc reports a column that an index does not include. The method is resolved for both types of columns.
+        // The tokens are spanned at the field, where rustc reports a column that an index does not include. The method is resolved for both types of columns.
         quote_spanned! {field.ident.span()=>
             #index: __table::Includes<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }

@@ -136,7 +136,7 @@ impl<'d> Reading<'d> {
         let row_forms = key::forms(&self.design.constant("ROW_KEY"));
         let partition_key = self.key(self.design.partition_key, wanted);
         let row_key = self.key(self.design.row_key, wanted);
-        // A reference, so its methods take precedence over those of a blanket trait.
+        // This is a reference, so its methods take precedence over those of a blanket trait.
         let shape = &self.shape;
         let end = require(&quote!(#reader.properties(#shape)));
         Keys {

@@ -82,7 +82,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
             }
         }
     };
-    // One `impl` for all stages of one class, because each `impl` costs compile time.
+    // All stages of one class share one `impl`, because each `impl` costs compile time.
     let is_one_class = parameters.is_empty() && (design.is_spread() || !starts_partition(design, 0));
     let of_all = is_one_class
         .then(|| narrowed(&quote!(<const PINNED: ::core::primitive::usize>), &quote!(#rows<PINNED>), 0));
@@ -99,7 +99,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
         }
     });
     let name = rows.to_string();
-    // Implemented directly, because `derive` would cost more compile time than all the methods.
+    // These traits are implemented directly, because `derive` would cost more compile time than all the methods.
     let impls = quote! {
         impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#given PINNED> {
             fn clone(&self) -> Self {
@@ -128,11 +128,11 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let literal = literal(&design.row_key.literal_from(at + 1));
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
-    // Only codecs whose width is known to the compiler alone are checked, because each bound costs compile time.
+    // The check is generated only for codecs whose width is known to the compiler alone, because each bound costs compile time.
     let told = (!design.stub && !end && part.codec.may_vary())
         .then(|| quote_spanned!(ty.span()=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
-    // Spanned at the field's type; see `KeyField::item`.
+    // The call is spanned at the field's type; see `KeyField::item`.
     let range_call = quote_spanned! {ty.span()=>
         .range(#name, &range, #encode, #place)
     };

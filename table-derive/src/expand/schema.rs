@@ -21,7 +21,7 @@ pub(super) struct Keys {
     pub(super) proof: TokenStream,
 }
 
-/// Generates the constant with the proofs of all keys of an entity. It is one constant, because each one costs compile time.
+/// Generates the constant with the proofs of all keys of an entity. All proofs share one constant, because each constant costs compile time.
 pub(super) fn proven(proofs: &TokenStream) -> TokenStream {
     quote!(const _: () = { #proofs };)
 }
@@ -45,7 +45,7 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
             }
         };
         let (count, pieces) = (key.pieces.len(), pieces(design, key));
-        // Spanned at the attribute's name, because rustc shows where the constant is evaluated.
+        // The proof is spanned at the attribute's name, because rustc shows where the constant is evaluated.
         let at = key.original.path().span();
         proof.extend(if key.levels {
             quote_spanned!(at=> __table::require_levels(#constant, #levels_of);)
@@ -157,7 +157,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
             __table::property_schema(#name, #ident, <#ty as __table::Chunked>::EDM, #optional, false)
         };
     }
-    // Spanned at the field's type, because rustc shows where the constant is evaluated.
+    // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
     quote_spanned! {field.ty.span()=>
         __table::property_schema(
             #name,
@@ -185,7 +185,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 form
             } else {
                 let fault = field.item("FAULT");
-                // Spanned at the field's type, because rustc shows where the constant is evaluated.
+                // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
                 let asked = if design
                     .entity
                     .fields

@@ -94,7 +94,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
             quote!(<#ty as __table::ToEntity>::Table)
         },
     );
-    // With `for<'m>`, a member that `Table` cannot write is reported where the set is written.
+    // The bound has `for<'m>`, so a member that `Table` cannot write is reported only where the set is written.
     let types = set.members.iter().map(|member| member.ty).chain(set.other.map(|(_, ty)| ty));
     let bounds = types.map(|ty| quote_spanned!(ty.span()=> for<'m> #ty: __table::ToEntity));
     let variants: Vec<_> =

@@ -271,7 +271,7 @@ fn require_count(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
         ident.unraw()
     );
     let values = quote!(<#ty as __wide::Slots>::COUNT);
-    // Spanned at the field's type, because rustc shows where the constant is evaluated.
+    // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
     Some(quote_spanned! {ty.span()=>
         const _: () = __wide::derived::require_slots(#values, #count, #message);
     })

@@ -75,7 +75,7 @@ impl Index {
         self.attr.include.is_none() && !self.attr.list
     }
 
-    /// Returns the fields that a copy or list entry stores: those of the entity's key, the included fields, then the remaining ones.
+    /// Returns the fields that a copy or list entry stores: the fields of the entity's key, the included fields, then the remaining fields.
     pub(crate) fn stored<'m, 'a>(&self, entity: &'m Entity<'a>) -> Vec<(usize, &'m Field<'a>, Stored)> {
         let fields = || entity.fields.iter().enumerate();
         let own = fields()
@@ -153,9 +153,9 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
 
 /// The form in which a copy stores a field.
 pub(crate) enum Stored {
-    /// As the text that the entity's key contains, under this name.
+    /// The text that the entity's key contains, under this name.
     KeyText(String),
-    /// As the entity stores it.
+    /// The property, in the form in which the entity stores it.
     Property,
     /// All properties that no field declares.
     Rest,

@@ -99,7 +99,7 @@ impl Key {
         key
     }
 
-    /// Creates a stand-in for a missing key. The error has been reported.
+    /// Creates a stand-in for a missing key, whose error has already been reported.
     pub(crate) fn lost(original: &Attribute) -> Self {
         Self {
             original: original.clone(),

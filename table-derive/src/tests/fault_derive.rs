@@ -1,4 +1,4 @@
-//! `#[derive(Fault)]`: its expansion, and its mistakes.
+//! Tests of `#[derive(Fault)]`: its expansion, and its mistakes.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! Incomplete attributes, as an editor sees them: each valid declaration is cut off at each token of each attribute. It still expands,
+//! Tests of incomplete attributes, as an editor sees them: each valid declaration is cut off at each token of each attribute. It still expands,
 //! with at most one error, and its names appear in the expansion with their original spans.
 
 use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
@@ -77,7 +77,7 @@ const DECLARATIONS: [(&str, &str); 13] = [
     ),
 ];
 
-/// The stream cut off after each of its tokens, and within each of its groups.
+/// Returns the stream cut off after each of its tokens, and within each of its groups.
 fn prefixes(stream: &TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<TokenTree> = stream.clone().into_iter().collect();
     let mut prefixes = Vec::new();
@@ -99,7 +99,7 @@ fn with(group: &Group, stream: TokenStream) -> TokenTree {
     replaced.into()
 }
 
-/// A declaration with one of its attributes cut off, in every way.
+/// Returns a declaration with one of its attributes cut off, in every way.
 fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<TokenTree> = declaration.clone().into_iter().collect();
     let mut truncations = Vec::new();

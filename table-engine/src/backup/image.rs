@@ -79,7 +79,7 @@ impl BackupImage {
     /// Fills the buffer with bytes of a file.
     ///
     /// # Errors
-    /// `Io`; `InvalidInput` for a file of another image.
+    /// `Io` if the file cannot be read; `InvalidInput` for a file of another image.
     pub fn read(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.0.read_file(file, offset, buffer)
     }

@@ -1,4 +1,4 @@
-//! Backups of an engine whose disk is failing: everything readable, and a list of the rest.
+//! Backups of an engine whose disk is failing: all data that can be read, and a list of the rows that cannot.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ pub struct RowPlace {
 }
 
 impl Engine {
-    /// Copies everything readable into a folder that is empty or missing, and lists the rest.
+    /// Copies all rows that can be read into a folder that is empty or missing, and lists the rows that cannot be read.
     ///
     /// [`backup`](Self::backup) fails if a part of the base cannot be read, because a partial backup must not replace a complete
     /// earlier one. Use this function for an engine without another backup. It also starts with a checkpoint, and its result is
@@ -79,7 +79,7 @@ impl Engine {
         let _lock = lock(&*disk, target)?;
         match manifest::check(&*disk, target)? {
             Folder::Empty => manifest::write(&*disk, target, BACKUP)?,
-            // A backup that was interrupted before it had any content.
+            // The folder contains the remains of a backup that was interrupted before it had any content.
             Folder::Backup(version) if version.is_current() => {
                 let names =
                     disk.list(target).map_err(|error| Task::ReadFolder(target.into()).refused(error))?;

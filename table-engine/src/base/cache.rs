@@ -92,7 +92,7 @@ struct Queue {
     bytes: usize,
 }
 
-/// A part of the cache with its hits and misses. Different parts share no cache line.
+/// A part of the cache, with its counts of hits and misses. Different parts share no cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard {
@@ -117,7 +117,7 @@ impl Cache {
 
     fn shard(&self, (run, block): Place) -> &Shard {
         let at = run.wrapping_mul(31).wrapping_add(u64::from(block)) % SHARDS as u64;
-        // The remainder is less than the number of shards.
+        // The remainder is less than the number of shards, so the fallback is never used.
         usize::try_from(at).ok().and_then(|at| self.shards.get(at)).unwrap_or(&self.shards[0])
     }
 

@@ -70,9 +70,9 @@ impl BaseView {
         let left_over = |name: &str| name == BASE_NEW || pool::number(name).is_some_and(obsolete);
         let remove = || folder::delete(&*pool.disk, folder, left_over);
         self.stored.write(&*pool.disk, folder)?;
-        // IMPORTANT: removed after the new version was recorded. Until that is durable, the earlier backup needs its runs.
+        // IMPORTANT: the old runs are removed only after the new version was recorded. Until the record is durable, the earlier backup needs its runs.
         let removed = remove().unwrap_or_else(|error| {
-            // Harmless, because the next backup removes the files.
+            // This failure is harmless, because the next backup removes the files.
             tracing::warn!(target: "table_core::engine", %error, "obsolete files of a backup were not removed");
             0
         });
@@ -190,7 +190,7 @@ impl BaseView {
         let mut report = CopyReport::default();
         for run in self.stored.version.runs() {
             let copy = run.in_pool(pool);
-            // An earlier copy that can no longer be read is copied again: the earlier backup is damaged.
+            // If an earlier copy of a run can no longer be read, the earlier backup is damaged, and the run is copied again.
             if earlier.get(&run.number) == Some(&(run.identity, run.length)) && copy.read_directory().is_ok()
             {
                 report.kept_files += 1;
@@ -211,7 +211,7 @@ pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
     Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
-/// Reads a copy and checks it. If it is broken, the error names the original file if that one is broken too.
+/// Reads a copy and checks it. If both the copy and the original are broken, the error names the original file.
 pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }

@@ -20,7 +20,7 @@ use crate::failpoint::{Step, reach};
 pub(super) struct Apart(BTreeMap<Vec<u8>, u64>);
 
 impl Apart {
-    /// Unseals all segments. The next merge determines whether they can be read again.
+    /// Unseals all segments. The next merge determines whether their layers can be read again.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -30,7 +30,7 @@ impl Apart {
         self.0.contains_key(&*segment.start)
     }
 
-    /// Returns how many of a segment's newest layers are not sealed. A layer has a larger run number than all older layers.
+    /// Returns the number of a segment's newest layers that are not sealed. A layer has a larger run number than all older layers.
     fn newer(&self, segment: &Segment) -> usize {
         match self.0.get(&*segment.start) {
             Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
@@ -38,7 +38,7 @@ impl Apart {
         }
     }
 
-    /// Returns the condition of a segment with sealed layers; `None` if it has none.
+    /// Returns the condition of a segment with sealed layers; `None` if the segment has no sealed layers.
     pub(super) fn condition(&self, segment: &Segment) -> Option<Condition> {
         self.contains(segment).then(|| Condition::SetApart { newer: self.newer(segment) })
     }

@@ -2,11 +2,11 @@
 //!
 //! A Bloom filter whose buckets are single cache lines, so a lookup waits for memory once.
 
-/// Bytes of a bucket.
+/// The number of bytes of a bucket.
 const BUCKET: usize = 64;
-/// Bits for each key. About one in eighty lookups of a missing key is not ruled out.
+/// The number of bits for each key. About one in eighty lookups of a missing key is not ruled out.
 const BITS: usize = 10;
-/// Bits that one key sets.
+/// The number of bits that one key sets.
 const PROBES: u32 = 6;
 /// An odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -31,7 +31,7 @@ pub(super) fn hash(key: &[u8]) -> u64 {
 
 /// Returns the bucket of a hash, and the bits within it.
 fn places(hash: u64, buckets: usize) -> (usize, impl Iterator<Item = (usize, u8)>) {
-    // The upper half picks the bucket, the lower half the bits.
+    // The upper half of the hash selects the bucket, and the lower half selects the bits.
     let bucket = ((hash >> 32) * buckets as u64) >> 32;
     let (first, step) = (hash & 511, hash >> 9 & 511 | 1);
     let bits = (0..PROBES).map(move |probe| {

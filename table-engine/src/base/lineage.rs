@@ -1,13 +1,13 @@
 //! The lineage of a version: the openings of the folder that recorded it and the versions before it.
 //!
-//! A folder that is copied by the means of the system keeps the identity of its engine. The two folders can be told apart by their lineages from the first
-//! version that either of them records.
+//! A folder that is copied by other programs keeps the identity of its engine. The lineages of the two folders differ from the first version on that
+//! either of them records.
 
 use uuid::Uuid;
 
 use crate::bytes::{Reader, Writer};
 
-/// The maximum number of openings in a lineage. Older ones are omitted.
+/// The maximum number of openings in a lineage. Older openings are omitted.
 const MOST: usize = 256;
 
 /// The last version that one opening of a folder recorded.
@@ -45,7 +45,7 @@ impl Lineage {
     }
 
     /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. If the later lineage no longer
-    /// contains openings of that time, or this one has no openings, the relation is unknown and the result is `true`.
+    /// contains openings of that time, or this lineage has no openings, the relation is unknown and the result is `true`.
     pub(super) fn is_continued_by(&self, later: &Self) -> bool {
         let Some(last) = self.0.last() else { return true };
         match later.0.iter().find(|opening| opening.identity == last.identity) {

@@ -136,7 +136,7 @@ impl Base {
     /// written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
-            // Cleared only in memory; the next recorded version persists it.
+            // The list is cleared only in memory; the next recorded version persists the change.
             self.stored.meta.dropped.clear();
             let compacted = self.merges.compact.take().is_some();
             return Ok(if compacted { Merged::All } else { Merged::Nothing });
@@ -172,13 +172,13 @@ impl Base {
         );
     }
 
-    /// Handles a merge that was not published. Layers that cannot be read are excluded from merges, so the others can still be merged.
+    /// Handles a merge that was not published. Layers that cannot be read are excluded from merges, so the remaining layers can still be merged.
     fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
         if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
             return Ok(Merged::Failed(error));
         }
         let is_refused = matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError);
-        // A refused merge is not attempted again, whatever the reason.
+        // If a merge was refused, it is not attempted again, whatever the reason.
         let broken = self.find_broken(choice).or_else(|| self.as_broken(choice, is_refused));
         let Some(broken) = broken else { return Ok(Merged::Failed(error)) };
         match self.set_apart(broken) {
@@ -372,7 +372,7 @@ mod tests {
             let error = base.prove(&part, outcome).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InternalError, "{index}");
         }
-        // A change outside the merged part.
+        // The next case is a change outside the merged part.
         let part = Part { end: Some(key_of(1, 100)), ..part };
         let mut elsewhere = Version::clone(&base.version);
         elsewhere.cut(&key_of(1, 100)).unwrap();

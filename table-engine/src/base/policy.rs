@@ -120,7 +120,7 @@ impl Figures {
         deletions >= DELETIONS && 2 * deletions >= entries.saturating_sub(deletions)
     }
 
-    /// Returns how many of the newest layers may be merged.
+    /// Returns the number of the newest layers that may be merged.
     fn mergeable(&self) -> usize {
         match self.condition {
             Condition::SetApart { newer } => newer.min(self.layers.len()),
@@ -133,7 +133,7 @@ impl Figures {
         if self.mergeable() < 2 { 0 } else { self.layers.len() }
     }
 
-    /// Returns how many of the newest layers to merge if the segment has too many layers.
+    /// Returns the number of the newest layers to merge if the segment has too many layers.
     fn top(&self) -> usize {
         let mergeable = self.mergeable();
         if mergeable == self.layers.len() && 4 * self.newer() >= self.total().bytes {
@@ -191,7 +191,7 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let wasteful = || {
         let (waste, allowed) = waste(segments, run_bytes);
         let share = |segment: &Figures| {
-            // A small segment does not count as wasteful for a few bytes.
+            // A small segment does not count as wasteful because of a few bytes.
             u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
         };
         let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(segment(&[100, 50, 200]).top(), 3);
     }
 
-    /// The measure that each merge decreases.
+    /// Returns the measure that each merge decreases.
     fn measure(segments: &[Figures]) -> (u64, usize) {
         let unsettled = segments.iter().filter(|segment| !segment.is_settled());
         let entries = unsettled.map(|segment| segment.total().entries * segment.layers.len() as u64).sum();

@@ -13,7 +13,7 @@ use crate::statistics::Counters;
 const MOST_OPEN: usize = 256;
 /// The minimum number of files that a pool keeps open, even if the process may open only a few.
 const LEAST_OPEN: usize = 4;
-/// The share of the process's file descriptors that a pool uses, as a divisor. The others are for the program and its other engines.
+/// The share of the process's file descriptors that a pool uses, as a divisor. The remaining descriptors are for the program and its other engines.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.
@@ -23,7 +23,7 @@ pub(super) struct Pool {
     pub(super) folder: PathBuf,
     pub(super) cache: Cache,
     pub(super) counters: Counters,
-    /// The maximum number of files that are kept open; `None` if all files are.
+    /// The maximum number of files that are kept open; `None` for no maximum.
     most_open: Option<usize>,
     open: Mutex<Open>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Pool {
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<u64, (Arc<dyn DiskFile>, u64)>,
-    /// A counter that serves as a clock of uses.
+    /// A counter that serves as the clock for times of use.
     now: u64,
 }
 
@@ -135,7 +135,7 @@ impl Pool {
             open.close_half();
         }
         drop(open);
-        // Opened without holding the lock, because other readers do not need this file.
+        // The file is opened without holding the lock, because other readers do not need this file.
         let file = self.with_descriptor(|| self.disk.open_to_read(&self.folder.join(name(number))))?;
         self.open().files.insert(number, (Arc::clone(&file), now));
         Ok(file)

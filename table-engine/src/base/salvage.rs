@@ -40,7 +40,7 @@ impl BaseView {
             let copy = run.in_pool(&pool);
             let length = match run.copy_to(&pool).and_then(|()| check_copy(&run, &copy)) {
                 Err(error) if error.code() == ErrorCode::Corrupted => {
-                    // Harmless if the file stays, because the copy of the base does not refer to it.
+                    // It is harmless if the file remains, because the copy of the base does not refer to it.
                     let _ = copy.remove();
                     let found = lost.len();
                     let part = rewrite(&run, RunWriter::create(&pool, next)?, &mut lost)?;
@@ -67,7 +67,7 @@ impl BaseView {
     }
 }
 
-/// Writes the readable blocks of a run. Adds the key ranges of the others to `lost`.
+/// Writes the readable blocks of a run. Adds the key ranges of the unreadable blocks to `lost`.
 fn rewrite(run: &Run, mut writer: RunWriter, lost: &mut Vec<Unreadable>) -> Result<Option<Arc<Run>>> {
     let mut note = |first: &[u8], last: &[u8], cause: Error| match cause.code() {
         ErrorCode::Corrupted => {

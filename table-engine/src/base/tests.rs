@@ -62,13 +62,13 @@ fn act() -> impl Strategy<Value = Act> {
     let change = (0..400_u16, prop::option::weighted(0.8, 0..600_u16));
     prop_oneof![
         8 => prop::collection::vec(change, 0..120).prop_map(Act::Flush),
-        // Neighbouring keys only.
+        // Writes of neighbouring keys.
         4 => (0..400_u16, 1..60_u16).prop_map(|(from, count)| {
             Act::Flush((from..from + count).map(|n| (n, Some(40))).collect())
         }),
-        // A few rows, often, so layers accumulate.
+        // Frequent writes of a few rows, so layers accumulate.
         8 => prop::collection::vec((0..400_u16, prop::option::weighted(0.9, 0..40_u16)), 1..4).prop_map(Act::Flush),
-        // Deletions of neighbours.
+        // Deletions of neighbouring keys.
         2 => (0..400_u16, 1..300_u16).prop_map(|(from, count)| {
             Act::Flush((from..from + count).map(|n| (n, None)).collect())
         }),
@@ -236,7 +236,7 @@ fn deleted_rows_leave_the_base_without_remaining_deletions() {
     flush(&mut base, 0..5_000, Some(100));
     rest(&mut base);
     let before = base.pool.counters.merged_bytes();
-    // The first thousand rows, as a queue does it.
+    // The first thousand rows are deleted, as in a queue.
     flush(&mut base, 0..1_000, None);
     rest(&mut base);
     let deletions = |base: &Base| {
@@ -247,7 +247,7 @@ fn deleted_rows_leave_the_base_without_remaining_deletions() {
     };
     assert!(deletions(&base) < policy::DELETIONS, "{}", deletions(&base));
     assert!(base.pool.counters.merged_bytes() - before < 30_000, "little is written");
-    // All others, bit by bit.
+    // All other rows are deleted in small steps.
     for from in (1_000..5_000).step_by(100) {
         flush(&mut base, from..from + 100, None);
         rest(&mut base);
@@ -310,7 +310,7 @@ fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
     assert!(slices > 20, "{slices}");
 }
 
-/// Two tables, and two parts of one table, are loaded in order. Their rows are recognised as adjacent even if they are between rows of others.
+/// Two tables, and two parts of one table, are loaded in key order. Their rows are recognised as adjacent even if they lie between rows of other tables.
 #[test]
 fn ordered_rows_between_others_are_never_merged() {
     let folder = tempfile::tempdir().unwrap();
@@ -327,7 +327,7 @@ fn ordered_rows_between_others_are_never_merged() {
     for n in 1..20 {
         let keys = |table: u32, from: u16| (from + n * 20..from + n * 20 + 20).map(move |n| key_of(table, n));
         assert_eq!(flush(keys(1, 0).collect()), Some(1));
-        // Two parts of one run.
+        // Two parts of a single run are adjacent.
         assert_eq!(flush(keys(1, 500).chain(keys(2, 0)).collect()), Some(1));
     }
 }
@@ -338,7 +338,7 @@ fn a_table_dropped_between_two_others_is_merged_out_only_once() {
     let tables = [1, 2, 3];
     let mut base = Base::create(&place(folder.path()), meta(&tables)).unwrap();
     let row = row_of(1, 10);
-    // All three in one block.
+    // The rows of all three tables are in one block.
     let keys = tables.map(|table| key_of(table, 0));
     base.flush(keys.iter().map(|key| (key.as_slice(), Some(row.view()))), meta(&tables)).unwrap();
     let mut without = meta(&[1, 3]);

@@ -1,4 +1,4 @@
-//! A version of the base: the runs that contain each range of keys. A version is immutable; each change creates another one.
+//! A version of the base: the runs that contain each range of keys. A version is immutable; each change creates another version.
 //!
 //! The key space is divided into segments without gaps. A segment has layers, the newest first. The newest layer that has an entry for a key takes
 //! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore, a segment can be
@@ -66,7 +66,7 @@ pub(super) struct Version {
 
 /// Returns a run as a layer for the keys within bounds; `None` if it has no block there.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
-    // Most runs are ruled out without their index, which may not be in memory.
+    // Most runs are ruled out without reading their index, which may not be in memory.
     if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
         return Ok(None);
     }
@@ -105,13 +105,13 @@ fn tables(key: &[u8]) -> u32 {
     key::table_of(key).unwrap_or_default()
 }
 
-/// Returns the smallest key greater than another.
+/// Returns the smallest key that is greater than the given key.
 pub(super) fn successor(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
 impl Default for Version {
-    /// One segment without layers.
+    /// Returns a version with one segment that has no layers.
     fn default() -> Self {
         Self { segments: vec![Arc::new(Segment { start: Arc::default(), layers: Vec::new() })] }
     }
@@ -159,7 +159,7 @@ impl Version {
         Ok(())
     }
 
-    /// Adds the runs of a flush as the newest layer to all segments that they have keys of. A segment gets at most one layer.
+    /// Adds the runs of a flush as the newest layer to all segments for which they have keys. A segment gets at most one layer.
     ///
     /// Stretches of blocks that lie between the rows of the base, or that delete most of the rows below them, become separate segments: the former
     /// never have to be merged, and a merge of the latter reads many rows and writes few.
@@ -184,7 +184,7 @@ impl Version {
         Ok(())
     }
 
-    /// Adds a run as the newest layer to all segments that it has keys of.
+    /// Adds a run as the newest layer to all segments for which it has keys.
     fn add(&mut self, run: &Arc<Run>) -> Result<()> {
         for index in self.find(&run.first)..=self.find(&run.last) {
             let Some(segment) = self.segments.get(index) else { break };
@@ -278,7 +278,7 @@ impl Version {
         }
     }
 
-    /// Replaces the layers of the given runs with the run into which they were merged. The segments become one.
+    /// Replaces the layers of the given runs with the run into which they were merged. The affected segments become one segment.
     ///
     /// # Errors
     /// `InternalError` if a layer would be lost, or would be placed above a newer one. The merged layers must be the newest layers of one segment, or

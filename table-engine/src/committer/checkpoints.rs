@@ -96,7 +96,7 @@ impl Checkpoints {
         }
     }
 
-    /// Requests a checkpoint, and a compaction if `compact`. The response is sent when it has finished.
+    /// Requests a checkpoint, and a compaction if `compact` is `true`. The response is sent when the work has finished.
     pub(super) fn ask(&mut self, compact: bool, answer: oneshot::Sender<Result<()>>) {
         self.requested = true;
         if compact { self.next_compaction.push(answer) } else { self.next.push(answer) }
@@ -271,7 +271,7 @@ impl Committer {
                 let frozen = self.state.frozen.take();
                 disk.checkpoints.count_dropped(&self.state);
                 self.shared.publish(self.state.clone());
-                // Freeing large maps takes long, so the checkpoint thread does it.
+                // The checkpoint thread frees the memory, because freeing large maps takes long.
                 disk.checkpoints.send(Job::Discard(frozen, view))?;
                 for answer in disk.checkpoints.running.drain(..) {
                     let _ = answer.send(Ok(()));
@@ -297,7 +297,7 @@ impl Committer {
 impl OnDisk {
     /// Starts a checkpoint of all rows of the memtable.
     fn freeze(&mut self, state: &mut State, timestamp: u64) -> Result<()> {
-        // IMPORTANT: between groups. The new journal file starts exactly after the frozen rows.
+        // IMPORTANT: a freeze happens between groups, so the new journal file starts exactly after the frozen rows.
         let (journal, sequence) = self.journal.rotate()?;
         let checkpoints = &mut self.checkpoints;
         let frozen = std::mem::take(&mut state.memtable);

@@ -87,7 +87,7 @@ impl Direct {
     /// Returns the next request for the thread. While none arrives, it removes rows of dropped tables from memory.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
-            // The callers that have just been answered go first.
+            // The callers that have just been answered run first.
             threads.yield_now();
             let next = requests.try_recv();
             if matches!(next, Err(TryRecvError::Closed)) {
@@ -176,7 +176,7 @@ mod tests {
         let direct = engine.inner.direct.clone().unwrap();
         let table = employees();
         let is_done_at_once = |number: &usize| {
-            // The thread releases the committer after it has answered, possibly much later on a busy machine.
+            // The thread releases the committer after it has answered, which may be much later on a busy machine.
             drop(direct.lock());
             let mut written = pin!(engine.submit(&table, insert(&number.to_string())));
             match written.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -266,7 +266,7 @@ mod tests {
     fn a_thread_panic_between_requests_leaves_no_caller_unanswered() {
         let engine = started(EngineOptions::new().scheduler(Arc::new(PanicsAtPass)));
         block_on(engine.delete_table(&employees())).unwrap();
-        // The request completes before the panic, or is refused after it.
+        // The request completes before the panic, or is refused after the panic.
         drop(block_on(engine.create_table(&employees())));
         assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
     }
@@ -293,7 +293,7 @@ mod tests {
         assert!(dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(dropped);
         drop(held);
-        // Queued after both requests of the thread.
+        // This request is queued after both requests of the thread.
         block_on(engine.checkpoint()).unwrap();
         block_on(written).unwrap();
         assert_eq!((is_there(&engine, "1"), is_there(&engine, "2")), (true, true));

@@ -76,7 +76,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 
 /// Returns `true` if the process or the system had no descriptor or memory left, which is a temporary condition.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
-    // `io::ErrorKind` has no stable kind for these errors.
+    // `io::ErrorKind` has no stable kinds for these errors.
     #[cfg(unix)]
     let descriptors = {
         use rustix::io::Errno;
@@ -87,7 +87,7 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     descriptors || error.kind() == ErrorKind::OutOfMemory
 }
 
-/// `ERROR_TOO_MANY_OPEN_FILES` of Windows.
+/// The error `ERROR_TOO_MANY_OPEN_FILES` of Windows.
 #[cfg(not(unix))]
 const TOO_MANY_OPEN_FILES: i32 = 4;
 

@@ -3,9 +3,9 @@
 use super::{FoundGap, Gaps};
 use crate::key::{Span, SplitKey};
 
-/// The number of consecutive deletions that justify a report.
+/// The number of consecutive deletions from which a gap is worth reporting.
 const WORTH: usize = 64;
-/// The number of deletions that take as long to pass as skipping a gap.
+/// The number of deletions whose visit takes as long as skipping a gap.
 const SKIPPED: usize = 16;
 
 /// The longest stretch without rows so far, and the current stretch.

@@ -15,29 +15,29 @@ const KEYS: u16 = 400;
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Writes or deletes a number of rows, starting with a given one.
+    /// A number of rows, starting with a given row, are written or deleted.
     Write {
         from: u16,
         count: u16,
         puts: bool,
     },
-    /// Deletes a number of rows, starting with the first one, as readers of a queue do.
+    /// A number of rows, starting with the first row, are deleted, as readers of a queue do.
     DeleteHead {
         count: u16,
     },
-    /// Reads a range of numbers, and reports the gap that it finds.
+    /// A range of numbers is read, and the gap that the scan finds is reported.
     Scan {
         from: u16,
         to: u16,
         of_snapshot: bool,
     },
-    /// Delivers the oldest report.
+    /// The oldest report is delivered.
     Deliver,
-    /// Reverts the writes since the last publication.
+    /// The writes since the last publication are reverted.
     TakeBack,
     Publish,
     TakeSnapshot,
-    /// Writes the memtable's rows into the base, or merges the base.
+    /// The memtable's rows are written into the base, or the base is merged.
     Checkpoint,
 }
 
@@ -248,7 +248,7 @@ fn a_deletion_behind_a_gap_extends_it_up_to_the_next_row() {
     }
     known.state.extend_gap(&key_of(1, 50), 20).unwrap();
     assert!(known.state.gaps.end_at(&key_of(1, 60)));
-    // Behind the row at 60 are 339 deletions.
+    // The row at 60 is followed by 339 deletions.
     known.state.set(Key::from(key_of(1, 60)), None, &mut written);
     known.state.extend_gap(&key_of(1, 60), 1).unwrap();
     assert!(known.state.gaps.end_at(&key_of(1, 61)), "as far as it was visited");

@@ -34,7 +34,7 @@ pub(crate) struct Salt {
 impl Salt {
     pub(crate) fn random() -> Self {
         let bits = Uuid::new_v4().as_u128();
-        // Between these parts are the version and variant bits of the UUID.
+        // The version and variant bits of the UUID lie between these parts.
         let part = |shift: u32| u32::try_from(bits >> shift & u128::from(u32::MAX)).unwrap_or_default();
         Self { head: part(96), record: part(0) }
     }

@@ -28,7 +28,7 @@ const WRITE: u8 = 1;
 const CREATE: u8 = 2;
 const DROP: u8 = 3;
 
-/// The result of a write to one key: the new row, or none.
+/// The result of a write to one key: the new row, or `None` for a deletion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) key: Key,
@@ -38,11 +38,11 @@ pub(crate) struct Change {
 /// The effect of one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// Wrote entities of one partition.
+    /// Entities of one partition were written.
     Write { ticks: u64, changes: Vec<Change> },
-    /// Created a table.
+    /// A table was created.
     Create { entry: TableEntry },
-    /// Dropped a table.
+    /// A table was dropped.
     Drop { ticks: u64, id: u32 },
 }
 
@@ -65,7 +65,7 @@ impl Record {
             Self::Write { ticks, changes } => {
                 out.u8(WRITE);
                 out.u64(*ticks);
-                // All keys of a transaction have the same partition, which is written once.
+                // All keys of a transaction have the same partition, so its bytes are written once.
                 let shared = changes.first().map_or(0, |change| partition_bytes(&change.key));
                 out.bytes(changes.first().and_then(|change| change.key.get(..shared)).unwrap_or_default());
                 for change in changes {
@@ -170,7 +170,7 @@ impl Head {
         Some(u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?))
     }
 
-    /// Reads a head; `None` if it was not written in the file of this salt.
+    /// Reads a head; `None` if the head was not written with this salt.
     pub(crate) fn read(bytes: &[u8], salt: Salt) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (length, checksum) = (reader.u32()?, reader.u32()?);

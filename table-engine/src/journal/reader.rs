@@ -29,7 +29,7 @@ pub(crate) struct End {
     pub(crate) frames: u32,
 }
 
-/// A file that is read from an offset.
+/// A buffered reader of a file that starts at an offset.
 struct From<'a> {
     file: &'a dyn DiskFile,
     offset: u64,
@@ -141,7 +141,7 @@ fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) 
     Ok(Some(head))
 }
 
-/// The bytes after the last intact frame.
+/// The state of the bytes after the last intact frame.
 struct Rest {
     /// `true` if the bytes are all zeros.
     clean: bool,
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_search_after_a_torn_frame_reads_each_byte_once_for_any_values() {
-        // Every offset has a plausible length, sequence number and durable number.
+        // Each offset of the value looks like a plausible length, sequence number and durable number.
         let value = 200_000_u64.to_le_bytes().into_iter().cycle().take(400_000);
         let bytes: Vec<u8> =
             std::iter::repeat_n(0, usize::try_from(file::HEADER).unwrap()).chain(value).collect();

@@ -1,5 +1,5 @@
-//! Reuse of a journal file that the base covers as the next journal file. Frames written over old bytes need neither new blocks nor a new length:
-//! their sync does not wait for other metadata of the file system, such as that of runs that are being written.
+//! Reuse of a journal file that the base covers as the next journal file. Frames that overwrite old bytes need neither new blocks nor a new length, so
+//! their sync does not wait for other metadata of the file system, such as the metadata of runs that are being written.
 
 use std::path::Path;
 

@@ -15,7 +15,7 @@ impl<'k> SplitKey<'k> {
         Self { front, rest, is_alike: false }
     }
 
-    /// Sets whether the prefix and the shape are those of the previous entry.
+    /// Sets the flag for a prefix and a shape that equal those of the previous entry.
     pub(crate) const fn alike_if(self, is_alike: bool) -> Self {
         Self { is_alike, ..self }
     }

@@ -55,7 +55,7 @@ struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
     rest: Rest,
-    /// A position before which no message remains once the found and the expired messages have been removed.
+    /// A position before which no message remains after the found and the expired messages have been removed.
     front: Front,
 }
 
@@ -64,9 +64,9 @@ struct Visible {
 pub(super) enum Rest {
     /// No visible message remains.
     Nothing,
-    /// More messages, visible or expired.
+    /// More messages remain, visible or expired.
     Messages,
-    /// Tombstones of received messages, possibly followed by messages.
+    /// Tombstones of received messages remain, possibly followed by messages.
     Traces,
 }
 

@@ -130,7 +130,7 @@ impl<'a> Body<'a> {
         if let Some(ticks) = expires {
             writer.property("Expires", ValueRef::DateTime(ticks));
         }
-        // Binary instead of a string: 64 KiB of UTF-8 (QUE-6) may exceed a string's 32,768 code units.
+        // The text is stored as a binary value, because 64 KiB of UTF-8 (QUE-6) may exceed a string's 32,768 code units.
         writer.property("Text", ValueRef::Binary(text.as_bytes()));
         writer.finish()
     }

@@ -228,7 +228,7 @@ proptest! {
         let mut engine = options.clone().open(folder.path()).unwrap();
         block_on(engine.create_queue(&work())).unwrap();
         let mut model: BTreeMap<String, Held> = BTreeMap::new();
-        // Every lease ever issued; the model knows the last one of each message.
+        // Every lease that was ever issued. The model contains only the last lease of each message.
         let mut leases: Vec<Lease> = Vec::new();
         for (n, step) in steps.into_iter().enumerate() {
             let now = time.load(Ordering::SeqCst);

@@ -124,7 +124,7 @@ fn a_panicking_waker_does_not_affect_other_callers() {
     let waker = Waker::from(Arc::new(Panics));
     for _ in 0..3 {
         let mut submit = Box::pin(engine.submit(&table, transaction("Sales", vec![("1", upsert(1))])));
-        // The response may already have arrived, and no caller is woken.
+        // The response may already have arrived without a caller to wake.
         let _ = poll(&mut submit, &waker);
         let other = engine.submit(&table, transaction("Sales", vec![("2", upsert(2))]));
         assert!(answered("the next write", other).is_ok());
@@ -155,7 +155,7 @@ fn the_last_handle_may_be_dropped_on_the_committer_thread() {
         task.0.lock().unwrap().as_mut().unwrap().as_mut().poll(&mut Context::from_waker(&waker)).is_pending()
     );
     has_stopped.recv().unwrap();
-    // From here on, only the committer keeps the task alive, through its waker, and with it the engine.
+    // From here on, only the committer keeps the task alive, through its waker, and the task keeps the engine alive.
     drop((waker, task));
     armed.store(false, Ordering::SeqCst);
     drop(go_on);
@@ -179,7 +179,7 @@ fn writes_dropped_behind_a_full_queue_stop_no_other_and_are_atomic() {
     let mut writes: Vec<_> = keys.iter().map(submit).collect();
     assert!(writes.iter_mut().all(|write| poll(write, Waker::noop()).is_pending()));
     has_stopped.recv().unwrap();
-    // A stride coprime to the count removes them in a scattered order.
+    // A stride that is coprime to the count removes the writes in a scattered order.
     while !writes.is_empty() {
         drop(writes.swap_remove(7_919 % writes.len()));
     }

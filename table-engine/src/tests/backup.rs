@@ -1,4 +1,4 @@
-//! Tests of backups: a backup taken during writes is complete, a later one copies only new data, and an interrupted or damaged one is never accepted
+//! Tests of backups: a backup taken during writes is complete, a later backup copies only new data, and an interrupted or damaged backup is never accepted
 //! as complete.
 
 use super::images::ImagingDisk;
@@ -108,7 +108,7 @@ fn a_later_backup_copies_new_files_and_removes_unneeded_ones() {
     let third = wait(engine.backup("/backup")).unwrap();
     assert!(third.removed_files > 3, "{third:?}");
     assert_eq!(restored(&disk, "/backup", "/restored").unwrap(), [100, 101, 102]);
-    // The restored engine continues to work, with backups of its own.
+    // The restored engine continues to work, and can make its own backups.
     let engine = padded(&disk, "/restored");
     wait(engine.backup("/next")).unwrap();
     pad(&engine, 103..110);
@@ -146,7 +146,7 @@ fn a_power_loss_during_a_backup_leaves_the_earlier_or_the_new_one_intact() {
             let found = restored(&disk, "/backup", "/restored").unwrap();
             assert!(found == old || found == new, "call {at}, seed {seed}: {found:?}");
             seen[usize::from(found == new)] += 1;
-            // The next backup is complete, whatever an interrupted one left.
+            // The next backup is complete, whatever an interrupted backup left.
             let engine = padded(&disk, "/engine");
             wait(engine.backup("/backup")).unwrap();
             let found = restored(&disk, "/backup", "/next").unwrap();
@@ -217,7 +217,7 @@ fn a_damaged_backup_is_not_restored_and_the_next_one_repairs_what_it_can() {
             file.write_at(at, &[byte[0] ^ 1]).unwrap();
             let folder = format!("/restored-{name}-{at}");
             match restored(&disk, "/backup", &folder) {
-                // One copy of the base is enough.
+                // One intact copy of the base is sufficient.
                 Ok(found) => assert!(name == "BASE" && found.len() == 20, "{name} at {at}"),
                 Err(error) => {
                     assert_eq!(error.code(), ErrorCode::Corrupted, "{error}");
@@ -291,7 +291,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
     let whole = std::fs::read(&run).unwrap();
     let at = whole.len() / 2;
     let numbers = |engine: &Engine| -> Vec<i32> { all(engine).into_iter().map(|(_, _, n)| n).collect() };
-    // A damaged block, and a damaged index.
+    // The damage is in a block, or in the index.
     for (name, at) in [("block", at), ("index", whole.len() - 10)] {
         let mut broken = whole.clone();
         broken[at] ^= 1;

@@ -7,7 +7,7 @@ use super::*;
 /// Reads until the engine is closed. Returns all wrong results.
 fn read_until_closed(engine: &Engine, begun: &AtomicBool) -> Vec<String> {
     let (key, mut wrong) = (EntityKey::new("Sales", "1").unwrap(), Vec::new());
-    // The other reader may have started, and the engine been closed, before this one starts.
+    // Another reader may have started, and the engine may have been closed, before this reader starts.
     let Ok(snapshot) = engine.snapshot() else { return wrong };
     let query = Query::new(KeyRange::ALL);
     loop {

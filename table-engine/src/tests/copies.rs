@@ -1,4 +1,4 @@
-//! Tests of folders that were copied, or whose files were replaced, by the means of the system.
+//! Tests of folders that were copied, or whose files were replaced, by other programs.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ fn a_copied_folder_does_not_overwrite_later_backups_of_the_original() {
             let error = wait(copy.backup(backup.path())).unwrap_err();
             assert_eq!(error.code(), ErrorCode::FolderNotOurs, "{error}");
         }
-        // The original continues its backup, also after further openings.
+        // The original continues its backup, even after it was opened again.
         drop(engine);
         for _ in 0..3 {
             let engine = open(folder.path());

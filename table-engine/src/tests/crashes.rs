@@ -1,4 +1,4 @@
-//! Tests that a stop at any disk call loses no acknowledged write and leaves no partial one visible.
+//! Tests that a stop at any disk call loses no acknowledged write, and leaves no write visible in part.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::failpoint::{Action, Hook, Step};
 /// Copies of the folder at every step, each with the number of transactions that had been acknowledged.
 type Images = Arc<Mutex<Vec<(Step, tempfile::TempDir, i32)>>>;
 
-/// Transaction `n` writes `n` to three keys, one of which the next transaction deletes again. Either the whole transaction is visible or none of it.
+/// Writes `n` to three keys, one of which the next transaction deletes. The transaction is visible completely or not at all.
 fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     let old = format!("{:03}", n - 1);
     let mut operations = vec![("a", upsert(n)), ("b", upsert(n))];
@@ -98,7 +98,7 @@ fn con_1_egt_9_a_crash_keeps_acknowledged_writes_and_all_or_none_of_others() {
 fn f4_a_failure_at_any_step_poisons_only_writes_and_reopening_recovers() {
     for step in Step::ALL {
         let folder = tempfile::tempdir().unwrap();
-        // 0: not yet, 1: to fail, 2: has failed.
+        // The state of the hook: 0 is idle, 1 is armed to fail, 2 has failed.
         let armed = Arc::new(AtomicUsize::new(0));
         let hook = {
             let armed = armed.clone();

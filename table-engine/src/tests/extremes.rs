@@ -17,7 +17,7 @@ fn checkpoints_of_any_size_lose_nothing() {
             wait(engine.compact()).unwrap();
             write(&engine, "0", delete()).unwrap();
             wait(engine.close()).unwrap();
-            // The other options apply to the next opening.
+            // These options apply to the next opening.
             let other = EngineOptions::new().checkpoint_bytes(recent).memtable_bytes(checkpoint);
             let engine = other.open(folder.path()).unwrap();
             write(&engine, "1", delete()).unwrap();

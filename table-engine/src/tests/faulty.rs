@@ -10,11 +10,11 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 /// The calls that a disk refuses when its quota of calls is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refuses {
-    /// Writes, as on a full disk.
+    /// Writes are refused, as on a full disk.
     Writes,
-    /// Syncs.
+    /// Syncs are refused.
     Syncs,
-    /// All calls that modify the disk.
+    /// All calls that modify the disk are refused.
     Everything,
 }
 
@@ -138,7 +138,7 @@ fn f4_con_1_a_full_or_failing_disk_loses_no_acknowledged_write() {
             let folder = tempfile::tempdir().unwrap();
             let quota = Arc::new(Quota { refuses, left: AtomicI64::new(calls) });
             let (acknowledged, well) = work(folder.path(), &quota);
-            // Space is free again.
+            // The disk has free space again.
             let engine = on_disk(folder.path());
             let found: Vec<i32> = all(&engine).into_iter().map(|(_, _, n)| n).collect();
             let kept = i32::try_from(found.len()).unwrap();

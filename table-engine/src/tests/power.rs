@@ -22,7 +22,7 @@ fn numbers(engine: &Engine) -> Vec<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Returns a random coin, whose results depend only on the seed.
+/// Returns a random coin, whose tosses depend only on the seed.
 fn coin(seed: u64) -> impl FnMut() -> bool {
     let mut state = seed.wrapping_mul(2_654_435_769) | 1;
     move || {
@@ -33,10 +33,10 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// A disk at one moment, with the transactions acknowledged before, and the step of the engine.
+/// Images of a disk, each with the transactions acknowledged before, and the step of the engine.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
-/// Eight writers insert pairs of rows, each pair in a separate transaction, while images of the disk are taken.
+/// Returns images of a disk, taken while eight writers insert pairs of rows, each pair in a separate transaction.
 fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     let disk = Arc::new(SimDisk::default());
     let images = Images::default();
@@ -100,7 +100,7 @@ fn relaxed_a_power_loss_leaves_whole_transactions_and_a_usable_engine() {
         let found = numbers(&open(&disk, Durability::Relaxed));
         let (one, two): (Vec<i32>, Vec<i32>) = found.iter().partition(|n| **n < 1_000);
         assert!(one.iter().map(|n| n + 1_000).eq(two), "{step:?}: {found:?}");
-        // A prefix of the history: for each writer, its first transactions.
+        // For each writer, the visible transactions are a prefix of its history.
         for writer in 0..8 {
             let of_writer: Vec<i32> = one.iter().copied().filter(|n| n % 8 == writer).collect();
             let first = (0..i32::try_from(of_writer.len()).unwrap()).map(|n| n * 8 + writer);
@@ -112,7 +112,7 @@ fn relaxed_a_power_loss_leaves_whole_transactions_and_a_usable_engine() {
 #[test]
 fn f4_writes_of_a_failed_sync_are_rewritten_before_they_are_visible() {
     let disk = Arc::new(SimDisk::default());
-    // Without a checkpoint, only the journal has it.
+    // Without a checkpoint, only the journal contains the row.
     let open_on = |disk| {
         with_table(options_on(disk, Durability::Durable).checkpoint_bytes(1 << 20).open("/sim").unwrap())
     };

@@ -1,4 +1,4 @@
-//! Tests of a reader next to a writer. It sees a real state with all previously acknowledged writes, writes nothing, and delays no writer.
+//! Tests of a reader next to a writer. The reader sees an actual state with all previously acknowledged writes, writes nothing, and delays no writer.
 
 use table_store::query::KeyRange;
 
@@ -64,7 +64,7 @@ fn a_reader_writes_nothing_and_refuses_every_write() {
     check("by a writer");
     drop(writer);
     check("by no one");
-    // A reader does not block a writer either.
+    // A reader with an open folder does not block a writer.
     let held = reader(&disk, "/engine");
     let writer = options_on(&disk).open("/engine").unwrap();
     write(&writer, "31", pad(31)).unwrap();

@@ -76,7 +76,7 @@ fn a_journal_truncated_in_its_last_three_frames_loses_only_the_rest() {
         let copy = copy_folder(folder.path());
         std::fs::write(copy.path().join("0000000001.journal"), &bytes[..length]).unwrap();
         let engine = on_disk(copy.path());
-        // The first frame created the table.
+        // The first frame is not a row: it created the table.
         let whole = frames.iter().filter(|(_, end)| *end <= length).count() - 1;
         let wanted: Vec<i32> = (1..=i32::try_from(whole).unwrap()).collect();
         assert_eq!(numbers(&engine), wanted, "cut at {length}");
@@ -140,7 +140,7 @@ fn a_byte_flipped_after_a_close_is_found_and_closing_frames_lose_nothing() {
             Ok(found) => assert!(at >= last.1 && found == [1, 2, 3], "byte {at}: {found:?}"),
         }
     }
-    // A journal without writes since its closing frame gets no further one.
+    // If a journal has no writes since its closing frame, it gets no second closing frame.
     std::fs::write(&journal, &bytes).unwrap();
     open().unwrap();
     assert_eq!(std::fs::read(&journal).unwrap(), bytes);
@@ -151,7 +151,7 @@ fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
     let (folder, journal) = folder_with(2);
     let mut bytes = std::fs::read(&journal).unwrap();
     let (_, end) = *frames(&bytes).last().unwrap();
-    // Three frames of one group: the first lost, the others on the disk.
+    // The group has three frames: the first is lost, and the others are on the disk.
     let salt = FileHeader::read(&bytes).unwrap().salt;
     let group: Vec<u8> = (4..7).flat_map(|sequence| frame_of(salt, sequence, 4)).collect();
     bytes[end..end + group.len()].copy_from_slice(&group);
@@ -168,7 +168,7 @@ fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
 fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (folder, journal) = folder_with(5);
     let engine = on_disk(folder.path());
-    // The knowledge of a value's author: everything about frames except the salt of the file.
+    // The value contains everything that its author can know about frames, which excludes the salt of the file.
     let mut value = vec![b'x'; 10_000];
     for sequence in 1..200 {
         value.extend(frame_of(Salt { head: 0, record: 0 }, 40 * sequence, 40 * sequence));
@@ -179,7 +179,7 @@ fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (bytes, killed) = (std::fs::read(&journal).unwrap(), copy_folder(folder.path()));
     drop(engine);
     let (start, end) = *frames(&bytes).last().unwrap();
-    // The write was torn at its first page, at its last one, in its middle.
+    // The write was torn in its first page, in its last page, or in its middle.
     for (from, to) in [(start, start + 4096), (end - 4096, end), (start + 8192, start + 8704)] {
         let copy = copy_folder(killed.path());
         let mut torn = bytes.clone();

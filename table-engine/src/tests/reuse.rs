@@ -86,7 +86,7 @@ fn a_broken_frame_is_corruption_if_the_next_file_has_a_frame() {
     write(&engine, "022", insert(22)).unwrap();
     let next = std::fs::read(path(folder.path(), 4)).unwrap();
     drop(engine);
-    // As if the checkpoint had not ended, and a bit had flipped meanwhile.
+    // The files are as if the checkpoint had not ended and a bit had flipped meanwhile.
     std::fs::write(path(before.path(), 4), &next).unwrap();
     assert_eq!(numbers(&on_disk(copy_folder(before.path()).path())).len(), 22);
     let mut bytes = std::fs::read(path(before.path(), 3)).unwrap();
@@ -137,7 +137,7 @@ impl DiskFile for EventfulFile {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // The header has been read.
+        // At this point, the header has been read.
         if offset > 0
             && let Some(event) = self.event.lock().unwrap().take()
         {

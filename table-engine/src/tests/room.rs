@@ -29,7 +29,7 @@ fn fill(engine: &Engine, from: i32) -> (i32, Error) {
 
 #[test]
 fn a_write_without_disk_space_is_refused_and_one_with_space_succeeds() {
-    // No checkpoint in between.
+    // No checkpoint happens between the writes.
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     for room in [0, 100, 40_000, 3 << 20] {
@@ -38,13 +38,13 @@ fn a_write_without_disk_space_is_refused_and_one_with_space_succeeds() {
         let (last, error) = fill(&engine, from);
         assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
         assert_eq!(numbers(&engine), (1..=last).collect());
-        // Refused writes do not reappear, and acknowledged ones exist.
+        // Refused writes do not reappear, and acknowledged writes exist.
         for seed in 0..2 {
             let crashed = disk.image();
             crashed.lose_power(|| seed > 0);
             assert_eq!(numbers(&open(&crashed, 1 << 30)), (1..=last).collect());
         }
-        // Space for a transaction of one small row, which is shorter than the refused one.
+        // The space is sufficient for a transaction of one small row, which is shorter than the refused transaction.
         disk.set_room(8 << 20);
         write(&engine, "small", upsert(0)).unwrap();
         let crashed = disk.image();
@@ -125,7 +125,7 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
         crashed.mend();
         assert_eq!(numbers(&open(&crashed, 1 << 30)), (1..20).collect());
         disk.mend();
-        // An attempt that began before there was room may refuse the first one.
+        // An attempt that began before space was free may make the first call fail.
         wait(engine.checkpoint()).or_else(|_| wait(engine.checkpoint())).unwrap();
         for n in 1..20 {
             write(&engine, &format!("{n:04}"), delete()).unwrap();
@@ -164,14 +164,14 @@ fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
 
 #[test]
 fn a_rotation_without_disk_space_leaves_a_working_journal() {
-    // While the header does not fit.
+    // The header does not fit into this space.
     for room in 0..i64::try_from(HEADER).unwrap() {
         let disk = Arc::new(SimDisk::without_reserve());
         let engine = with_table(open(&disk, 1 << 30));
         write(&engine, "1", insert(1)).unwrap();
         disk.set_room(room);
         assert_eq!(wait(engine.checkpoint()).unwrap_err().code(), ErrorCode::DiskFull);
-        // The journal has reserved space.
+        // The journal has reserved space for this write.
         write(&engine, "2", insert(2)).unwrap();
         for seed in 0..2 {
             let crashed = disk.image();
@@ -273,7 +273,7 @@ fn tables_deleted_on_a_full_disk_free_space_while_others_stay() {
     for name in &names[..3] {
         wait(engine.delete_table(name)).unwrap();
     }
-    // A new row of a remaining table.
+    // A new row is written to a remaining table.
     eventually("space is free again", || put(9_670).is_ok());
     wait(engine.compact()).unwrap();
     let crashed = disk.image();

@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// Keeps the first changes until the coin returns `false`. Then each other folder decides separately.
+    /// Keeps the first changes until the coin returns `false`. After that, the coin decides for each other folder separately.
     fn lose_power(&mut self, mut coin: impl FnMut() -> bool) {
         let mut cut = BTreeSet::new();
         for changes in std::mem::take(&mut self.pending) {
@@ -66,7 +66,7 @@ impl Names {
                 cut.insert(folder);
             }
         }
-        // The content of a folder is lost with it.
+        // If a folder is lost, its content is lost as well.
         let durable = self.durable.clone();
         let is_reached = |path: &Path| {
             path.ancestors().skip(1).all(|above| above == Path::new("/") || durable.contains_key(above))
@@ -79,7 +79,7 @@ impl Names {
 /// State shared by the disk and its files.
 #[derive(Clone, Debug)]
 struct State {
-    /// The number of syncs until one fails.
+    /// The number of syncs before one fails.
     syncs: Arc<AtomicI64>,
     /// The number of bytes by which files can still grow.
     room: Arc<AtomicI64>,
@@ -228,7 +228,7 @@ impl SimDisk {
         self.state.syncs.store(n, Ordering::SeqCst);
     }
 
-    /// Returns `true` if that sync has failed.
+    /// Returns `true` if the sync set by [`fail_sync`](Self::fail_sync) has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.state.syncs.load(Ordering::SeqCst) < 0
     }
@@ -339,7 +339,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// On a full disk, only a part of the bytes is written.
+    /// Writes the bytes. On a full disk, only a part of them is written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();
@@ -373,7 +373,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// A failed sync leaves the file in the state in which Linux leaves it: the written data is visible and considered clean, but is not on the disk.
+    /// Syncs the file. A failed sync leaves the state that Linux leaves: the written data is visible and considered clean, but is not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();

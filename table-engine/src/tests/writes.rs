@@ -74,7 +74,7 @@ fn ifm_1_and_ifm_4_another_etag_is_412_and_del_3_a_missing_entity_is_404() {
                 let error = write(engine, "none", kind(condition.into())).unwrap_err();
                 assert_eq!(error.code(), ErrorCode::ResourceNotFound);
             }
-            // UPD-2, UPS-4
+            // With `IfMatch::Any`, a write of a missing entity fails (UPD-2, UPS-4).
             assert_eq!(
                 write(engine, "none", kind(IfMatch::Any)).unwrap_err().code(),
                 ErrorCode::ResourceNotFound
@@ -112,7 +112,7 @@ fn ups_2_upserts_insert_missing_rows_and_mrg_4_an_empty_merge_changes_the_etag()
     assert_eq!((number(&engine, "1"), number(&engine, "2")), (Some(1), Some(2)));
     let second = write(&engine, "2", OperationKind::Merge(properties(&[]), IfMatch::Any)).unwrap();
     assert_ne!(first, second);
-    // TYPE-12
+    // A merge may change the type of a property (TYPE-12).
     write(&engine, "2", OperationKind::InsertOrMerge(properties(&[("N", Value::from("two"))]))).unwrap();
     let stored = get(&engine, "Sales", "2").unwrap().row;
     assert_eq!(stored.view().find("N", &mut 0).unwrap(), Some(ValueRef::String("two")));

@@ -1,4 +1,4 @@
-//! Samples, thinned with their age.
+//! Samples, of which fewer are kept the older they are.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of stores in a file, and the most tables of each. The longest unused stores and the smallest tables are dropped.
+/// The maximum numbers of stores in a file and of tables in a store. The stores that were unused for the longest time and the smallest tables are dropped.
 const STORES: usize = 16;
 const TABLES: usize = 64;
 /// Samples are kept one a minute for an hour, one an hour for two days, and one a day for 400 days. Each pair is an age and the length of the
@@ -57,14 +57,14 @@ impl Content {
         self.stores.get(store).cloned().unwrap_or_default()
     }
 
-    /// Adds a sample, and drops those that are no longer kept.
+    /// Adds a sample, and drops the samples that are too old to be kept.
     pub(super) fn add(&mut self, store: &str, table: &str, sample: Sample) {
         let samples = self.stores.entry(store.to_owned()).or_default();
         add(samples.entry(table.to_owned()).or_default(), sample);
         let size =
             |(name, of): (&String, &Vec<Sample>)| (of.last().map_or(0, |last| last.bytes()), name.clone());
         while samples.len() > TABLES {
-            // The whole store is never the smallest of them for long: its name sorts first among equals.
+            // The entry of the whole store is not a candidate for removal.
             let smallest = samples.iter().filter(|(name, _)| !name.is_empty()).map(size).min();
             let Some((_, name)) = smallest else { break };
             samples.remove(&name);
@@ -78,7 +78,7 @@ impl Content {
     }
 }
 
-/// Adds a sample to those of a table. Of a size that does not change, only the first and the last sample are kept.
+/// Adds a sample to the samples of a table. While the size does not change, only the first and the last sample are kept.
 fn add(samples: &mut Vec<Sample>, sample: Sample) {
     // A clock that was set back would leave samples out of order.
     samples.retain(|known| known.0 < sample.0);
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn samples_are_thinned_with_age_and_stay_in_order() {
-        // 450 days, of which the last three have a sample each minute.
+        // 450 days of samples, of which the last three days have a sample each minute.
         let (days, minutes) = (447 * 24, 3 * 24 * 60);
         let times =
             (0..days).map(|hour| hour * HOUR).chain((0..minutes).map(|minute| days * HOUR + 60 * minute));

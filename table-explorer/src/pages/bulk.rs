@@ -1,4 +1,4 @@
-//! Changes of many rows: those that are marked in a grid are deleted after a preview, in groups, each under the versions that were shown.
+//! Changes of many rows: the rows that are marked in a grid are deleted after a preview, in groups, each conditional on the versions that were shown.
 
 use http::{Response, StatusCode};
 use maud::{Markup, html};
@@ -20,7 +20,7 @@ const GROUP: usize = 100;
 /// The maximum number of rows of one form.
 const MOST: usize = 1_000;
 
-/// The rows of the form, in the order of their keys.
+/// Returns the rows of the form, in the order of their keys.
 fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     let fields = context.request.fields("row");
     if fields.is_empty() {

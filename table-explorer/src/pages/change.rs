@@ -1,4 +1,4 @@
-//! Changes: entities are inserted, edited and deleted under their `ETag`s. After a conflict, both values are shown.
+//! Changes: entities are inserted, edited and deleted, conditional on the `ETag`s that were shown. After a conflict, both values are shown.
 
 mod form;
 
@@ -16,7 +16,7 @@ use crate::pages::{Context, entity};
 use crate::response::{self, Body};
 use crate::show;
 
-/// Declines where changes are off, and where a plain write would leave derived rows wrong.
+/// Refuses a change if changes are disabled, or if a plain write would make derived rows wrong.
 pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<()> {
     if !context.state.is_writable {
         let text = "changes are off; start the explorer with `--write` to edit entities";
@@ -43,7 +43,7 @@ pub(crate) async fn edit(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame(context, table, row.key(), "Edit", main))
 }
 
-/// Shows the form of a new entity.
+/// Shows the form for a new entity.
 pub(crate) async fn new(context: &Context<'_>, table: &TableName) -> Result<Markup> {
     permit(context, table).await?;
     let frame = Frame {
@@ -103,7 +103,7 @@ fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity
         }
         let unknown = || Failure::Input(format!("`{edm}` is not a type"));
         let edm = value::type_of(edm).ok_or_else(unknown)?;
-        // Browsers send every line end as CR LF.
+        // Browsers send every line end as CR LF, which is converted to LF.
         let text = text.replace("\r\n", "\n");
         let before = stored.and_then(|stored| stored.get(name)).filter(|before| before.edm_type() == edm);
         let is_same = |before: &&table_core::Value| value::show(before).replace("\r\n", "\n") == text;
@@ -133,7 +133,7 @@ async fn submit(
     Ok(())
 }
 
-/// Saves an edited entity if its version is still the one that the form was based on.
+/// Saves an edited entity if its version is still the version on which the form was based.
 pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);
@@ -176,7 +176,7 @@ pub(crate) async fn insert(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response::see_other(&link::entity(table, &key)))
 }
 
-/// Deletes an entity if its version is still the one that the form was based on.
+/// Deletes an entity if its version is still the version on which the form was based.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);

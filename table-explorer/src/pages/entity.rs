@@ -131,7 +131,7 @@ pub(crate) fn detail(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>
     }
 }
 
-/// The derived rows of an entity, each as a link.
+/// Returns the derived rows of an entity, each as a link.
 fn follows(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup {
     let Kind::Entity(schema) = &keyed.kind else { return html! {} };
     let rows = kind::index_rows(schema, keyed.row);

@@ -16,7 +16,7 @@ use crate::response::{self, Body};
 /// The number of rows of one request.
 const PAGE: usize = 1_000;
 
-/// Responds with a file. A name of columns that is not selected is found by reading the result once before.
+/// Responds with a file. If the columns are not selected, the result is read once in advance to find their names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = Built::new(context, table)?;
     let query = Query { top: Some(PAGE), ..built.query };
@@ -37,7 +37,7 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response)
 }
 
-/// Returns the columns of a result, which is read for them: a file with a header must not lose a property of a later row.
+/// Returns the columns of a result by reading it: a file with a header must not lose a property of a later row.
 async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<Columns> {
     let (mut columns, mut from) = (Columns::default(), None);
     loop {
@@ -54,9 +54,9 @@ async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Res
 
 /// The form of a file.
 enum Form {
-    /// JSON lines with types, from which nothing is lost.
+    /// JSON lines with types, which lose nothing.
     Lines,
-    /// CSV with types, as `tables export` writes and `tables import` reads it.
+    /// CSV with types, in the format of `tables export` and `tables import`.
     Csv(Columns),
 }
 
@@ -68,11 +68,11 @@ impl Form {
         }
     }
 
-    /// Returns a page of rows as text, the first with the names of the columns.
+    /// Returns a page of rows as text. The text of the first page includes the names of the columns.
     fn text(&self, rows: &[TableEntity], is_first: bool) -> Result<Vec<u8>> {
         match self {
             Self::Lines => Ok(rows.iter().fold(Vec::new(), |mut text, entity| {
-                // An entity is always JSON.
+                // An entity can always be converted to JSON.
                 text.extend(serde_json::to_vec(entity).unwrap_or_default());
                 text.push(b'\n');
                 text

@@ -64,7 +64,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// The links to older entries, and back to the newest.
+/// Returns the links to older entries, and back to the newest entries.
 fn foot(table: &TableName, partition_key: &PartitionKey, entries: &[FeedEntry], is_newest: bool) -> Markup {
     let oldest = entries.first().map(|entry| position::number(&entry.cursor).saturating_sub(1));
     let address = |until: Option<&str>| {
@@ -103,17 +103,17 @@ struct Events {
     reader: Reader,
     table: TableName,
     partition_key: PartitionKey,
-    /// The end of the last event; `None` if the stream begins at the end of the feed.
+    /// The cursor after the last event; `None` if the stream begins at the end of the feed.
     cursor: Option<Cursor>,
     /// `true` once the reader knows that the stream is live.
     is_begun: bool,
-    /// The end of the feed at the last look without an entry.
+    /// The end of the feed at the last poll that found no entry.
     is_idle: bool,
 }
 
-/// Streams the entries after those of the page, as server-sent events. Each is the markup of one item.
+/// Streams the entries after those of the page, as server-sent events. Each event is the markup of one item.
 ///
-/// The identifier of an event is its cursor, which a browser sends when it connects again: no entry is lost in between.
+/// The identifier of an event is its cursor. A browser sends the cursor when it connects again, so no entry is lost in between.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let last = context.request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let from = last.or_else(|| context.request.query("from"));
@@ -155,7 +155,7 @@ impl Events {
             let (id, data) = (position::text(&entry.cursor), markup.replace(['\r', '\n'], " "));
             format!("id: {id}\ndata: {data}\n\n")
         };
-        // The cost is sent with each look, even one without an entry: its failure reveals a closed connection.
+        // The cost is sent after each poll, even if no entry was found, because a failure to send reveals a closed connection.
         let Cost { requests, rows } = self.reader.cost();
         let cost = format!("event: cost\ndata: {requests} {rows}\n\n");
         Some(entries.iter().map(event).chain([cost]).collect::<String>().into())

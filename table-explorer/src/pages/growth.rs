@@ -15,7 +15,7 @@ use crate::show;
 
 /// The number of samples in the table below a chart, newest first.
 const LISTED: usize = 100;
-/// The number of points of a small line.
+/// The number of points in a small line.
 const POINTS: u32 = 48;
 
 fn engine<'a>(context: &'a Context<'_>) -> Result<&'a Engine> {
@@ -182,7 +182,7 @@ fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns bytes at equal distances in time, in thousandths of the largest sample. The first and the last are those of the first and last sample.
+/// Returns sizes at equal intervals, in thousandths of the largest sample. The first and the last value are those of the first and the last sample.
 fn evenly(samples: &[Sample]) -> Vec<u32> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let most = samples.iter().map(|sample| sample.bytes()).max().unwrap_or(0).max(1);
@@ -209,7 +209,7 @@ mod tests {
         let samples = [Sample::new(at(0), 1, 0), Sample::new(at(90), 1, 5), Sample::new(at(94), 1, 20)];
         let line = evenly(&samples);
         assert_eq!((line[0], line[44], line[45], line[47]), (0, 0, 250, 1_000));
-        // No length of time loses the last sample.
+        // The last sample is kept for any length of time.
         for minutes in 1..200 {
             let line = evenly(&[Sample::new(at(0), 1, 0), Sample::new(at(minutes), 1, 20)]);
             assert_eq!((line[0], line[47]), (0, 1_000), "{minutes} minutes");

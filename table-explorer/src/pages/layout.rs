@@ -14,9 +14,9 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The number of rows that are read.
+/// The maximum number of rows that are read.
 const ROWS: usize = 200;
-/// The number of rows drawn of consecutive rows of one kind, and of properties of each.
+/// The maximum number of rows drawn for consecutive rows of one kind, and of properties drawn for each row.
 const DRAWN: usize = 2;
 const PROPERTIES: usize = 12;
 

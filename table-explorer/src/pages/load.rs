@@ -103,7 +103,7 @@ fn row(one: &BusyPartition, known: &Known, most: u64) -> Markup {
     }
 }
 
-/// Returns the share of a minute's requests of the target of a partition, in percent.
+/// Returns the requests of a minute as a percentage of the target of a partition.
 pub(crate) fn share(minute: u64) -> String {
     let tenths = minute.saturating_mul(1_000) / TARGET;
     if minute > 0 && tenths == 0 {
@@ -141,7 +141,7 @@ fn name(one: &BusyPartition, known: &Known) -> Markup {
     frame::partition_name(schema, &one.partition_key)
 }
 
-/// Streams the live part of the page as server-sent events, each time that it changes.
+/// Streams the live part of the page as server-sent events, whenever it changes.
 pub(crate) fn events(context: &Context<'_>) -> Result<Response<Body>> {
     let missing = || Failure::NotFound("no requests are counted here".to_owned());
     let load = context.state.source.load.clone().ok_or_else(missing)?;

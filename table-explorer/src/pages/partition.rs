@@ -73,7 +73,7 @@ fn has_feed(context: &Context<'_>, table: &TableName) -> bool {
     context.known.of(table).any(|schema| schema.keeps.iter().any(|word| word == "feed"))
 }
 
-/// The `RowKey` prefixes that distinguish kinds, each with the names of its kinds.
+/// Returns the `RowKey` prefixes that distinguish kinds, each with the names of its kinds.
 fn beginnings(context: &Context<'_>, table: &TableName) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for kind in kind::of_table(table.as_str(), &context.known.schemas) {
@@ -154,7 +154,7 @@ pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     response::see_other(&link::to(&link::table(table, "p"), &pairs))
 }
 
-/// The states of an entity's indexes as last read, with the time; `None` if they were not read.
+/// Returns the states of an entity's indexes as last read, with the time; `None` if they were not read.
 fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Option<Markup> {
     let kept = context.state.catalog.states(table)?;
     let (at, states) = &*kept;
@@ -164,7 +164,7 @@ fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Op
     })
 }
 
-/// The selected row, which is the first at the beginning; the load of the partition; and the kinds of rows on the page.
+/// Returns the details: the selected row, or otherwise the first row; the load of the partition; and the kinds of rows on the page.
 fn aside(context: &Context<'_>, table: &TableName, partition_key: &str, rows: &[Keyed<'_>]) -> Markup {
     let mut kinds: Vec<(Kind<'_>, usize)> = Vec::new();
     for row in rows {

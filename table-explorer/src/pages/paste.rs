@@ -1,4 +1,4 @@
-//! Pasted rows: a table of a spreadsheet, CSV or JSON lines, shown as the rows that they become before anything is written.
+//! Pasted rows: a table of a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
 
 mod parse;
 
@@ -39,7 +39,7 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     Ok(preview(context, table, &text, replaces, &lines))
 }
 
-/// Writes entities in groups of a partition.
+/// Writes entities in groups, each within one partition.
 async fn write(
     context: &Context<'_>,
     table: &TableName,
@@ -58,7 +58,7 @@ async fn write(
     Ok(bulk::answer(context, table, "Paste rows", "written", &report))
 }
 
-/// Shows the rows, the lines that cannot be read, and the button that writes the rows if all can.
+/// Shows the rows, the lines that cannot be read, and the button that writes the rows if all lines can be read.
 fn preview(
     context: &Context<'_>,
     table: &TableName,

@@ -12,12 +12,12 @@ use crate::pages::{Context, built};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The longest name of a saved query in characters.
+/// The maximum length of the name of a saved query, in characters.
 const NAME: usize = 100;
 /// Parameters that do not belong to a query: its position, and the clicks that run it.
 const PASSING: [&str; 4] = ["from", "run", "scan", "rows"];
 
-/// Returns the parameters of a query in one text, without those that only run it.
+/// Returns the parameters of a query in one text, without the parameters that only run it.
 pub(crate) fn parameters(query: &[(String, String)]) -> String {
     let mut text = form_urlencoded::Serializer::new(String::new());
     let is_kept = |(name, value): &&(String, String)| {
@@ -54,7 +54,7 @@ pub(crate) async fn keep(context: &Context<'_>, table: &TableName) -> Result<Res
     Ok(response::see_other("/queries"))
 }
 
-/// Removes a saved query, or one of the history.
+/// Removes a saved query, or a query of the history.
 pub(crate) async fn forget(context: &Context<'_>) -> Result<Response<Body>> {
     let field = |name| context.request.field(name).unwrap_or_default();
     let name = Some(field("name").to_owned()).filter(|name| !name.is_empty());
@@ -123,7 +123,7 @@ fn row(context: &Context<'_>, table: &TableName, noted: &Noted) -> Markup {
     }
 }
 
-/// Returns the parameters of a query as people read them: `department=Sales Age ge 30`.
+/// Returns the parameters of a query in readable form: `department=Sales Age ge 30`.
 fn words(query: &str) -> String {
     let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let mut words = Vec::new();

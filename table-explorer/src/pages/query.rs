@@ -34,7 +34,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     };
     let copies = built.as_ref().map_or_else(|_| html! {}, |built| recipe::copies(context, table, built));
     let is_first = is_asked && built.is_ok() && context.request.query("from").is_none();
-    // A history that cannot be written does not keep the result from being shown.
+    // If the history cannot be written, the result is shown anyway.
     let unrecorded = if is_first { queries::record(context, table).await.err() } else { None };
     let main = html! {
         h1 { "Query " (table) }

@@ -94,7 +94,7 @@ fn curl(table: &TableName, filter: &str, select: &str) -> String {
             pairs.append_pair(name, value);
         }
     }
-    // A plus sign is not a space in an OData query.
+    // In an OData query, a plus sign does not represent a space.
     let query = pairs.finish().replace('+', "%20");
     format!(
         "curl -H 'Accept: application/json;odata=minimalmetadata' -H 'x-ms-version: 2019-02-02' \\\n  \"https://$ACCOUNT.table.core.windows.net/{table}()?{query}&$SIGNATURE\"",

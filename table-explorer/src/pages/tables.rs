@@ -58,7 +58,7 @@ struct Counts {
     sizes: Vec<Option<Size>>,
     /// `true` if the tables were read for this page.
     is_new: bool,
-    /// The time of the oldest size that an earlier page counted.
+    /// The time of the oldest of the sizes that earlier pages counted.
     oldest: Option<DateTime<Utc>>,
 }
 
@@ -75,7 +75,7 @@ impl Counts {
     }
 }
 
-/// Counts the tables of a small store, and of any store if the reader asks for it. Otherwise returns the sizes that were counted last.
+/// Counts the tables of a small store, and of any store if the user requests it. Otherwise returns the sizes that were counted last.
 async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
     let (growth, store) = (&context.state.growth, context.state.source.name.as_str());
     let Some(engine) = &context.state.source.engine else { return Ok(Counts::default()) };
@@ -90,7 +90,7 @@ async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
         let sizes = found.into_iter().map(|found| found.map(size)).collect();
         return Ok(Counts { sizes, is_new: true, oldest: None });
     }
-    // The page of the growth reports a file that cannot be read.
+    // An unreadable file is reported by the page of the growth.
     let samples = growth.of(store).await.unwrap_or_default();
     let last = |name: &TableName| samples.get(name.as_str()).and_then(|of| of.last().copied());
     let oldest = known.tables.iter().filter_map(last).map(Sample::at).min();
@@ -128,7 +128,7 @@ fn row(known: &Known, name: &TableName, counts: &Counts, at: usize) -> Markup {
     }
 }
 
-/// Opens the first table whose name starts with the text, or the list.
+/// Opens the first table whose name starts with the text, or the list of tables if no name matches.
 pub(crate) fn find(context: &Context<'_>) -> Response<Body> {
     let text = context.request.query("q").unwrap_or_default().to_ascii_lowercase();
     let begins = |name: &&TableName| name.folded().starts_with(&text);

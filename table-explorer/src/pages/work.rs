@@ -15,10 +15,10 @@ use crate::pages::{Context, queues};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of partitions that the page reads, and of rows in each.
+/// The maximum number of partitions that the page reads, and of rows in each partition.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
-/// The maximum number of queues among which those of outboxes are sought.
+/// The maximum number of queues that are searched for queues of outboxes.
 const QUEUES: usize = 1_000;
 /// The maximum number of entries of the poison queue that the page shows.
 const ENTRIES: usize = 32;
@@ -104,7 +104,7 @@ fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
     Ok(names.iter().filter(has_poison).map(ToString::to_string).collect())
 }
 
-/// The depth of the outbox, and the age of its oldest intent: the lag of the workers.
+/// Returns the depth of the outbox, and the age of its oldest intent, which is the lag of the workers.
 fn summary(found: &[Waiting]) -> Markup {
     let sum = |rows: fn(&Waiting) -> &Vec<TableEntity>| {
         let is_bound = found.iter().any(|waiting| rows(waiting).len() == ROWS);
@@ -124,7 +124,7 @@ fn summary(found: &[Waiting]) -> Markup {
     }
 }
 
-/// Returns the time of the oldest of some rows.
+/// Returns the time of the oldest of the given rows.
 fn oldest(rows: &[TableEntity]) -> Option<DateTime<Utc>> {
     rows.iter().filter_map(TableEntity::timestamp).min()
 }
@@ -164,7 +164,7 @@ fn reason(row: &TableEntity) -> Option<&str> {
     }
 }
 
-/// Returns the outbox with a queue, for access to its poison.
+/// Returns the outbox that uses a queue, for access to its poison.
 fn outbox(
     context: &Context<'_>,
     queue: &str,

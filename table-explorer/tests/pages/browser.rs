@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// Sends one request without a session's help.
+/// Sends one request without the session's cookie.
 pub(crate) async fn send(
     explorer: &Explorer,
     method: Method,
@@ -68,7 +68,7 @@ impl Browser {
         send(&self.explorer, Method::GET, path, &[(COOKIE.as_str(), &self.cookie)], String::new()).await
     }
 
-    /// Reads a page that must be there.
+    /// Reads a page that must exist.
     pub(crate) async fn page(&self, path: &str) -> String {
         let answer = self.get(path).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);

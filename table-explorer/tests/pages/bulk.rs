@@ -1,4 +1,4 @@
-//! Many rows at once: marked rows are deleted, pasted rows are written; each after a preview, in groups.
+//! Tests of changes of many rows: marked rows are deleted and pasted rows are written, each after a preview, in groups.
 
 use http::StatusCode;
 use table_core::{Engine, EntityKey, TableEntity, TableStoreExt, Value};

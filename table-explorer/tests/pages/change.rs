@@ -1,4 +1,4 @@
-//! Changes: under the `ETag` that the form was shown with, refused where derived rows would become wrong, off unless allowed.
+//! Tests of changes: conditional on the `ETag` that the form was shown with, refused if derived rows would become wrong, and disabled by default.
 
 use http::StatusCode;
 use table_core::{Engine, EntityKey, TableEntity, TableStoreExt};
@@ -24,7 +24,7 @@ async fn stored(engine: &Engine) -> Option<TableEntity> {
     table.get(&key).await.unwrap().map(|found| found.value().clone())
 }
 
-/// Compares keys and properties: a stored entity has a version as well.
+/// Compares keys and properties, but not the version, which only a stored entity has.
 fn assert_same(found: &TableEntity, expected: &TableEntity) {
     assert_eq!(found.key(), expected.key());
     assert_eq!(found.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
@@ -32,7 +32,7 @@ fn assert_same(found: &TableEntity, expected: &TableEntity) {
 
 const EDIT: &str = "/t/Company/edit?pk=Sales&rk=1";
 
-/// The fields of the form as a browser sends them, with another age.
+/// Returns the fields of the form as a browser sends them, with another age.
 fn fields<'a>(csrf: &'a str, etag: &'a str, age: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
         ("csrf", csrf),

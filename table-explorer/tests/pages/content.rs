@@ -1,4 +1,4 @@
-//! The content of the sample's pages.
+//! Tests of the content of the sample's pages.
 
 use table_explorer::{Explorer, demo};
 

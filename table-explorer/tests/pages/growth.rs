@@ -1,4 +1,4 @@
-//! Growth: samples of tables, their charts, and the file that keeps them.
+//! Tests of growth: samples of tables, their charts, and the file that stores them.
 
 use std::time::Duration;
 

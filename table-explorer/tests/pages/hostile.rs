@@ -1,4 +1,4 @@
-//! Hostile names, keys and values: shown, and never interpreted.
+//! Tests of hostile names, keys and values: pages show them, and never interpret them.
 
 use table_core::{Engine, TableEntity, TableStoreExt};
 

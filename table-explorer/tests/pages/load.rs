@@ -1,4 +1,4 @@
-//! The heat of partitions: the page, its events, and the pages without a source of requests.
+//! Tests of the heat of partitions: the page, its events, and the pages without a source of requests.
 
 use std::time::Duration;
 

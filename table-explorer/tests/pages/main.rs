@@ -1,4 +1,4 @@
-//! The pages over HTTP, without a browser: content, requests to the store, and protection from other sites.
+//! Tests of the pages over HTTP, without a browser: content, requests to the store, and protection from other sites.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Saved queries, exports, and the pages of pending work: queues, feeds, states of indexes.
+//! Tests of saved queries, exports, and the pages of pending work: queues, feeds, states of indexes.
 
 use http::StatusCode;
 use table_core::queue::PutMessage;

@@ -41,7 +41,7 @@ impl Load {
     /// the levels that it fixes.
     ///
     /// The best order comes first. An order with fewer values of its first level than partitions leaves partitions idle (HPK-9). An order with an
-    /// overloaded partition is throttled. Both come after the others. The remaining orders are sorted by the number of touched partitions.
+    /// overloaded partition is throttled. Both kinds of orders come last. The remaining orders are sorted by the number of touched partitions.
     ///
     /// # Errors
     /// `InvalidInput` if a bound is outside its partition, which cannot happen.
@@ -108,7 +108,7 @@ impl Load {
     }
 }
 
-/// Returns every order of `0..count`. A key has at most three levels (HPK-2), so the result has at most six orders.
+/// Returns every permutation of `0..count`. A key has at most three levels (HPK-2), so the result has at most six permutations.
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count.min(3) {

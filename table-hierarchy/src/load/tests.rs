@@ -22,7 +22,7 @@ fn tenants(count: usize, users: usize, gigabytes: f64, ru: f64) -> Vec<KeyLoad> 
 
 #[test]
 fn hpk_24_and_hpk_4_a_tenant_beyond_both_bounds_is_spread_by_splits() {
-    // 120 GB and 15,000 RU/s of one tenant. No user is near a limit.
+    // One tenant has 120 GB and 15,000 RU/s, and no user is near a limit.
     let mut load = Load::new(PartitionMap::even(1), tenants(1, 1000, 0.12, 15.0), Bounds::SERVICE);
     let made = load.settle().unwrap();
     assert!(made.len() >= 2 && load.map().partitions().len() == made.len() + 1);
@@ -106,7 +106,7 @@ fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
 
 #[test]
 fn hpk_8_and_hpk_9_an_order_with_few_first_values_is_not_recommended() {
-    // Two regions of many devices; every query names the region.
+    // Two regions have many devices, and every query names the region.
     let load = Load::new(PartitionMap::even(8), tenants(2, 500, 0.01, 1.0), Bounds::SERVICE)
         .with_throughput(1_600.0);
     let orders = load.orders(&[vec![true, false]]).unwrap();

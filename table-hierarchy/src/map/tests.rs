@@ -29,7 +29,7 @@ fn changed(count: u32, changes: &[Change]) -> PartitionMap {
         match change {
             Change::Split(key) => {
                 let id = map.locate(&epk(key)).id;
-                // An existing bound divides nothing.
+                // A split at an existing bound is refused, because it divides nothing.
                 let _ = map.split(id, &epk(key));
             }
             Change::Merge(at) => {
@@ -58,7 +58,7 @@ fn map_1_a_gap_or_an_overlap_is_refused() {
     let range = |from: &str, to: &str| EpkRange::new(from.parse().unwrap(), to.parse().unwrap());
     let tile = |ranges: Vec<EpkRange>| PartitionMap::from_ranges(ranges);
     assert!(tile(vec![range("20", "FF"), range("", "20")]).is_ok());
-    // Bounds of other widths are equal (MAP-6).
+    // Bounds of different widths can be equal (MAP-6).
     assert!(tile(vec![range("20000000", "FF"), range("", "20")]).is_ok());
     for ranges in [
         vec![],

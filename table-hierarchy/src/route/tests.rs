@@ -144,7 +144,7 @@ proptest! {
         for key in &design.keys {
             let epk = Epk::of(&levels(*key, design.depth));
             let times = route.touched.iter().filter(|touched| touched.range.contains(&epk)).count();
-            // A key that matches the fixed levels is read exactly once; any other key, never.
+            // A key that matches the fixed levels is read exactly once; any other key is never read.
             prop_assert_eq!(times, usize::from(accepted(key, route.depth)), "{:?}", key);
         }
         for touched in &route.touched {
@@ -170,7 +170,7 @@ fn rt_8_the_longest_fixed_prefix_narrows_and_the_rest_is_filtered() {
         assert_eq!(depth(&[two(), one("u1"), Fixed::Not]), 2);
         assert_eq!(depth(&[one(TENANT), Fixed::Not, one("s1")]), 1);
         assert_eq!(depth(&[Fixed::Not, one("u1"), one("s1")]), 0);
-        // Several values of a level touch the union of their partitions.
+        // A query for several values of a level touches the union of their partitions.
         let ranges = Route::new(&[two(), one("u1"), Fixed::Not], &map).unwrap().ranges;
         let each = |tenant| EpkRange::of_prefix(&[Component::text(tenant), Component::text("u1")]);
         let mut expected = vec![each(TENANT), each("Contoso")];

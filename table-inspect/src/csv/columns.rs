@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use table_core::TableEntity;
 
-/// The columns that every file has, before those of the properties.
+/// The columns that every file has, before the columns of the properties.
 pub(super) const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
 /// The properties that have columns, in the order in which they were added.
@@ -33,7 +33,7 @@ impl Columns {
         columns
     }
 
-    /// Adds columns for the properties of an entity that have none.
+    /// Adds columns for the properties of an entity that have no column yet.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
             if !self.has(name) {

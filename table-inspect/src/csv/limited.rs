@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of bytes of one record: more than the largest entity has.
+/// The maximum number of bytes of one record, which is more than the largest entity needs.
 pub(super) const RECORD: usize = 4 << 20;
 
 /// A line after the end of the input. It is a record, unless the last quote of the input is not closed, which makes it a part of the last cell.
@@ -23,9 +23,9 @@ struct State {
     /// The number of bytes of [`AFTER`] that were read.
     after: usize,
     is_behind_return: bool,
-    /// The line ends that are read and not counted: the position of the last byte, and `true` for a pair of carriage return and line feed.
+    /// The line ends that were read but not yet counted: the position of the last byte, and `true` for a pair of carriage return and line feed.
     ends: VecDeque<(u64, bool)>,
-    /// The number of lines before the first of these line ends.
+    /// The number of lines before the first uncounted line end.
     line: u64,
 }
 
@@ -69,7 +69,7 @@ impl Watch {
         self.state().left == 0
     }
 
-    /// Returns the line of a record that begins at a position or behind the line ends there. Positions must ascend.
+    /// Returns the line of a record that begins at a position, or after the line ends at that position. Positions must ascend.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
         // The CSV reader ends a record at the carriage return, so the next record starts with the line feed.
@@ -89,7 +89,7 @@ impl Watch {
 }
 
 impl State {
-    /// Finds the line ends of some bytes.
+    /// Records the positions of the line ends in some bytes.
     fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if *byte == b'\n' {

@@ -1,4 +1,4 @@
-//! Reading CSV.
+//! Reader of CSV files.
 
 use std::io::Read;
 
@@ -136,7 +136,7 @@ impl<R: Read> CsvReader<R> {
         self.header.iter().any(|column| matches!(column, Column::Property { name, .. } if name == property))
     }
 
-    /// Returns the type of a cell: that in the `@type` column, the one named by the caller, a guess, or a string.
+    /// Returns the type of a cell: the type in the `@type` column, otherwise the type named by the caller, otherwise a guess or a string.
     fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
         if !declared.is_empty() {
             return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// The property that all parts of one write share.
 const WRITE_ID: &str = "WriteId";
 
-/// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends in `_01`, `_02` and so on.
+/// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WidePart<'a> {
     /// The RowKey of the whole entity.
@@ -21,7 +21,7 @@ pub struct WidePart<'a> {
 }
 
 impl<'a> WidePart<'a> {
-    /// Returns the part that a row is; `None` for another row.
+    /// Returns a row as a part of a wide entity; `None` for any other row.
     ///
     /// # Errors
     /// `Corrupted` for a row that cannot be read.
@@ -34,7 +34,7 @@ impl<'a> WidePart<'a> {
     }
 }
 
-/// Returns the RowKey of the whole entity and the number of the part; `None` for a RowKey that no part has.
+/// Returns the RowKey of the whole entity and the number of the part; `None` for a RowKey that no part can have.
 #[must_use]
 pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     let (base, number) = row_key.rsplit_once('_')?;

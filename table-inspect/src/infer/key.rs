@@ -2,7 +2,7 @@
 
 use crate::infer::part::Codec;
 
-/// The separators, longer and rarer ones first.
+/// The separators. Longer and rarer separators come first.
 const SEPARATORS: [&str; 14] = ["___", "__", "|", "!", "~", "^", "_", ":", "@", "+", ".", "-", " ", ","];
 /// The maximum number of parts created by one separator.
 const PARTS: usize = 6;
@@ -42,7 +42,7 @@ pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     pieces
 }
 
-/// Marks parts that precede a literal as not containing the character that ends them, which follows from how the keys were split.
+/// Marks parts that precede a literal as not containing the first character of the literal, which follows from how the keys were split.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);

@@ -19,7 +19,7 @@ pub struct Group<'a> {
     pub rows: Vec<&'a TableEntity>,
 }
 
-/// Returns the kinds, the most frequent one first, and the rows that are too few to form one.
+/// Returns the kinds, the most frequent one first, and the rows that are too few to form a kind.
 pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     let mut by_type: BTreeMap<Option<&str>, Vec<&TableEntity>> = BTreeMap::new();
     for row in rows {

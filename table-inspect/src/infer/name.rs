@@ -13,7 +13,7 @@ const KEYWORDS: [&str; 20] = [
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Returns an unused name: the given one, or one with a number.
+    /// Returns an unused name: the given name, or the given name with a number.
     pub(super) fn take(&mut self, name: &str) -> String {
         let name = if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() };
         let numbered = (2..).map(|number| format!("{name}_{number}"));
@@ -43,7 +43,7 @@ pub(super) fn snake(text: &str) -> String {
             }
             continue;
         }
-        // A word starts at a capital after a lower-case letter, and at the last of several capitals.
+        // A word starts at a capital after a lower-case letter, and at the last of several consecutive capitals.
         let ends_capitals = characters.peek().is_some_and(char::is_ascii_lowercase);
         let begins = character.is_ascii_uppercase()
             && before.is_some_and(|before: char| !before.is_ascii_uppercase() || ends_capitals);

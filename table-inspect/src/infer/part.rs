@@ -39,7 +39,7 @@ impl Codec {
         if all(|text| is_guid(text, 36)) {
             return Some(Self::Guid);
         }
-        // A run of digits alone is not a GUID.
+        // A string of 32 decimal digits is not recognised as a GUID.
         if all(|text| is_guid(text, 32)) && !all(is_digits) {
             return Some(Self::GuidSimple);
         }
@@ -131,7 +131,7 @@ fn is_recent(count: u64) -> bool {
 
 /// Returns the date pattern that fits all strings.
 fn pattern(texts: &[&str]) -> Option<&'static str> {
-    /// The pattern in our declarations, and chrono's pattern for the date with a time.
+    /// Patterns in declarations, and the corresponding patterns of chrono for a date with a time.
     const PATTERNS: [(&str, &str); 8] = [
         ("yyyyMMdd", "%Y%m%d"),
         ("yyyy-MM-dd", "%Y-%m-%d"),

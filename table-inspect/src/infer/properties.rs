@@ -1,4 +1,4 @@
-//! Properties of a kind: their names and types, and those that the key repeats.
+//! Properties of a kind: their names and types, and the properties that the key repeats.
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};

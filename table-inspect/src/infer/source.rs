@@ -60,10 +60,10 @@ impl Inference {
     }
 }
 
-/// Returns the lints to allow: those that a new declaration should satisfy but an existing table may violate.
+/// Returns the lints to allow, which a new declaration should satisfy but an existing table may violate.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
-    // A constant is also included: all of its rows share one partition.
+    // A key without parts counts as hot as well, because all of its rows share one partition.
     let is_hot = parts.all(|piece| matches!(piece, Piece::Part { codec, .. } if codec.follows_time()));
     if is_hot {
         ", allow(hot_partition, reason = \"the layout of existing rows\")".to_owned()

@@ -34,7 +34,7 @@ impl<const N: usize> Ring<N> {
         })
     }
 
-    /// Makes a later period the newest, and empties the periods between.
+    /// Makes a later period the newest period, and empties the periods in between.
     fn forget_before(&mut self, period: u64) {
         if period <= self.newest {
             return;

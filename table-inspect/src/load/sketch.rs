@@ -13,7 +13,7 @@ pub const MINUTE: usize = 12;
 pub const HOUR: usize = 60;
 
 const SECOND: u64 = 10_000_000;
-/// The lengths of the periods of both histories, and of the time after which every weight is halved, in ticks.
+/// The lengths of the periods of both histories, and of the period after which every weight is halved, in ticks.
 const SHORT: u64 = 5 * SECOND;
 const LONG: u64 = 60 * SECOND;
 const HALVED_AFTER: u64 = 600 * SECOND;
@@ -30,7 +30,7 @@ pub struct BusyPartition {
     pub seconds: [u32; MINUTE],
     /// Requests of the last hour in periods of a minute, the oldest first. The last period is not over.
     pub minutes: [u32; HOUR],
-    /// Estimated requests, of which older ones count less. It may be too high by the weight of the partition that was replaced.
+    /// Estimated number of requests, of which older ones count less. It may be too high by the weight of the partition that was replaced.
     pub weight: u64,
 }
 
@@ -61,11 +61,11 @@ struct Slot {
 #[derive(Debug, Default)]
 pub(super) struct Sketch {
     hasher: RandomState,
-    /// The hash of each slot. Comparing these finds a partition faster than comparing keys.
+    /// The hash of each slot. Comparing hashes finds a partition faster than comparing keys.
     hashes: Vec<u64>,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
-    /// The number of the period in which weights were halved last.
+    /// The number of the period in which weights were last halved.
     halved: u64,
 }
 

@@ -70,13 +70,13 @@ fn tables_are_told_apart_and_keys_are_not_printed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// More partitions than slots: the frequent ones are always counted, no count is too high, and no weight is too low.
+    /// With more partitions than slots, frequent partitions are always counted, no count is too high, and no weight is too low.
     #[test]
     fn frequent_partitions_are_counted(requests in vec((0..3_u8, 0..4_000_u16), 1..4_000)) {
         let (load, _) = load();
         let mut exact: BTreeMap<String, u64> = BTreeMap::new();
         for (kind, number) in requests {
-            // A third of the requests is to few partitions.
+            // A third of the requests goes to a few partitions.
             let partition = if kind == 0 { format!("few {}", number % 20) } else { number.to_string() };
             load.record("employee", &partition);
             *exact.entry(partition).or_default() += 1;

@@ -14,7 +14,7 @@ const STORAGE: [&str; 2] = ["https://storage.azure.com", "e406a681-f3d4-42a8-90b
 const CLOUDS: [&str; 4] =
     ["core.windows.net", "core.chinacloudapi.cn", "core.usgovcloudapi.net", "core.cloudapi.de"];
 
-/// The parts of a token. `signed` is `header.claims`.
+/// The parts of a token. `signed` is the text `header.claims`.
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
     #[cfg_attr(
@@ -136,7 +136,7 @@ mod tests {
         for text in ["", "a", "a.b", "a.b.c.d", "!.!.!", "e30.e30", "é.é.é"] {
             assert!(Parts::of(text).and_then(|parts| parts.claims()).is_none(), "{text}");
         }
-        // Claims are missing.
+        // The claims are missing.
         assert!(Parts::of("e30.e30.").unwrap().claims().is_none());
     }
 }

@@ -8,7 +8,7 @@ use super::histogram::BOUNDS;
 use crate::account::Account;
 use crate::operation::Operation;
 
-/// The number of partitions with the most requests that are written.
+/// The number of partitions that are written, those with the most requests first.
 const HOTTEST: usize = 10;
 
 /// The current work of a server.

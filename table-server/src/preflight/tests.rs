@@ -62,7 +62,7 @@ async fn asked(
         ["allow-origin", "allow-methods", "allow-headers", "max-age", "expose-headers", "allow-credentials"];
     let text = |name: &str| Some(answer.headers().get(name)?.to_str().unwrap().to_owned());
     let mut found = names.map(|name| text(&format!("access-control-{name}")));
-    // Only preflight responses have `max-age`. For others, `Vary` is shown instead.
+    // Only preflight responses have `max-age`. For other responses, `Vary` is shown instead.
     if method != "OPTIONS" {
         found[3] = text("vary");
     }
@@ -89,7 +89,7 @@ async fn a_preflight_is_answered_by_the_first_rule_of_its_origin_and_method() {
         assert_eq!(post, (200, some(["https://c.com", "POST", "", "60", "", "true"])));
         let nothing = some([""; 6]);
         for (headers, status) in [
-            // The first rule decides, though the second allows every header.
+            // The first rule decides, although the second rule allows every header.
             (&[(ORIGIN, "https://a.com"), (METHOD, "GET"), (HEADERS, "accept")][..], 403),
             (&[(ORIGIN, "https://c.com"), (METHOD, "PUT")], 403),
             (&[(ORIGIN, "https://c.com"), (METHOD, "get")], 403),

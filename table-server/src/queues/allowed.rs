@@ -1,4 +1,4 @@
-//! Operations on queues that shared access signatures permit (ASAS and SAS rules).
+//! Checks of operations on queues against shared access signatures (ASAS and SAS rules).
 
 use table_wire::sas::{AccountPermissions as May, QueuePermissions, ResourceTypes};
 
@@ -35,7 +35,7 @@ pub(super) fn messages(access: &Access, verb: &str, one: bool, peek: bool) -> Re
     check(access, ResourceTypes::OBJECT, &[any], own)
 }
 
-/// Checks a request against its credential. For a signature of an account, each permission in `any` is sufficient; `own` is the permission that a
+/// Checks a request against its credential. For a signature of an account, one of the permissions in `any` is sufficient; `own` is the permission that a
 /// signature of a queue needs, if such a signature permits the operation at all.
 fn check(
     access: &Access,

@@ -69,7 +69,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Creates a queue. An existing one with the same metadata is not a conflict (QUE-3).
+/// Creates a queue. An existing queue with the same metadata is not a conflict (QUE-3).
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = account.settings.turn.lock().await;
@@ -146,7 +146,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
 /// Returns the metadata that a request sets.
 ///
 /// # Errors
-/// `InvalidMetadata`, `MetadataTooLarge`.
+/// `InvalidMetadata` for metadata that the service does not accept; `MetadataTooLarge` if it exceeds the maximum size.
 fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
     let mut metadata = Metadata::new();
     for (header, value) in headers {
@@ -180,7 +180,7 @@ async fn store(account: &Account, queue: &QueueName, metadata: &Metadata) -> Res
 }
 
 /// # Errors
-/// `QueueNotFound`.
+/// `QueueNotFound` if the queue does not exist.
 fn exists(account: &Account, queue: &QueueName) -> Result<(), Refusal> {
     let found = account.engine.list_queues(queue.as_str(), 1)?;
     if found.first() == Some(queue) {

@@ -35,7 +35,7 @@ pub(super) async fn answer<S: TableStore>(
                 cost = Cost::write(responses.len());
                 responses
             }
-            // The server is busy regardless of the transaction, so the client can retry.
+            // The refusal is independent of the transaction, so the client can retry.
             Err(refusal) if refusal.status == 503 => return Err(refusal),
             Err(refusal) => vec![refused(&refusal, exchange)],
         },
@@ -99,7 +99,7 @@ async fn change_set<S: TableStore>(
     Ok(responses)
 }
 
-/// Returns the write described by a part. `first` is that of the first part, whose table is reused.
+/// Returns the write described by a part. `first` is the write of the first part, whose table is reused.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let mut conditions = part.values("if-match");
     let if_match = conditions.next();
@@ -131,7 +131,7 @@ fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     Ok((path, query))
 }
 
-/// Returns the first segment of paths in path style: the account, both in the outer request and in its parts.
+/// Returns the first segment of paths in path style: the account, in the outer request and in its parts.
 fn base(exchange: &Exchange) -> Option<&str> {
     exchange.base.splitn(4, '/').nth(3)
 }

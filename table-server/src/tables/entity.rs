@@ -63,7 +63,7 @@ impl Call {
             })?;
             return Ok(Self { table, key, kind: OperationKind::Delete(condition), preference });
         }
-        // The key is that of the URL (UPD-5).
+        // The key is taken from the URL (UPD-5).
         let row = read_entity(sent.body, Sender::ClientByUrl)?.row;
         let kind = match (sent.verb, condition) {
             ("PUT", Some(condition)) => OperationKind::Replace(row, condition),
@@ -147,7 +147,7 @@ pub(super) fn limits<S: TableStore>(store: &S) -> Limits {
     limits
 }
 
-/// Returns an error without the position of the operation, which is the only one.
+/// Removes the position from an error, because the operation is the only one.
 fn alone(error: table_core::Error) -> Refusal {
     Refusal { index: None, ..error.into() }
 }

@@ -15,7 +15,7 @@ const UNSUPPORTED: [&str; 8] =
 /// # Errors
 /// `NotImplemented` for an option that the service does not support; `InvalidInput` for an unknown, misspelt or duplicate option.
 pub(super) fn check(query: &str) -> Result<(), Refusal> {
-    // Fast path for requests without options.
+    // Requests without options take a fast path.
     if !query.contains(['$', '%']) && !query.contains("filter") && !query.contains("select") {
         return Ok(());
     }

@@ -68,7 +68,7 @@ fn place(table: &TableName, query: &Query, partition_key: String, row_key: Optio
     if !partitions.contains(&partition_key) {
         return From::End;
     }
-    // In one partition, the rows are also a range; in several, they are a condition on each partition.
+    // Within one partition, the rows are also a range; over several partitions, they are a condition in each partition.
     if let (Some(_), Some(row)) = (partitions.single(), &row_key) {
         if is_before(row, rows) {
             return From::Beginning;

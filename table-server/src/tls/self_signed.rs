@@ -13,8 +13,8 @@ use crate::fault::ServerFault;
 /// The names in every self-signed certificate. Names with `*` are for accounts in the host name.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
-/// Writes a certificate and its key into a folder, unless both exist. No file is overwritten: if only the key exists, the certificate is created
-/// for it.
+/// Writes a certificate and its key into a folder, unless both exist. No file is overwritten: if only the key exists, a certificate is created
+/// for the key.
 ///
 /// # Errors
 /// `InvalidInput` for a certificate without a key, and for a file that is not a key; `Io`.
@@ -35,7 +35,7 @@ pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
     } else {
         let signing_key = KeyPair::generate().map_err(|source| Error::of(ServerFault::SelfSigned(source)))?;
         fs::create_dir_all(folder).map_err(at("write", folder))?;
-        // The key first: after an interruption, the certificate is created for it.
+        // The key is written first: after an interruption, the certificate is created for it.
         create(&key, 0o600, &signing_key.serialize_pem()).map_err(at("write", &key))?;
         signing_key
     };

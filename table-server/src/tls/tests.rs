@@ -1,4 +1,4 @@
-//! Tests of certificates from files and of self-signed ones.
+//! Tests of certificates from files and of self-signed certificates.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn a_self_signed_certificate_is_kept_and_its_key_is_private_to_the_owner() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(place.join(Tls::KEY)).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    // The state after a crash between the two files: a certificate is created for the key.
+    // The state is that after a crash between writing the two files: a certificate is created for the existing key.
     fs::remove_file(place.join(Tls::CERTIFICATE)).unwrap();
     Tls::self_signed(&place, &[]).unwrap();
     assert_eq!(text(Tls::KEY), first[1]);

@@ -14,7 +14,7 @@ const PARTITION: u64 = 2_000;
 const ACCOUNT: u64 = 20_000;
 /// The number of ticks per second.
 const SECOND: u64 = 10_000_000;
-/// The number of partitions that are remembered before idle ones are removed.
+/// The number of partitions that are remembered before idle partitions are removed.
 const REMEMBERED: usize = 1 << 14;
 
 /// Targets above which an account returns 503 `ServerBusy`, to test a program against the throttling of the service (SCL-3): 2,000 entities per

@@ -34,7 +34,7 @@ fn accounts_from_flags_are_separate_and_survive_a_restart() {
     assert_eq!(server.line(), format!("fabrikam in {}\n", folder.path().join("fabrikam").display()));
     let created = Asked { body: EMPLOYEE, ..Asked::tables("POST", "/contoso/Tables") };
     assert_eq!(status(&created.of(server.tables, &contoso)), "201");
-    // The key of one account does not open the other, under either name.
+    // The key of one account does not authorise requests to the other account, under either name.
     assert_eq!(status(&created.of(server.tables, &fabrikam)), "403");
     assert_eq!(status(&created.of(server.tables, &key("contoso", "b3RoZXI="))), "403");
     let queue = Asked::queues("PUT", "/fabrikam/work");
@@ -65,7 +65,7 @@ fn accounts_of_a_file_and_the_host_style() {
     assert_eq!(server.line(), format!("{EMULATOR_ACCOUNT} in memory\n"));
     let (contoso, emulator) = (key("contoso", "a2V5"), key(EMULATOR_ACCOUNT, EMULATOR_KEY));
     let host = "contoso.table.localhost";
-    // A table of the account's own name is not taken for the account.
+    // A table with the name of the account is not mistaken for the account.
     for name in ["Employee", "contoso"] {
         let body = format!("{{\"TableName\":\"{name}\"}}");
         let created =

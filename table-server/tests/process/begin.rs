@@ -1,4 +1,4 @@
-//! A server that has just been started.
+//! Tests of a server that has just been started.
 
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
@@ -7,11 +7,11 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::wire::{Asked, status};
 
-/// Returns an address at which nothing listens, for a client that does not wait for the first line of the server and must know its port.
+/// Returns an address at which nothing listens, for a client that does not wait for the first line of the server and must know its port in advance.
 ///
-/// The port is below those that systems hand out: another test's server that asked for any port would be given this one, and so might the
-/// client's own end of a connection. It is looked for by connecting, not by listening: a process that another test starts has the
-/// listeners of this one until it becomes its program, and would take the client's connections, and reset them.
+/// The port is below the range that systems assign automatically. A port in this range could be assigned to a server of another test, or to
+/// the client's own end of a connection. The function connects instead of listening: a process that another test starts inherits the
+/// listeners of this process until it executes its program, and would accept and reset the client's connections.
 fn unused_address() -> SocketAddr {
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let mut addresses = (first..32_000).map(|port| SocketAddr::from(([127, 0, 0, 1], port)));

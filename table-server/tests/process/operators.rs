@@ -51,7 +51,7 @@ fn every_flag_and_variable_that_is_named_exists() {
     }
 }
 
-/// `docs/server.md` says so. The configuration file is checked next to its parser.
+/// Checks a statement in `docs/server.md`. The configuration file is checked next to its parser.
 #[test]
 fn every_flag_has_a_variable() {
     let (flags, variables) = (flags(&help()), variables(&help()));
@@ -94,7 +94,7 @@ fn systemd_knows_every_line_of_the_unit() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
         verified => verified.unwrap(),
     };
-    // Messages about other units of the machine do not name this one.
+    // Messages about other units of the machine do not contain the name of this unit.
     let text = String::from_utf8_lossy(&output.stderr);
     let complaints: Vec<_> = text.lines().filter(|line| line.contains(UNIT)).collect();
     assert!(complaints.is_empty(), "{complaints:?}");

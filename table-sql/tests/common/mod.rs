@@ -47,7 +47,7 @@ pub(crate) async fn store() -> DynTableStore {
     let reviews = engine.table::<Review>().create_if_missing().await.unwrap();
     let epoch: DateTime<Utc> = "1960-02-29T12:30:00.1234567Z".parse().unwrap();
     for number in 0..800_u32 {
-        // A sequence without an obvious order, equal in every run.
+        // The sequence has no obvious order and is equal in every run.
         let random = number.wrapping_mul(2_654_435_761) >> 16;
         let name = NAMES[random as usize % NAMES.len()];
         let department = DEPARTMENTS[number as usize % DEPARTMENTS.len()].to_owned();

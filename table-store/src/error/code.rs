@@ -1,4 +1,4 @@
-//! Error codes: the service's (ERR-3), then those of this library.
+//! Error codes: the codes of the service (ERR-3), then the codes of this library.
 
 use std::fmt;
 
@@ -18,9 +18,9 @@ pub enum ErrorCode {
     TableAlreadyExists,
     /// The table's deletion is in progress (OPT-4).
     TableBeingDeleted,
-    /// A data operation on a missing table (OPT-6).
+    /// The table of a data operation does not exist (OPT-6).
     TableNotFound,
-    /// An insert under an existing key (INS-1).
+    /// An entity with the key of the insert already exists (INS-1).
     EntityAlreadyExists,
     /// The entity, or the table to delete, does not exist (GET-2, OPT-3).
     ResourceNotFound,
@@ -32,31 +32,31 @@ pub enum ErrorCode {
     PropertyValueTooLarge,
     /// The entity is larger than 1 MiB (SIZE-1).
     EntityTooLarge,
-    /// More than 252 custom properties (ENT-2).
+    /// The entity has more than 252 custom properties (ENT-2).
     TooManyProperties,
     /// A property name is not an identifier (PROP-3).
     PropertyNameInvalid,
     /// A property name is longer than 255 code units (PROP-2).
     PropertyNameTooLong,
-    /// A duplicate property name (PROP-6).
+    /// The entity has two properties with the same name (PROP-6).
     DuplicatePropertiesSpecified,
-    /// An illegal key character, a date out of range, a table name of the wrong length (KEY-4, TYPE-6, TBL-4).
+    /// A key has an illegal character, a date is out of range, or a table name has the wrong length (KEY-4, TYPE-6, TBL-4).
     OutOfRangeInput,
-    /// Malformed input: body, filter, `$top`, `ETag`, continuation token, more than 100 operations.
+    /// The input is malformed: body, filter, `$top`, `ETag` or continuation token, or a transaction has more than 100 operations.
     InvalidInput,
-    /// A value of the wrong type.
+    /// A value has the wrong type.
     InvalidValueType,
-    /// An illegal table name (TBL-4).
+    /// The table name is illegal (TBL-4).
     InvalidResourceName,
     /// A transaction writes an entity twice (EGT-4).
     InvalidDuplicateRow,
-    /// A transaction over more than one partition (EGT-5).
+    /// A transaction spans more than one partition (EGT-5).
     CommandsInBatchActOnDifferentPartitions,
-    /// A query option or filter that the service does not support (QRY-2, FIL-4).
+    /// The service does not support a query option or a filter (QRY-2, FIL-4).
     NotImplemented,
-    /// A request larger than 4 MiB (REQ-7, EGT-3).
+    /// The request is larger than 4 MiB (REQ-7, EGT-3).
     RequestBodyTooLarge,
-    /// A bad signature, clock skew, or an expired token.
+    /// The signature is wrong, the clocks differ, or the token has expired.
     AuthenticationFailed,
     /// The credential does not cover this table or key (SAS-8).
     AuthorizationFailure,
@@ -70,15 +70,15 @@ pub enum ErrorCode {
     AuthorizationProtocolMismatch,
     /// The signature is not for this address (ASAS-5).
     AuthorizationSourceIPMismatch,
-    /// No response in time. The outcome of a write is unknown (CON-11).
+    /// No response arrived in time. The outcome of a write is unknown (CON-11).
     OperationTimedOut,
     /// The backend failed.
     InternalError,
-    /// Throttled. Retry with back-off (SCL-3).
+    /// The request was throttled. Retry with back-off (SCL-3).
     ServerBusy,
     /// The queue does not exist (QUE-3).
     QueueNotFound,
-    /// A queue with this name and other metadata exists (QUE-3).
+    /// A queue with this name and different metadata exists (QUE-3).
     QueueAlreadyExists,
     /// The queue's deletion is in progress (QUE-15).
     QueueBeingDeleted,
@@ -96,7 +96,7 @@ pub enum ErrorCode {
     KeyEncoding,
     /// A stored entity does not match the type it is read as. It was not changed.
     EntityMismatch,
-    /// The program's schema is incompatible with the stored one (EVO rules). Nothing was changed.
+    /// The program's schema is incompatible with the stored schema (EVO rules). Nothing was changed.
     SchemaMismatch,
     /// Another entity has the same value in a unique index. Nothing was written (PAT-INTRA-5).
     UniqueViolation,
@@ -104,13 +104,13 @@ pub enum ErrorCode {
     IndexListFull,
     /// The index is being built or is disabled, and cannot be read until it is complete.
     IndexNotReady,
-    /// A workload cannot be simulated: an unknown field, pattern or layout, a negative rate, no operations.
+    /// A workload cannot be simulated: it has an unknown field, pattern or layout, a negative rate, or no operations.
     InvalidWorkload,
     /// A schema costs more in a dry run than its test allows (design promise 7). Nothing was sent.
     OverBudget,
     /// The backend does not support the operation; see its capabilities.
     Unsupported,
-    /// Stored bytes are damaged. The message says where.
+    /// Stored bytes are damaged. The message contains the position.
     Corrupted,
     /// An earlier write could not be made durable. Reopen the engine to recover (CON-1).
     EnginePoisoned,
@@ -128,7 +128,7 @@ pub enum ErrorCode {
     FormatTooOld,
     /// The disk is full. Nothing was written. Reads continue, and writes resume once there is space.
     DiskFull,
-    /// An error of the operating system: permission, device error.
+    /// The operating system reported an error, such as a missing permission or a failing device.
     Io,
 }
 

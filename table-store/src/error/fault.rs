@@ -7,8 +7,8 @@ use crate::error::code::ErrorCode;
 /// The errors of one area of the code, convertible to an [`Error`](crate::Error) by [`Error::of`](crate::Error::of).
 ///
 /// An area lists its errors in one enum. `thiserror` derives the messages and the cause, and `#[derive(Fault)]` the code and the rule, from
-/// `#[fault(Code, "RULE")]` on each variant. The rule may be absent, or the name of a field that holds it; `#[fault(…)]` on the enum applies to the
-/// variants that name no code of their own. A message states the fact and the remedy, in lower case, without a full stop and without the message of
+/// `#[fault(Code, "RULE")]` on each variant. The rule may be absent, or may be the name of a field that contains it; `#[fault(…)]` on the enum applies to
+/// variants that name no code. A message states the fact and the remedy, in lower case, without a full stop and without the message of
 /// the cause, which is printed after it.
 ///
 /// ```

@@ -9,7 +9,7 @@ use crate::row::{Row, RowWriter};
 use crate::ticks;
 use crate::value::Value;
 
-/// Only a few names, so comparisons often find a property; some of them are unusual.
+/// The names of properties. They are few, so comparisons often find a property, and some of them are unusual.
 pub(crate) const NAMES: [&str; 6] = ["P", "Q", "straße_2", "_", "datetime", "X"];
 
 pub(crate) fn text() -> impl Strategy<Value = String> {
@@ -25,7 +25,7 @@ pub(crate) fn instant() -> impl Strategy<Value = DateTime<Utc>> {
         .prop_map(|count| ticks::to_datetime(count).unwrap())
 }
 
-/// Returns values of all eight types that a filter can express; often equal or close to each other.
+/// Generates values of all eight types that a filter can express, which are often equal or close to each other.
 pub(crate) fn value() -> impl Strategy<Value = Value> {
     let double = prop_oneof![
         prop::sample::select(vec![-1.0, -0.0, 0.0, 1.0, 2.5, 1e300, 5e-324, 9_007_199_254_740_992.0]),
@@ -43,7 +43,7 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Returns values that a store can contain, including doubles that are not finite (ENG-19).
+/// Generates values that a store can contain, including doubles that are not finite (ENG-19).
 pub(crate) fn stored() -> impl Strategy<Value = Value> {
     let odd = prop::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
     prop_oneof![9 => value(), 1 => odd.prop_map(Value::Double)]
@@ -74,7 +74,7 @@ fn comparison() -> impl Strategy<Value = Filter> {
     ]
 }
 
-/// Returns filters over [`NAMES`], keys and the Timestamp, often conjunctions.
+/// Generates filters over [`NAMES`], keys and the Timestamp, which are often conjunctions.
 pub(crate) fn filter() -> impl Strategy<Value = Filter> {
     comparison().prop_recursive(5, 24, 2, |inner| {
         prop_oneof![

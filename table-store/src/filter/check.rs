@@ -1,4 +1,4 @@
-//! Check that a filter built in code can be expressed in the grammar.
+//! Checks that a filter built in code can be expressed in the grammar.
 
 use crate::error::{Error, Result};
 use crate::filter::fault::FilterFault;

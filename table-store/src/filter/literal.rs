@@ -23,7 +23,7 @@ pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Value::Int32(number) => write!(f, "{number}"),
         Value::Int64(number) => write!(f, "{number}L"),
-        // The shortest text that is read back unchanged, always with a fraction or an exponent.
+        // The number is written as the shortest text that is read back unchanged, always with a fraction or an exponent.
         Value::Double(number) => write!(f, "{number:?}"),
         Value::Boolean(flag) => write!(f, "{flag}"),
         Value::DateTime(instant) => write!(f, "datetime'{}'", format_datetime(*instant)),
@@ -51,7 +51,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Writes the value like [`Value`] does.
+/// Writes the value in the same form as [`Value`].
 ///
 /// ```
 /// assert_eq!(table_core::ValueRef::Binary(&[1, 255]).to_string(), "X'01ff'");

@@ -12,7 +12,7 @@ use crate::row::{EntityRef, RowView};
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 
-/// Jump target for a filter that is satisfied.
+/// The jump target of a filter that is satisfied.
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
@@ -36,10 +36,10 @@ const NO: usize = usize::MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     tests: Vec<Test>,
-    /// The shape of the last row. The next row usually has the same one, and a single comparison then replaces the search of names and types in each
+    /// The shape of the last row. The next row usually has the same shape, and then a single comparison replaces the search of names and types in each
     /// test.
     shape: Vec<u8>,
-    /// Counter of shape changes.
+    /// The number of changes of the shape.
     turn: u64,
 }
 
@@ -59,7 +59,7 @@ enum Operand {
     Timestamp,
     Property {
         name: Box<str>,
-        /// The property's position and type tag in a shape; `None` if the shape lacks it.
+        /// The property's position and type tag in the shape; `None` if the shape lacks the property.
         found: Option<(usize, u8)>,
         /// The turn in which `found` was determined.
         turn: u64,
@@ -67,7 +67,7 @@ enum Operand {
 }
 
 impl Matcher {
-    /// Compiles a filter. The cost is that of a few comparisons.
+    /// Compiles a filter, which costs as much as a few comparisons.
     #[must_use]
     pub fn new(filter: &Filter) -> Self {
         let terms = filter.terms();
@@ -82,7 +82,7 @@ impl Matcher {
             Term::And | Term::Or | Term::Not => None,
         };
         let tests = terms.iter().zip(jumps(terms)).filter_map(test).collect();
-        // Turn 0 has no shape, and no row has an empty one, so nothing is cached.
+        // Turn 0 has no shape, and no row has an empty shape, so nothing is cached.
         Self { tests, shape: Vec::new(), turn: 1 }
     }
 
@@ -135,7 +135,7 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
         tests_before.push(tests);
         tests += usize::from(matches!(term, Term::Compare { .. } | Term::Bool(_)));
     }
-    // From the root down: the term of a condition follows the terms of its operands.
+    // The terms are visited from the root down: the term of a condition follows the terms of its operands.
     let mut jumps = vec![(YES, NO); terms.len()];
     for (end, term) in terms.iter().enumerate().rev() {
         let (if_true, if_false) = jumps.get(end).copied().unwrap_or((YES, NO));
@@ -184,7 +184,7 @@ impl Test {
             *found = position(&entity.row, name)?;
             *turn = now;
         }
-        // Compared in place, because copying a value that was just written, in pieces of other sizes, is slow.
+        // The value is compared in place, because copying a value that was just written, in pieces of other sizes, is slow.
         match entity.row.value_at(*found) {
             Ok(Some(ref value)) => Ok(is_accepted(value)),
             Ok(None) => Ok(false), // FIL-11

@@ -23,7 +23,7 @@ enum Step {
 /// Parentheses are printed where precedence requires them (FIL-2), around the right operand if it is a group with the same operator, and around the
 /// comparison after `not`.
 ///
-/// A filter that passes [`Filter::check`] is parsed back unchanged. Others are printed for human readers only.
+/// A filter that passes [`Filter::check`] is parsed back unchanged. Other filters are printed for human readers only.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let starts = starts(&self.terms);

@@ -19,7 +19,7 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// Single bytes that are legal characters. A table, because short keys are checked several times, and comparisons took four times as many
+/// A table of the single bytes that are legal characters. Short keys are checked several times, and comparisons would take four times as many
 /// instructions.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
@@ -35,7 +35,7 @@ const PLAIN: [bool; 256] = {
 #[doc(hidden)]
 #[must_use]
 pub fn first_illegal(text: &str) -> Option<char> {
-    // Checked by bytes first: legal ASCII is accepted without decoding and without a branch per byte.
+    // Bytes are checked first: legal ASCII is accepted without decoding and without a branch per byte.
     if text.bytes().fold(true, |all, byte| all & PLAIN[usize::from(byte)]) {
         return None;
     }

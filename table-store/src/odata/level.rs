@@ -12,18 +12,18 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MetadataLevel {
-    /// Properties only: a reader cannot distinguish `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and a query returns
+    /// Properties only. A reader cannot distinguish `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and a query returns
     /// no `ETag`s (JSON-4).
     None,
     /// `ETag`s, and the types that a reader needs.
     #[default]
     Minimal,
-    /// In addition, links.
+    /// All of `Minimal`, and links.
     Full,
 }
 
 impl MetadataLevel {
-    /// The media type, for `Accept` and `$format` (JSON-1, JSON-2).
+    /// Returns the media type for `Accept` and `$format` (JSON-1, JSON-2).
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl MetadataLevel {
         }
     }
 
-    /// Returns the level of one media type, parsed leniently; plain JSON means minimal (JSON-1). `None` if it is not JSON or has an unknown level.
+    /// Returns the level of a media type, which is parsed leniently; plain JSON means minimal (JSON-1). `None` if it is not JSON or has an unknown level.
     #[must_use]
     pub fn from_media_type(text: &str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);

@@ -13,7 +13,7 @@ use crate::query::EntityRef;
 /// Serializes an entity with the annotations of minimal metadata (JSON-3). `etag` and `timestamp` are those of a read entity.
 ///
 /// # Errors
-/// The errors of the serializer, and an error for a `timestamp` after the year 9999 and for invalid bytes of a row.
+/// Any error from the serializer, and an error for a `timestamp` after the year 9999 or for invalid bytes of a row.
 pub fn serialize_entity<S: Serializer>(
     serializer: S,
     entity: EntityRef<'_>,
@@ -36,7 +36,7 @@ pub fn serialize_entity<S: Serializer>(
 /// Deserializes an entity as a service sends it, from a self-describing format.
 ///
 /// # Errors
-/// The errors of the deserializer, and an error for members that are not an entity.
+/// Any error from the deserializer, and an error for members that are not an entity.
 pub fn deserialize_entity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EntityBody, D::Error> {
     Members::deserialize(deserializer)?.read(Sender::Service).map_err(D::Error::custom)
 }

@@ -13,11 +13,11 @@ use crate::value::ValueRef;
 /// The properties that get an `@odata.type` (JSON-3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Annotate {
-    /// None.
+    /// No properties.
     Never,
     /// Properties whose type is not implied by their JSON.
     Ambiguous,
-    /// Additionally, integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    /// Properties as for `Ambiguous`, and integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,
 }
 
@@ -56,7 +56,7 @@ impl Serialize for Ticks {
     }
 }
 
-/// All properties of a row, in stored order (PROP-7).
+/// Serializes all properties of a row, in stored order (PROP-7).
 pub(crate) fn serialize_properties<M: SerializeMap>(
     map: &mut M,
     row: RowView<'_>,

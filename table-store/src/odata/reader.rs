@@ -18,9 +18,9 @@ pub enum Sender {
     /// A client that inserts an entity. `Timestamp` and control information are ignored (PROP-4, PROP-5), and the names of `null`
     /// properties are checked (ENT-3).
     Client,
-    /// A client that writes an entity whose key is in the URL (UPD-5). Like [`Client`](Self::Client), but members for the key are also ignored.
+    /// A client that writes an entity whose key is in the URL (UPD-5). Members for the key are ignored; otherwise as for [`Client`](Self::Client).
     ClientByUrl,
-    /// A service that responds. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).
+    /// A service that responds to a request. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).
     Service,
 }
 
@@ -41,7 +41,7 @@ impl EntityBody {
     /// Returns the key.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` if either half is missing or `null` (KEY-1); `OutOfRangeInput` for a character that keys cannot contain (KEY-3).
+    /// `PropertiesNeedValue` if a part of the key is missing or `null` (KEY-1); `OutOfRangeInput` for a character that keys cannot contain (KEY-3).
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};

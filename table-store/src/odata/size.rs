@@ -38,7 +38,7 @@ impl Limits {
             | OperationKind::Delete(condition) => {
                 (None, entity_link("", partition_key, row_key), condition.to_string())
             }
-            // Stores that measure the body of a request refuse a check.
+            // Checks are refused by all stores that measure the body of a request.
             OperationKind::InsertOrReplace(_) | OperationKind::InsertOrMerge(_) | OperationKind::Check(_) => {
                 (None, entity_link("", partition_key, row_key), String::new())
             }

@@ -175,7 +175,7 @@ fn double(text: &str) -> Option<f64> {
         "NaN" => Some(f64::NAN),
         "Infinity" | "INF" => Some(f64::INFINITY),
         "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
-        // Rust's own words for infinity and NaN differ from the service's.
+        // Rust's names of infinity and NaN differ from the service's.
         _ if text.bytes().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E')) => None,
         _ => text.parse().ok().filter(|number: &f64| number.is_finite()),
     }

@@ -96,7 +96,7 @@ pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String>
 /// Writes the body of [`write_body`] to a writer.
 ///
 /// # Errors
-/// Errors of the writer, and of a damaged row.
+/// An error from the writer, or an error for a damaged row.
 pub(super) fn write_body_to(
     writer: impl Write,
     key: Option<(&str, &str)>,
@@ -204,7 +204,7 @@ impl EntityAnswer<'_> {
         Ok(())
     }
 
-    /// Writes keys and Timestamp first (PROP-7), each only if requested (SEL-2).
+    /// Writes the keys and the Timestamp before the properties (PROP-7), each only if it is requested (SEL-2).
     fn system<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let select = self.context.select;
         if select.contains("PartitionKey") {

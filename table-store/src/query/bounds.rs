@@ -112,7 +112,7 @@ mod tests {
         assert!(!Query::parse("RowKey le '' and PartitionKey eq 'a'").unwrap().keys.is_empty());
     }
 
-    /// Constants that no key can equal, and every key that could be confused with them.
+    /// The constants include strings that no key can equal, and all keys that could be confused with them.
     #[test]
     fn eng_20_constants_with_characters_that_keys_cannot_contain() {
         for constant in ["\u{0}", "a\u{0}", "a\u{1F}b", "a/", "a\u{7F}", "a\u{0}\u{0}"] {
@@ -171,7 +171,7 @@ mod tests {
             }
         }
 
-        /// A query that is printed for the wire is parsed back to the same query.
+        /// If a query is printed for the wire, the text is parsed back to the same query.
         #[test]
         fn filter_text_reads_back_as_the_same_query(filter in arbitrary::filter()) {
             let query = Query::from_filter(filter);

@@ -21,17 +21,17 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum QueryClass {
-    /// Both keys: one lookup (DQ-2).
+    /// One lookup with both keys (DQ-2).
     Point,
-    /// One partition and a range of rows (DQ-3).
+    /// A range of rows in one partition (DQ-3).
     Range,
-    /// One whole partition (DQ-4).
+    /// All rows of one partition (DQ-4).
     PartitionScan,
     /// A range of partitions, which may span servers, such as all partitions with the same first levels (HPK-38).
     PartitionRange,
     /// The given number of partitions or ranges, with one request or more each.
     FanOut(usize),
-    /// Every partition (DQ-5).
+    /// All partitions (DQ-5).
     TableScan,
 }
 

@@ -17,9 +17,9 @@ use fingerprint::fingerprint;
 /// The position at which a page ended: the key of the next page's first entity, inclusive (PAGE-6), or an opaque value of a backend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// `NextPartitionKey`.
+    /// The value of `NextPartitionKey`.
     pub partition_key: String,
-    /// `NextRowKey`. A backend may omit it (PAGE-2), which means the start of the partition.
+    /// The value of `NextRowKey`. A backend may omit it (PAGE-2), which means the start of the partition.
     pub row_key: Option<String>,
 }
 
@@ -72,14 +72,14 @@ impl Continuation {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Binds the position to an incarnation of the table, given as a number greater than 0. For backends that distinguish a table from an earlier one
-    /// of the same name.
+    /// Binds the position to an incarnation of the table, given as a number greater than 0. Backends that distinguish a table from an earlier table
+    /// of the same name call this function.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {
         Self { incarnation, ..self }
     }
 
-    /// Checks that the table is the one from which the page was read, if the continuation contains this information.
+    /// Checks that the table is the table from which the page was read, if the continuation contains this information.
     ///
     /// # Errors
     /// `InvalidInput` if the table was dropped and created again in between (PAGE-9).
@@ -111,7 +111,7 @@ impl Continuation {
         Ok(())
     }
 
-    /// In a range of partitions, the row range is a condition on each row, which a position need not satisfy.
+    /// Returns `true` if the position is inside the query's keys. In a range of partitions, the row range is a condition on each row, which need not hold here.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);
@@ -167,7 +167,7 @@ impl FromStr for Continuation {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for a string that `Display` did not write, including any modified one (PAGE-9).
+    /// `InvalidInput` for a string that `Display` did not write, including a modified string (PAGE-9).
     fn from_str(text: &str) -> Result<Self> {
         token::read(text).ok_or_else(|| Error::of(QueryFault::Token))
     }

@@ -4,7 +4,7 @@ use crate::query::{Continuation, Rows};
 
 /// One page of a query's result.
 ///
-/// Only [`continuation`](Self::continuation) indicates whether more pages exist: a page may be short or empty and still have one (PAGE-4).
+/// Only [`continuation`](Self::continuation) shows whether more pages exist: a page may be short or empty even if it has a continuation (PAGE-4).
 ///
 /// ```
 /// use table_core::query::Page;

@@ -113,7 +113,7 @@ impl fmt::Display for Warning {
 }
 
 impl Plan {
-    /// Creates the plan of queries that are sent together: one, or the ranges of a fan-out, which differ only in their keys.
+    /// Creates the plan of queries that are sent together: a single query, or the ranges of a fan-out, which differ only in their keys.
     #[must_use]
     pub fn new(table: &TableName, class: QueryClass, queries: &[Query]) -> Self {
         let first = queries.first();

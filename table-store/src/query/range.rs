@@ -44,7 +44,7 @@ impl TextRange {
         Self { lower: Bound::Included(prefix.to_owned()), upper }
     }
 
-    /// Returns the string if the range contains exactly one.
+    /// Returns the string if the range contains exactly one string.
     #[must_use]
     pub fn single(&self) -> Option<&str> {
         match (&self.lower, &self.upper) {
@@ -53,7 +53,7 @@ impl TextRange {
         }
     }
 
-    /// Returns `true` if every string is in the range. An empty lower bound excludes nothing, because no string sorts before the empty one.
+    /// Returns `true` if every string is in the range. An empty lower bound excludes nothing, because no string sorts before the empty string.
     #[must_use]
     pub fn is_all(&self) -> bool {
         let from_first = match &self.lower {
@@ -99,7 +99,7 @@ impl TextRange {
         let (Bound::Included(upper) | Bound::Excluded(upper)) = &self.upper else { return false };
         let both_included = matches!((&self.lower, &self.upper), (Bound::Included(_), Bound::Included(_)));
         match &self.lower {
-            // No string precedes the empty one.
+            // No string precedes the empty string.
             Bound::Unbounded => upper.is_empty() && matches!(self.upper, Bound::Excluded(_)),
             Bound::Included(lower) | Bound::Excluded(lower) => match order::compare(lower, upper) {
                 Ordering::Less => false,
@@ -109,7 +109,7 @@ impl TextRange {
         }
     }
 
-    /// Intersects the range with another one.
+    /// Intersects the range with another range.
     ///
     /// ```
     /// use table_core::query::TextRange;
@@ -146,7 +146,7 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound if the other one is tighter on this side, or excludes the same string.
+/// Replaces a bound if the other bound is tighter on this side, or excludes the same string.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {
@@ -173,7 +173,7 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
-    /// Every key of a table.
+    /// The range of all keys of a table.
     pub const ALL: Self = Self { partition_key: TextRange::ALL, row_key: TextRange::ALL };
 
     /// Creates the range of one entity.

@@ -66,7 +66,7 @@ struct Places {
     body: Range<usize>,
 }
 
-/// Returns the word-aligned start of a body, given the end of the previous one. Strings among its first values are then validated word by word from
+/// Returns the word-aligned start of a body, given the end of the previous body. Strings among its first values are then validated word by word from
 /// the first byte, which saves a twentieth of the time to read a page.
 const fn aligned(end: usize) -> usize {
     end.next_multiple_of(size_of::<u64>())
@@ -88,7 +88,7 @@ impl Rows {
     #[doc(hidden)]
     #[must_use]
     pub fn without_reserved(self) -> Self {
-        // All keys are checked together, because such rows are rare.
+        // All keys are checked together, because reserved rows are rare.
         if !self.row_keys.contains(RESERVED) {
             return self;
         }
@@ -100,7 +100,7 @@ impl Rows {
         kept
     }
 
-    /// Appends an entity. Its `ETag` is derived from its Timestamp unless the backend sent another one.
+    /// Appends an entity. Its `ETag` is derived from its Timestamp unless the backend sent another `ETag`.
     pub fn push(&mut self, partition_key: &str, row_key: &str, row: RowView<'_>, etag: Option<ETag>) {
         if etag.is_some() {
             self.etags.resize(self.entries.len(), None);
@@ -129,12 +129,12 @@ impl Rows {
         self.push_alike(row_key_end, body);
     }
 
-    /// Appends a row with the partition and the shape of the previous one.
+    /// Appends a row with the partition and the shape of the previous row.
     #[inline]
     fn push_alike(&mut self, row_key_end: usize, body: &[u8]) {
         self.bodies.resize(aligned(self.bodies.len()), 0);
         self.bodies.extend_from_slice(body);
-        // Less than 2^32, because each part belongs to a row, and that many rows do not fit into memory.
+        // The number is less than 2^32, because each part belongs to a row, and that many rows do not fit into memory.
         let last = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
         let (partition, shape) = (last(self.partition_places.len()), last(self.shape_places.len()));
         self.entries.push(Entry { row_key_end, body_end: self.bodies.len(), partition, shape });
@@ -248,7 +248,7 @@ mod tests {
             for property in ["P", "Q", "X"] {
                 let expected = sample.get(property).filter(|_| property != "Q");
                 let found = selected.row.find(property, &mut 0).unwrap();
-                // Compared by their `Debug` output, in which NaN equals itself.
+                // The rows are compared by their `Debug` output, in which NaN equals itself.
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
             }
             prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));

@@ -36,7 +36,7 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// The receipt of a received message, valid until the message is received again or updated (QUE-11). Opaque.
+/// The receipt of a received message, valid until the message is received again or updated (QUE-11). Its text is opaque.
 ///
 /// ```
 /// use table_core::queue::PopReceipt;
@@ -71,7 +71,7 @@ pub enum TimeToLive {
 }
 
 impl Default for TimeToLive {
-    /// Seven days.
+    /// Returns a time to live of seven days.
     fn default() -> Self {
         Self::For(Duration::from_secs(7 * 24 * 60 * 60))
     }
@@ -136,7 +136,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message. For backends.
+    /// Creates a message, as a backend does.
     #[must_use]
     pub const fn new(
         id: MessageId,
@@ -162,7 +162,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Creates a lease. For backends.
+    /// Creates a lease, as a backend does.
     #[must_use]
     pub const fn new(message: Message, receipt: PopReceipt, visible: DateTime<Utc>) -> Self {
         Self { message, receipt, visible }

@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// Receives names one by one and detects *possible* duplicates. Usual names of typed entities cause no false alarms.
+/// A detector that receives names one by one and finds *possible* duplicates. Usual names of typed entities cause no false alarms.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],

@@ -27,7 +27,7 @@ pub struct RowReader<'a> {
     pub next: usize,
     /// `true` if the row has the expected shape, so its names need no comparison.
     as_expected: bool,
-    /// The entries of both directories, and the values. Sliced only once, because each property uses all three.
+    /// The entries of both directories, and the values. They are sliced only once, because each property uses all three.
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
@@ -37,7 +37,7 @@ pub struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    /// Starts at the first property.
+    /// Creates a reader at the first property.
     #[must_use]
     pub const fn new(row: RowView<'a>) -> Self {
         let (labels, ends, values) = row.directories();

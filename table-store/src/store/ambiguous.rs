@@ -8,8 +8,8 @@ use crate::transaction::Transaction;
 
 /// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, with the error of the last attempt (CON-11).
 ///
-/// A backend that can lose responses sets it as the source of such errors. The caller can then read the entities and compare them with the request,
-/// or leave that to a background worker. A write that may have been applied must never be reverted without a read.
+/// A backend that can lose responses sets this transaction as the source of such errors. The caller can then read the entities and compare them with the
+/// request, or leave the comparison to a background worker. A write that may have been applied must never be reverted without a read.
 ///
 /// ```
 /// use table_core::limits::Limits;

@@ -141,7 +141,7 @@ mod tests {
             (Scheme::Table, Scheme::Table),
             (Scheme::TableLite, Scheme::Table),
             (Scheme::Storage, Scheme::Storage),
-            // AUTH-24: the blob and queue services also have a short form.
+            // The blob and queue services also have a short form (AUTH-24).
             (Scheme::StorageLite, Scheme::Storage),
         ] {
             for own in &keys {

@@ -65,7 +65,7 @@ pub fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
             return Split { parts, closed: true };
         }
     }
-    // The text after the last delimiter has no end, so it is cut off.
+    // The text after the last delimiter is incomplete, so it is discarded.
     parts.extend(start.and_then(|start| body.get(start..)));
     Split { parts, closed: false }
 }
@@ -89,13 +89,13 @@ pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
     (part, b"")
 }
 
-/// Returns the value of a header. Empty if the header is missing or not text.
+/// Returns the value of a header, or an empty text if the header is missing or not text.
 pub(super) fn find<'a>(headers: &'a [u8], name: &str) -> &'a str {
     let [value] = find_all(headers, [name]);
     value
 }
 
-/// Returns the values of several headers in one pass.
+/// Returns the values of several headers, found in one pass.
 pub(super) fn find_all<'a, const N: usize>(mut headers: &'a [u8], names: [&str; N]) -> [&'a str; N] {
     let mut values = [None; N];
     while !headers.is_empty() {

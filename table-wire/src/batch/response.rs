@@ -18,7 +18,7 @@ pub struct ResponsePart<'a> {
 }
 
 impl<'a> ResponsePart<'a> {
-    /// Returns a header. Empty if it is missing or not text.
+    /// Returns the value of a header, or an empty text if the header is missing or not text.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)

@@ -1,4 +1,4 @@
-//! Tests of batches: written and read back, and invalid bodies.
+//! Tests of batches that are written and read back, and of invalid bodies.
 
 use proptest::prelude::*;
 
@@ -46,7 +46,7 @@ fn refused(content_type: &str, body: &str, rule: &str) {
     assert_eq!((error.code().status(), error.rule()), (400, Some(rule)), "{body}");
 }
 
-/// Reads the line ends of the rules, and the deviations that EGT-24 asks parsers to accept.
+/// Reads the line ends that the rules define, and the deviations that EGT-24 requires parsers to accept.
 #[test]
 fn egt_20_to_25_a_written_batch_is_read_back() {
     let lenient = written().replace("--changeset_7--\r\n", "--changeset_7--\r\n\r\n");

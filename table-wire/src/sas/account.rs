@@ -24,13 +24,13 @@ letters! {
     /// assert_eq!(Services::TABLE.and(Services::QUEUE).to_string(), "qt");
     /// ```
     Services, "ASAS-1", "services", [
-        /// Blobs.
+        /// The blob service.
         BLOB = b'b',
-        /// Queues.
+        /// The queue service.
         QUEUE = b'q',
-        /// Tables.
+        /// The table service.
         TABLE = b't',
-        /// Files.
+        /// The file service.
         FILE = b'f',
     ]
 }
@@ -89,7 +89,7 @@ impl AccountSas {
         Self { lifetime: Lifetime::valid_for(now, time), ..self }
     }
 
-    /// Restricts the token to an IPv4 address, or to a range of them written with `-`.
+    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses written with `-`.
     pub fn addresses(self, addresses: impl Into<String>) -> Self {
         Self { addresses: addresses.into(), ..self }
     }

@@ -1,4 +1,4 @@
-//! Callers: the restrictions `sip` and `spr` are checked when a token is signed, and compared with the caller (SAS-1).
+//! Callers. The restrictions `sip` and `spr` are checked when a token is signed, and are compared with the caller (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -66,7 +66,7 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
 /// Checks addresses before they are signed. An empty text means every address.
 ///
 /// # Errors
-/// `InvalidInput` for a text that is neither an IPv4 address nor a range of them.
+/// `InvalidInput` for a text that is neither an IPv4 address nor a range of IPv4 addresses.
 pub(super) fn check(addresses: &str) -> Result<()> {
     if addresses.is_empty() { Ok(()) } else { range(addresses).map(drop) }
 }

@@ -22,9 +22,9 @@ use super::range::SignedRange;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// Entities of one table.
+    /// Operations on the entities of one table.
     Table(TableGrant),
-    /// Services of the account.
+    /// Operations on services of the account.
     Account(AccountGrant),
 }
 
@@ -64,7 +64,7 @@ fn not_permitted(rule: &'static str, operation: &'static str) -> Error {
     Error::of(SasFault::Permission { operation, rule })
 }
 
-/// Returns the letters that a write needs. Both kinds of token use the same four.
+/// Returns the permissions that a write needs. Both kinds of token use the same four letters.
 fn needed(kind: &OperationKind) -> TablePermissions {
     match kind {
         OperationKind::Insert(_) => TablePermissions::ADD,

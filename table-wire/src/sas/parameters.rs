@@ -120,7 +120,7 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// Returns the values with these names, one line each. A value with a line break is an error, because it would become two lines.
+    /// Returns the values with these names, one on each line. A value with a line break is an error, because it would become two lines.
     fn lines(&self, names: &[&str]) -> Result<Vec<&str>> {
         let line = |name: &&str| {
             let value = self.get(name);

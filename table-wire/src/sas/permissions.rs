@@ -34,7 +34,7 @@ macro_rules! letters {
                 Self(self.0 | other.0)
             }
 
-            /// Returns `true` if the set contains all of the others.
+            /// Returns `true` if the set contains all letters of `others`.
             #[must_use]
             pub const fn contains(self, others: Self) -> bool {
                 self.0 & others.0 == others.0
@@ -85,13 +85,13 @@ letters! {
     /// assert!(!upsert.contains(TablePermissions::READ));
     /// ```
     TablePermissions, "SAS-1", "permissions of a table", [
-        /// Get and query.
+        /// Get entities and query them.
         READ = b'r',
-        /// Insert.
+        /// Insert entities.
         ADD = b'a',
-        /// Replace and merge.
+        /// Replace and merge entities.
         UPDATE = b'u',
-        /// Delete.
+        /// Delete entities.
         DELETE = b'd',
     ]
 }
@@ -106,13 +106,13 @@ letters! {
     /// assert!(QueuePermissions::read("d").is_err());
     /// ```
     QueuePermissions, "SAS-1", "permissions of a queue", [
-        /// Peek, and read metadata.
+        /// Peek messages, and read metadata.
         READ = b'r',
-        /// Put.
+        /// Put messages.
         ADD = b'a',
-        /// Update.
+        /// Update messages.
         UPDATE = b'u',
-        /// Receive and delete.
+        /// Receive and delete messages.
         PROCESS = b'p',
     ]
 }
@@ -127,21 +127,21 @@ letters! {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     AccountPermissions, "ASAS-1", "permissions of an account", [
-        /// Read.
+        /// Read resources of the permitted types.
         READ = b'r',
         /// Write: create tables, set properties.
         WRITE = b'w',
-        /// Delete.
+        /// Delete resources of the permitted types.
         DELETE = b'd',
         /// Delete a version of a blob.
         DELETE_VERSION = b'x',
-        /// Delete permanently.
+        /// Delete blobs permanently.
         DELETE_FOR_GOOD = b'y',
-        /// List.
+        /// List resources of the permitted types.
         LIST = b'l',
         /// Add entities and messages.
         ADD = b'a',
-        /// Create.
+        /// Create resources of the permitted types.
         CREATE = b'c',
         /// Update entities and messages.
         UPDATE = b'u',
@@ -165,12 +165,12 @@ letters! {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// Both, as the default of the service.
+    /// HTTPS and HTTP, as the default of the service.
     #[default]
     Unsaid,
-    /// HTTPS only. Recommended for real accounts.
+    /// Only HTTPS, which is recommended for real accounts.
     Https,
-    /// Both, stated explicitly. Used with emulators.
+    /// HTTPS and HTTP, stated explicitly, as for emulators.
     HttpsAndHttp,
 }
 

@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 use super::TablePermissions;
 use super::fault::SasFault;
 
-/// The values of a policy. A token must not repeat them, and must add the missing ones (SAS-10).
+/// The values of a policy. A token must not repeat these values, and must contain the values that the policy lacks (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessPolicy<P = TablePermissions> {
     /// The inclusive start.

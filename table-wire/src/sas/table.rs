@@ -133,7 +133,7 @@ impl TableSas {
         Self { policy: Some(id.into()), ..self }
     }
 
-    /// Restricts the token to an IPv4 address, or to a range of them written with `-` (SAS-1).
+    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses written with `-` (SAS-1).
     pub fn addresses(self, addresses: impl Into<String>) -> Self {
         Self { addresses: addresses.into(), ..self }
     }

@@ -59,7 +59,7 @@ impl SasVerifier {
         Self { keys: vec![key], policies: Arc::default(), clock: Clock::default(), caller: None }
     }
 
-    /// Also accepts tokens signed with this key. Accounts have two keys, which allows key rotation (AUTH-11).
+    /// Makes the verifier also accept tokens signed with another key. Accounts have two keys, which allows key rotation (AUTH-11).
     #[must_use]
     pub fn or_key(mut self, key: AccountKey) -> Self {
         self.keys.push(key);
@@ -73,7 +73,7 @@ impl SasVerifier {
         self
     }
 
-    /// Compares the addresses and protocols of tokens with this caller (SAS-1, ASAS-5).
+    /// Sets the caller with whose address and protocol the restrictions of tokens are compared (SAS-1, ASAS-5).
     #[must_use]
     pub fn caller(mut self, caller: Caller) -> Self {
         self.caller = Some(caller);
@@ -183,7 +183,7 @@ impl SasVerifier {
     }
 }
 
-/// Returns the value from the token or from its policy. A value in both is an error (SAS-10).
+/// Returns the value from the token or from its policy. If both have a value, this is an error (SAS-10).
 fn one<T>(name: &'static str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
     if own.is_some() && stored.is_some() {
         return Err(Error::of(SasFault::SaidTwice(name)));

@@ -56,7 +56,7 @@ impl SignedVersion {
 }
 
 impl Default for SignedVersion {
-    /// Returns 2019-02-02.
+    /// Returns the version 2019-02-02.
     fn default() -> Self {
         Self("2019-02-02".to_owned())
     }

@@ -4,11 +4,11 @@ use crate::xml::Element;
 
 use super::boolean;
 
-/// The maximum number of rules of a service.
+/// The maximum number of CORS rules of a service.
 const RULES: usize = 5;
-/// The maximum bytes of all rules, without element names.
+/// The maximum number of bytes of all CORS rules, without element names.
 const RULE_BYTES: usize = 2 << 10;
-/// The maximum number of origins of a rule, and of headers of a list.
+/// The maximum number of origins of a CORS rule, and of headers of a list.
 const ITEMS: usize = 64;
 /// The maximum length of an origin or a header, in bytes.
 const ITEM: usize = 256;
@@ -171,7 +171,7 @@ fn only(element: &Element, names: &[&str]) -> Checked {
     Ok(())
 }
 
-/// Checks that an element has each of these child elements exactly once, and no others.
+/// Checks that an element has each of the given child elements exactly once, and no further child elements.
 fn all(element: &Element, names: &[&'static str]) -> Checked {
     only(element, names)?;
     names.iter().try_for_each(|name| has(element, name))

@@ -1,4 +1,4 @@
-//! Rows that match no stored schema.
+//! Detection of rows that match no stored schema.
 
 use table_core::schema::StoredSchema;
 use table_core::{EntityKey, TableEntity, Value};
@@ -6,7 +6,7 @@ use table_core::{EntityKey, TableEntity, Value};
 use crate::audit::finding::Finding;
 use table_inspect::keys;
 
-/// Checks rows against the stored schemas of their table.
+/// A check of rows against the stored schemas of their table.
 #[derive(Debug)]
 pub(super) struct Explained {
     schemas: Vec<StoredSchema>,

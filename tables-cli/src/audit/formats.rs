@@ -1,4 +1,4 @@
-//! Formats of keys within one kind: mixed formats, numbers of different widths, unescaped separators.
+//! Formats of keys within one kind of rows: mixed formats, numbers of different widths, unescaped separators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use table_inspect::infer::Group;
 /// Separators that join the parts of keys.
 const SEPARATORS: [char; 8] = ['_', '|', ':', '!', '~', '^', '+', ','];
 
-/// A key of an entity, by its name.
+/// A key of an entity: its name, and the function that returns it.
 type KeyOf = (&'static str, fn(&TableEntity) -> &str);
 
 const KEYS: [KeyOf; 2] =
@@ -49,7 +49,7 @@ fn of_key(kind: &Group<'_>, (name, text): KeyOf, findings: &mut Vec<Finding>) {
         *counts.entry(&shape.text).or_default() += 1;
     }
     let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return };
-    // Free text has many shapes, none of which is common.
+    // Free text has many shapes, and none of them is common.
     if *count * 5 < texts.len() * 4 {
         return;
     }
@@ -93,7 +93,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
         let fix =
             format!("pad the number, for example with `#[digits({widest})]`; without, '10' sorts before '9'");
         let mut finding = Finding::new("DQ-10", format!("{fact} in {place}"), fix);
-        // Samples of both widths show the defect.
+        // The samples contain keys of both widths.
         let mut others = rows.iter().filter(|(_, shape)| number(shape).len() != usual);
         let like = rows.iter().find(|(_, shape)| number(shape).len() == usual);
         like.into_iter().chain(others.by_ref().take(2)).for_each(|(row, _)| finding.push(row.key()));

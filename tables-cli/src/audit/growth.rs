@@ -1,4 +1,4 @@
-//! Keys that grow at one end, so all inserts reach one partition.
+//! Keys that always grow, so all inserts reach one partition.
 
 use table_core::TableEntity;
 
@@ -51,14 +51,14 @@ fn begins_with_time(texts: &[&str]) -> bool {
     is_at_front && matches!(first, Some(Piece::Part { codec, .. }) if follows(codec))
 }
 
-/// Returns `true` if all keys are numbers with the same letters in front.
+/// Returns `true` if all keys are numbers with the same prefix of letters.
 fn is_counted(texts: &[&str]) -> bool {
     let shapes: Vec<Shape> = texts.iter().map(|text| Shape::of(text)).collect();
     let first = shapes.first().map(|shape| shape.text.clone()).unwrap_or_default();
     first.ends_with('9') && shapes.iter().all(|shape| shape.text == first && shape.numbers.len() == 1)
 }
 
-/// Returns `true` if rows later in key order were written later, and not all at the same time.
+/// Returns `true` if the write times grow in key order, and are not all equal.
 fn follows_time(rows: &[&TableEntity]) -> bool {
     let times: Vec<_> = rows.iter().filter_map(|row| row.timestamp()).collect();
     let rising = times.iter().zip(times.iter().skip(1)).filter(|(one, next)| one < next).count();

@@ -11,7 +11,7 @@ const HUGE_ROWS: u64 = 1_000_000;
 /// The number of bytes from which a partition is huge.
 const HUGE_BYTES: u64 = 1 << 30;
 
-/// The sizes of partitions, in key order. Memory holds the current one and the largest ones.
+/// The sizes of partitions, added in key order. Memory holds the current partition and the largest ones.
 #[derive(Debug, Default)]
 pub(super) struct Partitions {
     rows: u64,

@@ -2,7 +2,7 @@
 
 use table_core::TableEntity;
 
-/// Keeps every n-th row, and doubles n when the sample is full.
+/// A sample with every n-th row; n doubles whenever the sample is full.
 #[derive(Debug)]
 pub(super) struct Sample {
     most: usize,

@@ -121,14 +121,14 @@ impl Capture<'_> {
         Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) }
     }
 
-    /// Returns `true` if all rows of a table are written again, because it has too many layers or they are too long.
+    /// Returns `true` if all rows of a table must be written again, because its layers are too many or too large.
     fn is_full(&self, base: Option<&TableRows>) -> bool {
         let Some((first, later)) = base.and_then(|base| base.layers.split_first()) else { return true };
         let changed: u64 = later.iter().map(|layer| layer.end.bytes).sum();
         later.len() + 1 >= self.options.layers || changed > first.end.bytes
     }
 
-    /// Backs up one table, from the last recorded progress on.
+    /// Backs up one table, starting after the last recorded progress.
     async fn table(
         &mut self,
         name: &TableName,
@@ -188,11 +188,11 @@ impl Capture<'_> {
 
     /// Compares a table with its backup until both are equal, and adds the changes made in the meantime.
     ///
-    /// If a pass finds no differences, it has read the same rows as the pass before. Between the two passes, the table contained exactly these rows.
+    /// A pass without differences has read the same rows as the previous pass. Between the two passes, the table contained exactly these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
-            // IMPORTANT: this number belongs to no layer of the table. A continued backup settles a table again.
+            // IMPORTANT: this number belongs to no other layer of the table. A continued backup settles a table again.
             let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
             let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
             let mut layer = LayerWriter::create(storage, &path)?;
@@ -216,7 +216,7 @@ impl Capture<'_> {
     }
 }
 
-/// Writes one compared row to the layer. A full layer contains all rows, and any other layer only those that differ.
+/// Writes one compared row to the layer. A full layer contains all rows, and any other layer only the rows that differ.
 fn add(
     compared: Compared,
     is_full: bool,

@@ -1,4 +1,4 @@
-//! Backing up a folder of the embedded engine: a consistent snapshot of its files, of which only new ones are copied.
+//! Backups of a folder of the embedded engine: a consistent snapshot of its files, of which only new files are copied.
 
 use std::fs::File;
 use std::io::Read;
@@ -106,8 +106,8 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
     })
 }
 
-/// Restores all files of a generation to a folder that is empty or missing. Every block is checked. The folder gets its name when it is complete, so
-/// another call completes an interrupted restore.
+/// Restores all files of a generation to a folder that is empty or missing. Every block is checked. The folder is renamed to its final name when it is
+/// complete, so another call completes an interrupted restore.
 ///
 /// # Errors
 /// `Store` with `Corrupted` for a damaged file, with its name and offset, and with `FolderNotOurs` if the folder is not empty.
@@ -141,7 +141,7 @@ pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
 
-/// Calls a function that fills a folder, which has another name until it is complete. What an interrupted call left is removed first.
+/// Calls a function that fills a folder under a temporary name, and renames the folder when it is complete. Remains of an interrupted call are removed first.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
     let part = part_of(to, "tables-restore");
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -151,7 +151,7 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
     };
     ignore_missing(std::fs::remove_dir_all(&part)).map_err(Failure::file(part.display()))?;
     let report = fill(&part)?;
-    // Not every system replaces an empty folder.
+    // Not every system can rename a folder to the name of an empty folder.
     ignore_missing(std::fs::remove_dir(to)).map_err(Failure::file(to.display()))?;
     std::fs::rename(&part, to).map_err(Failure::file(to.display()))?;
     to.parent().map_or(Ok(()), sync_folder)?;

@@ -26,7 +26,7 @@ struct Head {
 }
 
 impl Merged {
-    /// Opens the rows of a table; none for a table that the generation does not contain.
+    /// Opens the rows of a table; returns no rows for a table that the generation does not contain.
     ///
     /// # Errors
     /// Any error from [`LayerReader`].

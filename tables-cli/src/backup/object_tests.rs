@@ -1,4 +1,4 @@
-//! Tests of backups in object stores: the random programs of folders, with commands that die at any request, and the lock.
+//! Tests of backups in object stores: the random programs of folder backups, with commands that die at any request, and the lock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::storage::objects::Objects;
 use super::tests::{Met, program};
 use super::{Contents, Repository};
 
-/// The requests of one command, which dies at one of them: before or after the store executes it. Every later request fails as well.
+/// The requests of one command, which dies before or after the store executes one of them. Every later request fails as well.
 #[derive(Debug)]
 struct Dying {
     store: Arc<dyn ObjectStore>,
@@ -34,7 +34,7 @@ struct Dying {
 }
 
 impl Dying {
-    /// Returns whether a request is executed, and whether its response arrives.
+    /// Returns `true` if a request is executed, and `true` if its response arrives.
     fn next(&self) -> (bool, bool) {
         let left = self.left.load(Ordering::Relaxed);
         if left == usize::MAX {
@@ -132,7 +132,7 @@ fn storage(store: Arc<dyn ObjectStore>) -> Arc<dyn Storage> {
     Arc::new(objects.with_patience(Duration::ZERO))
 }
 
-/// Runs programs on a store, each command of which may die at any request.
+/// Runs random programs of commands on a store. Each command may die at any of its requests.
 async fn programs(seeds: std::ops::Range<u64>, store: impl Fn() -> Arc<dyn ObjectStore>) -> (Met, usize) {
     let (mut met, deaths) = (Met::default(), Arc::new(AtomicUsize::new(0)));
     for seed in seeds {
@@ -189,7 +189,7 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
         other.join().unwrap().unwrap_err().to_string()
     });
     assert_eq!(refused, "another `tables backup` writes to the store; wait until it ends");
-    // The holder does nothing, so another command takes over, and the holder cannot commit.
+    // The holder does not renew the lock, so another command takes it over, and the holder cannot commit.
     let second = Repository::create_in(storage(store.clone()), "a").unwrap();
     let began = chrono::Utc::now();
     let contents = Contents::Rows { tables: Vec::new() };
@@ -199,7 +199,7 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
     assert_eq!(second.ids().unwrap(), Vec::<String>::new());
     second.commit(&generation).unwrap();
     drop((second, repository, first));
-    // A released lock needs no patience.
+    // A released lock can be acquired without waiting.
     let patient = Objects::new(store, ObjectPath::from("some/prefix"), "the store").unwrap();
     let began = std::time::Instant::now();
     assert_eq!(Repository::create_in(Arc::new(patient), "a").unwrap().ids().unwrap().len(), 1);

@@ -68,7 +68,7 @@ impl Repository {
         Self::create_in(Arc::new(Folder::new(path)), source)
     }
 
-    /// Opens the backups of a store in a storage for writing, and locks it. An unused storage becomes one of backups.
+    /// Opens the backups of a store in a storage for writing, and locks it. If the storage is unused, it is initialised for backups.
     ///
     /// # Errors
     /// `Refused` if the storage contains something else, backups of another store, or is locked by another command.
@@ -166,7 +166,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// Reads the newest generation if no text is given, the one before it for `~1`, otherwise the one whose name starts with the text.
+    /// Finds a generation: the newest generation if no text is given, the second newest for `~1`, otherwise the generation whose name starts with the text.
     ///
     /// # Errors
     /// `Refused` if no generation, or more than one, has such a name.
@@ -192,15 +192,15 @@ impl Repository {
         }
     }
 
-    /// Returns the time by which a generation that begins now is named. It is later than that of all other generations.
+    /// Returns the time after which a new generation is named. It is later than the times of all existing generations.
     ///
     /// # Errors
-    /// `File` if the folder cannot be read.
+    /// `File` if the folder cannot be read, `Refused` if the newest manifest is damaged.
     pub fn next_time(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
         let last = self.ids()?.pop();
         let mut time = now;
         while last.as_ref().is_some_and(|last| Generation::name(time) <= *last) {
-            // If the clock was set back, the new generation must still follow the older ones.
+            // If the clock was set back, the new generation must still follow the older generations.
             let behind = self.newest()?.map_or(time, |newest| newest.began.max(time));
             time = behind + Duration::milliseconds(1);
         }
@@ -227,7 +227,7 @@ impl Repository {
     /// Deletes the files that no generation contains, and returns their number.
     ///
     /// # Errors
-    /// `Refused` for a damaged manifest. Its files are unknown, so nothing is deleted.
+    /// `Refused` for a damaged manifest, because its files are unknown. In this case, nothing is deleted.
     pub fn collect(&self) -> Result<u64> {
         let mut used = HashSet::new();
         for id in self.ids()? {

@@ -1,4 +1,4 @@
-//! Restoring rows of a generation to any store.
+//! Restoring rows of a generation to a store of any kind.
 
 use table_core::query::{KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, IfMatch, Query, TableName, TableStoreExt};
@@ -15,7 +15,7 @@ use crate::transfer::writer::{Change, Mode, Writer};
 /// The handling of rows that the target already contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// The restore is refused if the target contains selected rows that the backup does not contain equally.
+    /// The restore is refused if the target contains selected rows that differ from the backup or are not in the backup.
     Refuse,
     /// Rows of the backup replace those of the target; other rows of the target remain.
     Keep,
@@ -104,8 +104,8 @@ impl Restoring<'_> {
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 
-    /// Refuses a target with rows that a restore would overwrite, or that would remain next to the restored ones. Equal rows are those of an interrupted
-    /// restore.
+    /// Refuses a target with rows that a restore would overwrite, or that would remain in addition to the restored rows. Equal rows are accepted, because
+    /// an interrupted restore leaves them.
     ///
     /// # Errors
     /// `Refused` with the first such row; any error from the store.

@@ -1,11 +1,11 @@
-//! Retention: determines which generations `--keep 7d,4w,12m` keeps.
+//! Retention: which generations an option such as `--keep 7d,4w,12m` keeps.
 
 use std::collections::HashSet;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 
-/// The numbers of generations to keep, each for a length of time.
+/// A list of rules, each with a number of periods and the length of the periods.
 ///
 /// `7d` keeps the newest generation of each of the last seven days that have one. A generation is kept if any rule keeps it.
 ///
@@ -22,7 +22,7 @@ use chrono::{DateTime, Utc};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention(Vec<(usize, Span)>);
 
-/// A length of time.
+/// The length of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Span {
     /// Every generation is a separate period.
@@ -73,7 +73,7 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns for each of the given times, in ascending order, whether it is kept. The newest one is always kept.
+    /// Returns, for each of the given times in ascending order, `true` if its generation is kept. The newest generation is always kept.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn the_newest_generation_of_each_day_week_and_month_is_kept() {
         let first: DateTime<Utc> = "2026-01-01T06:00:00Z".parse().unwrap();
-        // Two generations a day, for a year.
+        // Two generations a day for a year.
         let times: Vec<_> = (0..730).map(|half| first + Duration::hours(12 * half)).collect();
         let keep: Retention = "7d,4w,12m".parse().unwrap();
         let kept: Vec<String> = times

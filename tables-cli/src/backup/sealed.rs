@@ -1,4 +1,4 @@
-//! JSON files that end with their own checksum and are replaced as a whole.
+//! Small JSON files that end with a checksum of their content and are replaced as a whole.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -44,7 +44,7 @@ fn sealed(name: &str, value: &impl Serialize) -> Result<String> {
 /// Reads a value and verifies it; `None` if the file does not exist.
 ///
 /// # Errors
-/// `Refused` if the file is damaged or of another kind; `File` if it cannot be read.
+/// `Refused` if the file is damaged or not such a file; `File` if it cannot be read.
 pub(super) fn read<T: DeserializeOwned>(storage: &dyn Storage, name: &str) -> Result<Option<T>> {
     let Some(bytes) = storage.read(name)? else { return Ok(None) };
     let value =

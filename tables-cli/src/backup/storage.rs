@@ -27,7 +27,7 @@ pub(super) const MARKER: &str = "BACKUPS";
 ///
 /// The functions block, as those of `std::fs` do. `Display` shows the location in messages.
 pub trait Storage: Debug + Display + Send + Sync {
-    /// Returns `true` if the storage contains nothing, except what a command left that was killed while it created a repository.
+    /// Returns `true` if the storage is empty. Remains of a command that was killed while it created a repository are ignored.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.
@@ -95,7 +95,7 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `Refused` if another command holds the lock; `File` if the storage cannot be written.
     fn lock(&self) -> Result<()>;
 
-    /// Confirms that this command still holds the lock, and that the names of all files in the given folders are durable.
+    /// Confirms that this command still holds the lock, and makes the names of all files in the given folders durable.
     ///
     /// # Errors
     /// `Refused` if another command took over the lock; `File` if the storage cannot be written.
@@ -150,7 +150,7 @@ fn at_url(url: &str) -> Result<Arc<dyn Storage>> {
     )))
 }
 
-/// Returns the refusal of a file that is shorter than the length that was recorded for it.
+/// Returns the error for a file that is shorter than its recorded length.
 fn too_short(file: impl Display) -> Failure {
     let help = "delete `working.json` of the backup to start it again";
     Failure::Refused(format!("{file} is shorter than recorded; {help}"))

@@ -42,11 +42,11 @@ enum Write {
 struct Live {
     engine: Engine,
     model: Mutex<Model>,
-    /// The number of queries until one fails; `usize::MAX` for none.
+    /// The number of queries before one fails; `usize::MAX` if none fails.
     left: AtomicUsize,
     /// The writes of another program, one before each query.
     writes: Mutex<Vec<Write>>,
-    /// The states since the beginning of the backup.
+    /// The states of the tables since the beginning of the backup.
     history: Mutex<Vec<Model>>,
 }
 
@@ -195,7 +195,7 @@ async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
     Ok(rows(&target).await)
 }
 
-/// The counts of situations that programs encountered.
+/// Counters of the situations that the programs encountered.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     pub(super) resumed: usize,
@@ -204,13 +204,13 @@ pub(super) struct Met {
     pub(super) deleted: u64,
 }
 
-/// Returns a folder in memory if the system has one, because programs sync at every step.
+/// Returns a folder in memory if the system has one, because the programs sync at every step.
 fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-/// Opens the storage of a repository for one command. It may fail and end the command, unless the argument is `None`.
+/// A function that opens the storage of a repository for one command. With a generator, the storage may fail and end the command.
 pub(super) type Opening<'a> = &'a dyn Fn(Option<&mut StdRng>) -> Arc<dyn Storage>;
 
 /// Runs one program, and compares every generation with the model.
@@ -224,7 +224,7 @@ pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
         history: Mutex::default(),
     });
     let store = DynTableStore::new(live.clone());
-    // The states that each generation may contain, and the tables that contain one of them.
+    // For each generation, the states that it may contain, and the tables whose rows are from a single moment.
     let mut wanted: BTreeMap<String, (Vec<Model>, Vec<String>)> = BTreeMap::new();
     for _ in 0..random.random_range(2..7) {
         for _ in 0..random.random_range(0..30) {

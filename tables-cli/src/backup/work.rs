@@ -19,7 +19,7 @@ use crate::transfer::checksum::Checksum;
 struct State {
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
-    /// The generation with which the differences are computed.
+    /// The generation with which the rows are compared.
     base: Option<String>,
     tables: Vec<TableRows>,
     current: Option<Current>,
@@ -72,7 +72,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Continues the unfinished generation if it is based on the newest one; otherwise begins a new one.
+    /// Continues the unfinished generation if it is based on the newest generation; otherwise begins a new generation.
     pub(super) fn open(
         repository: &Repository,
         base: Option<&Generation>,
@@ -124,7 +124,7 @@ impl Work {
         self.save()
     }
 
-    /// Returns the first table, starting at a position, whose rows are not known to be from the same moment.
+    /// Returns the first table, starting at a position, whose rows may be from several moments.
     pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
         let tables = self.state.tables.iter().cloned().enumerate().skip(from);
         tables.into_iter().find(|(_, table)| table.consistency == Consistency::Pages)

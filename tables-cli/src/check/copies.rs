@@ -195,7 +195,7 @@ async fn of_copy(
     let Some(entity) = keys::read(store, table, &owner).await? else {
         return Ok(Some(orphan(Fault::Orphaned)));
     };
-    // Other values of the row are compared when the entity is read.
+    // The remaining values of the row are compared when the entity is read.
     let is_its = match wanted(schema, index, &entity) {
         Ok(wanted) => wanted.is_some_and(|wanted| *wanted.key() == key),
         Err(_) => true,

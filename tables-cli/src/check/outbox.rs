@@ -80,7 +80,7 @@ pub async fn intents(
     Ok(backlog)
 }
 
-/// Requeues a poison intent, with its attempts reset. A sweep will find it.
+/// Requeues a poison intent and resets its attempts. A sweep will find the intent.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error from the store.
@@ -98,7 +98,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
             back.insert(name, value.clone());
         }
     }
-    // IMPORTANT: another row has another Timestamp, which is the version of the change if none is recorded.
+    // IMPORTANT: the new row has another Timestamp, which would be taken as the version of the change if no version is recorded.
     if let (None, Some(at)) =
         (intent.row.get("Version"), intent.row.timestamp().and_then(ticks::from_datetime))
     {

@@ -1,4 +1,4 @@
-//! Sums of the hashes of expected and stored rows: one pass in constant memory finds the few rows that may differ.
+//! Sums of the hashes of expected and stored rows. One pass in constant memory finds the few rows that may differ.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,13 +9,13 @@ use crate::transfer::checksum::Checksum;
 /// The number of buckets. Each takes 80 bytes.
 const BUCKETS: usize = 1 << 15;
 
-/// The expected and the stored rows, in buckets by a hash of their keys.
+/// The sums of the expected and the stored rows, in buckets by a hash of their keys.
 #[derive(Debug)]
 pub(super) struct Sums {
     buckets: Vec<Bucket>,
 }
 
-/// The rows of one bucket. Different rows have equal checksums with a probability of about 2⁻¹²⁸.
+/// The sums of one bucket. Different sets of rows have equal sums with a probability of about 2⁻¹²⁸.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     expected: Checksum,
@@ -31,7 +31,7 @@ impl Bucket {
 }
 
 impl Sums {
-    /// Creates the sums of no rows.
+    /// Creates sums over no rows.
     pub(super) fn new() -> Self {
         Self { buckets: vec![Bucket::default(); BUCKETS] }
     }

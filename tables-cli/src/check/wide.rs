@@ -1,4 +1,4 @@
-//! Wide entities: the rows of one entity belong to the same write.
+//! Checks of wide entities: all rows of one entity must come from the same write.
 //!
 //! A write of several parts sets a new `WriteId` in all of them. No schema is needed: the parts of an entity are the rows that have the property
 //! `WriteId`, and whose row keys end in `_01`, `_02` and so on.
@@ -22,7 +22,7 @@ pub struct WideFinding {
     pub key: EntityKey,
     /// The first part that is wrong, counted from 1.
     pub part: usize,
-    /// `true` if the part does not exist, although a later one does; `false` if it belongs to another write than the first part.
+    /// `true` if the part does not exist, although a later part does; `false` if it was stored by another write than the first part.
     pub is_missing: bool,
 }
 
@@ -52,7 +52,7 @@ impl Parts {
     }
 }
 
-/// Checks all wide entities of a table in one pass over its keys, and calls `found` for each that is incomplete or mixed. Returns the number of wide
+/// Checks all wide entities of a table in one pass over its keys, and calls `found` for each incomplete or mixed entity. Returns the number of wide
 /// entities. Memory holds one page.
 ///
 /// # Errors
@@ -63,7 +63,7 @@ pub async fn check_wide(
     mut found: impl AsyncFnMut(WideFinding) -> Result<()>,
 ) -> Result<u64> {
     let mut pages = Pages::new(store, table, query(KeyRange::ALL));
-    // Rows between the parts of one entity can be those of another, such as `2014_01_01` between `2014_01` and `2014_02`.
+    // Rows of another entity can lie between the parts of one entity, such as `2014_01_01` between `2014_01` and `2014_02`.
     let (mut open, mut entities): (Vec<Parts>, u64) = (Vec::new(), 0);
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
@@ -91,13 +91,13 @@ fn query(keys: KeyRange) -> Query {
     Query { select: Select::names(["PartitionKey", "RowKey", WRITE_ID]), ..Query::new(keys) }
 }
 
-/// Returns `true` if a row, or a later one, can be a part of an entity.
+/// Returns `true` if a row, or a later row, can be a part of an entity.
 fn can_follow((partition, base): &(String, String), entity: EntityRef<'_>) -> bool {
     let rest = entity.row_key.strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('_'));
     entity.partition_key == partition && rest.is_some()
 }
 
-/// Adds a row to the entity that it is a part of. Returns `true` if it is the first one of its entity.
+/// Adds a row to the entity to which it belongs. Returns `true` if it is the first row of an entity.
 fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
     let Some(WidePart { base, number, write }) = WidePart::of(entity)? else { return Ok(false) };
     let is_same = |parts: &&mut Parts| parts.key.0 == entity.partition_key && parts.key.1 == base;
@@ -109,7 +109,7 @@ fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Reports an entity that has a defect, unless it has none when its parts are read again in one query.
+/// Reports an entity with a defect, unless a second read of all its parts in one query finds none.
 async fn finish(
     store: &DynTableStore,
     table: &TableName,

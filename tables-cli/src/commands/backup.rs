@@ -137,7 +137,7 @@ fn say_rows(captured: &Captured, out: &mut dyn Write) -> Result<()> {
     say(out, &line)
 }
 
-/// Returns the moments of a generation of rows. Its tables were read one after another, perhaps by several commands, so each has its own moment.
+/// Returns a description of when the rows of a generation were read. Its tables were read one after another, perhaps by several commands.
 fn consistency_of(tables: &[TableRows]) -> String {
     if tables.iter().any(|table| table.consistency == Consistency::Pages) {
         Consistency::Pages.to_string()

@@ -43,7 +43,7 @@ pub(super) struct Repair {
     dry_run: bool,
 }
 
-/// The report of one pattern.
+/// The report line of one pattern.
 struct Line {
     table: String,
     entity: String,
@@ -88,7 +88,7 @@ impl Check {
     }
 }
 
-/// Checks one index. Returns the number of defects, the state and the details.
+/// Checks one index. Returns the number of defects, the state of the index and the details.
 async fn of_index(
     store: &Store,
     name: &TableName,
@@ -123,7 +123,7 @@ fn text_of(finding: &CopyFinding) -> String {
     format!("('{partition}', '{row}') {fault}")
 }
 
-/// Reports the wide entities of a table, if it has any. Returns the number of those with a defect.
+/// Reports the wide entities of a table, if it has any. Returns the number of wide entities with a defect.
 async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
     let (mut faults, mut shown) = (0, Vec::new());
     let entities = check_wide(&store.tables, name, async |finding| {

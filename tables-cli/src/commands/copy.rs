@@ -87,7 +87,7 @@ impl Copy {
         };
         let renamed = |name: &TableName| self.rename.as_deref().map_or_else(|| Ok(name.clone()), table);
         if self.table.is_none() && !self.bypass_derived {
-            // Before the first row is written.
+            // All tables are checked before the first row is written.
             for name in &names {
                 self.admit((&source, name), (&target, &renamed(name)?)).await?;
             }
@@ -252,7 +252,7 @@ async fn refuse_other_rows(
     Ok(())
 }
 
-/// Compares the copied rows with the source, which reads both once.
+/// Compares the copied rows with the source by reading both tables once.
 async fn verify(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),

@@ -1,4 +1,4 @@
-//! `tables doctor`: the reason why a store cannot be used.
+//! `tables doctor`: finds the reason why a store cannot be used.
 
 use std::io::Write;
 

@@ -9,7 +9,7 @@ use crate::commands::{Context, ORDER_HELP, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::{Profiles, Purpose, Store};
 
-/// The files of saved queries and of samples of growth, in the folder of the profiles.
+/// The file of saved queries and of samples of growth, in the folder of the profiles.
 const NOTEBOOK: &str = "tables-queries.json";
 const GROWTH: &str = "tables-growth.json";
 
@@ -66,7 +66,7 @@ impl Explore {
     }
 }
 
-/// Returns the source of an open store, with the reader's saved queries and the samples of growth.
+/// Returns an open store as a source for the explorer, with the user's saved queries and the samples of growth.
 pub(super) fn source_of(context: &Context, store: &Store) -> Source {
     let source = Source::new(store.tables.clone(), store.shown.as_str());
     let source = match Profiles::file(context.store.config.as_deref()) {
@@ -81,7 +81,7 @@ pub(super) fn source_of(context: &Context, store: &Store) -> Source {
     }
 }
 
-/// Binds a port of this machine alone.
+/// Binds a port that is reachable only from this machine.
 pub(super) async fn bind(source: Source, is_writable: bool, port: u16) -> Result<Server> {
     let explorer = if is_writable { Explorer::writable(source) } else { Explorer::new(source) };
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

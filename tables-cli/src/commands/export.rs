@@ -31,7 +31,7 @@ pub(super) enum FileForm {
 }
 
 impl FileForm {
-    /// Returns the given format, or the one of the file's extension.
+    /// Returns the given format, or otherwise the format for the file's extension.
     ///
     /// # Errors
     /// `Usage` for a format that this build does not contain.

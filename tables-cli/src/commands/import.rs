@@ -134,7 +134,7 @@ impl Import {
                     record.map(|record| (row, record))
                 }))
             }
-            // `FileForm::of` refuses it.
+            // `FileForm::of` has already refused this format.
             #[cfg(not(feature = "parquet"))]
             FileForm::Parquet => Box::new(std::iter::empty()),
         })

@@ -1,4 +1,4 @@
-//! `tables infer`: the declaration that writes the rows of an existing table.
+//! `tables infer`: a Rust declaration that matches the rows of an existing table.
 
 use std::io::Write;
 

@@ -33,7 +33,7 @@ impl Sql {
         {
             command.args(["--output", format.get_name()]);
         }
-        // Secrets are passed by the environment, because other users can read the arguments of a process.
+        // Secrets are passed in the environment, because other users can read the arguments of a process.
         if let Some(store) = &context.store.store {
             command.env("TABLES_STORE", store);
         }
@@ -57,7 +57,7 @@ fn program() -> PathBuf {
     sibling.filter(|path| path.is_file()).unwrap_or_else(|| name.into())
 }
 
-/// Returns the exit code of the program as that of this command.
+/// Converts the exit code of the program to an exit code of this command.
 const fn exit(code: Option<i32>) -> Exit {
     match code {
         Some(0) => Exit::Done,

@@ -175,7 +175,7 @@ async fn authenticate(store: &DynTableStore, table: Option<&str>) -> Step {
         | ErrorCode::AuthorizationResourceTypeMismatch
             if table.is_some() =>
         {
-            // A signature of one table cannot list tables.
+            // A signature for one table does not permit listing tables.
             return Step::passed(NAME, "the credential is accepted, and does not allow listing tables");
         }
         ErrorCode::AuthorizationFailure

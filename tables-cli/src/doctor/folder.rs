@@ -35,7 +35,7 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
         }
     };
     steps.push(Step::passed("read", "the store can be read"));
-    // The folder must not be opened if another process has it open, so the lock is acquired and released first.
+    // The folder is opened to check whether another process has locked it, and is closed again.
     match Engine::open(path) {
         Ok(engine) => {
             if let Err(error) = engine.close().await {

@@ -23,7 +23,7 @@ pub(super) enum Values {
     Boolean(Vec<bool>),
 }
 
-/// The rows of a column: a level of 1 for each row with a value, and 0 for any other.
+/// The definition levels of a column: 1 for each row with a value, and 0 for any other row.
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) values: Values,
@@ -48,7 +48,7 @@ impl Rows {
             (Values::Int64(values), Cell::Int64(number)) => values.push(number),
             (Values::Double(values), Cell::Double(number)) => values.push(number),
             (Values::Boolean(values), Cell::Boolean(truth)) => values.push(truth),
-            // The form of a column determines its values.
+            // The form of a column determines the type of its values, so this case does not occur.
             _ => {
                 self.levels.pop();
             }
@@ -124,7 +124,7 @@ impl Rows {
             ColumnReader::ByteArrayColumnReader(reader) => values!(reader, Values::Bytes),
             ColumnReader::FixedLenByteArrayColumnReader(reader) => values!(reader, Values::Fixed),
         };
-        // A required column has no levels.
+        // The values of a required column have no levels.
         levels.resize(rows, 1);
         Ok(Self { values, levels })
     }

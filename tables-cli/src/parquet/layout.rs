@@ -1,4 +1,4 @@
-//! The columns of a file, determined by a first pass over the entities.
+//! The columns of a file, which a first pass over the entities determines.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::parquet::value::{Form, micros, nanos};
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     properties: Vec<Seen>,
-    /// Positions in `properties`.
+    /// The positions of properties in `properties`, by name.
     known: HashMap<String, usize>,
 }
 
-/// One property, and the numbers of its values.
+/// One property, and the numbers of its values by type.
 #[derive(Clone, Debug)]
 struct Seen {
     name: String,

@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Unsigned,
     /// Days since 1970.
     Days,
-    /// A count since 1970; the number of units in a second.
+    /// A count of units since 1970. The value is the number of units in a second.
     Instant(i64),
     Ticks,
 }

@@ -65,7 +65,7 @@ proptest! {
         let path = folder.path().join("a.parquet");
         write(&path, &entities);
         let found: Vec<_> = all(&path).unwrap().into_iter().map(Result::unwrap).collect();
-        // The order of an entity's properties is that of the columns.
+        // The file stores the properties of an entity in the order of the columns.
         let sorted = |entities: &[TableEntity]| -> Vec<Vec<(String, Value)>> {
             let properties = |entity: &TableEntity| {
                 let mut all: Vec<_> = entity.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
@@ -130,7 +130,7 @@ fn rows_of_many_groups_are_read_back_with_bounded_batches() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     let text = "x".repeat(60_000);
-    // Each group has 32 MiB, so three of them are written.
+    // Each group has 32 MiB, so the entities need three groups.
     let entities: Vec<_> = (0..1_500)
         .map(|row| TableEntity::new("p", format!("{row:04}")).unwrap().with("Text", format!("{row}{text}")))
         .collect();
@@ -180,7 +180,7 @@ fn a_flipped_bit_never_changes_a_row_unnoticed() {
         match all(&path) {
             Ok(records) => {
                 let found: Result<Vec<_>, _> = records.into_iter().collect();
-                // A flipped bit of the footer may hide the checksum; a name of a property is then covered by nothing.
+                // A flipped bit of the footer may hide the checksum. Then no checksum covers the names of properties.
                 if read(&path).unwrap().recorded().is_some() {
                     assert_eq!(found, Ok(entities.clone()), "byte {at}");
                 }

@@ -1,4 +1,4 @@
-//! Writing Parquet.
+//! Writing Parquet files.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const GROUP_ROWS: usize = 100_000;
 /// The number of bytes of values after which a group is written.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// Writes entities as Parquet with a fixed set of columns. Memory holds one group of rows.
+/// A writer of entities as Parquet with a fixed set of columns. Memory holds one group of rows.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct ParquetWriter<W: Write + Send> {
     layout: Layout,
@@ -68,7 +68,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 
     fn push(&mut self, at: usize, cell: Cell<'_>) {
         self.bytes += match cell {
-            // Each value also has a reference to its bytes.
+            // Each value also occupies a reference to its bytes.
             Cell::Bytes(bytes) => bytes.len() + 40,
             Cell::Fixed(_) => 56,
             _ => 8,
@@ -107,7 +107,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Returns no values, of the type that a form has in a file.
+/// Returns an empty list of values, with the type in which a form is stored.
 const fn empty(form: Form) -> Values {
     match form {
         Form::Plain(EdmType::String | EdmType::Binary) => Values::Bytes(Vec::new()),

@@ -27,7 +27,7 @@ impl fmt::Display for CosmosDatabase {
     }
 }
 
-/// Like `Display`, because a log must not contain the key.
+/// Shows the same text as `Display`, because a log must not contain the key.
 impl fmt::Debug for CosmosDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -35,7 +35,7 @@ impl fmt::Debug for CosmosDatabase {
 }
 
 impl CosmosDatabase {
-    /// The setting that distinguishes its connection strings from those of the Table service.
+    /// The setting that distinguishes connection strings of Cosmos DB for NoSQL from those of the Table service.
     pub(super) const ENDPOINT: &str = "AccountEndpoint=";
 
     /// Parses a connection string.

@@ -38,7 +38,7 @@ pub(super) fn has_secret(text: &str) -> bool {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
-    /// An empty engine in memory, which ends with the command.
+    /// An empty engine in memory, which exists until the command ends.
     Memory,
     /// A folder of the embedded engine.
     Folder(PathBuf),
@@ -126,14 +126,14 @@ impl fmt::Display for Location {
     }
 }
 
-/// Like `Display`, because a log must not contain the secrets of a location.
+/// Shows the same text as `Display`, because a log must not contain the secrets of a location.
 impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Returns the endpoint in a connection string, or otherwise the account.
+/// Returns the endpoint in a connection string, or the account name if the string has no endpoint.
 fn public_part(text: &str) -> String {
     let setting = |name: &str| {
         let named = text.split(';').filter_map(|part| part.split_once('='));

@@ -40,13 +40,13 @@ struct Profile {
 }
 
 impl Profiles {
-    /// Returns the path of a configuration file, or of that of the user if none is named; `None` if the home folder is not known.
+    /// Returns the path of the named configuration file, or of the user's default file if none is named; `None` if the home folder is not known.
     #[must_use]
     pub fn file(named: Option<&Path>) -> Option<PathBuf> {
         named.map(Path::to_owned).or_else(default_path)
     }
 
-    /// Reads a configuration file, or that of the user if none is named.
+    /// Reads the named configuration file, or the user's default file if none is named.
     ///
     /// # Errors
     /// `File` if the file cannot be read; `Refused` if it is not a configuration file.
@@ -69,8 +69,8 @@ impl Profiles {
     /// Returns the location of a profile.
     ///
     /// # Errors
-    /// `Refused` for a profile that does not exist, that has no or several settings, whose variable is not set, whose file is readable by other
-    /// users, or that contains a secret itself.
+    /// `Refused` if the profile does not exist, has no or several settings, names an unset variable or a file that is readable by other
+    /// users, or contains a secret itself.
     pub fn location(&self, name: &str) -> Result<Location> {
         let refuse = |fault: String| {
             Err(Failure::Refused(format!("{}: profile `{name}` {fault}", self.path.display())))

@@ -10,11 +10,11 @@ use crate::transfer::ordered::{OrderedEntities, key_order};
 /// The comparison of one key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compared {
-    /// Both contain the entity, with equal properties.
+    /// Source and target contain the entity, with equal properties.
     Same(TableEntity),
     /// Only the source contains the entity.
     Missing(TableEntity),
-    /// Both contain the key, with different properties.
+    /// Source and target contain the key, with different properties.
     Changed {
         /// The source's entity.
         source: TableEntity,
@@ -57,12 +57,12 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Self { source, target, left: None, right: None }
     }
 
-    /// Returns the source, if all entities read from it have been returned.
+    /// Returns the source, if all entities that were read from it have been returned.
     pub const fn settled_source(&self) -> Option<&L> {
         if self.left.is_none() { Some(&self.source) } else { None }
     }
 
-    /// Compares the next key; `None` at the end of both.
+    /// Compares the next key; returns `None` at the end of both sources.
     ///
     /// # Errors
     /// Any error from either source.
@@ -93,7 +93,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
     }
 }
 
-/// Returns `true` if both have the same properties. Timestamp and `ETag` are not compared, because each store sets its own.
+/// Returns `true` if two entities have the same properties. Timestamps and `ETag`s are not compared, because each store sets its own.
 #[must_use]
 pub fn is_same(left: &TableEntity, right: &TableEntity) -> bool {
     left.len() == right.len() && left.iter().all(|(name, value)| right.get(name) == Some(value))

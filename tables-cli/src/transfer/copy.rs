@@ -18,7 +18,7 @@ pub struct Copying<'a> {
     pub target: (&'a DynTableStore, &'a TableName),
     /// The query that selects the rows.
     pub query: Query,
-    /// Returns the row that is written for a row that was read.
+    /// Converts a row that was read to the row that is written.
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
     /// The operation by which rows are written.
     pub mode: Mode,
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Copying<'_> {
 }
 
 impl Copying<'_> {
-    /// Copies the rows after those of the state, and completes the state. A state that is complete copies nothing.
+    /// Copies the rows that follow the position of the state, and completes the state. If the state is complete, nothing is copied.
     ///
     /// # Errors
     /// `Refused` for a row that the target refuses; any error from either store. Another call with the state continues the copy.

@@ -17,7 +17,7 @@ pub struct Deleted {
     pub kept: u64,
 }
 
-/// Deletes the selected rows of a table: in the version that was read, or in any version. Another call after an error deletes the remaining ones.
+/// Deletes the selected rows of a table: in the version that was read, or in any version. After an error, another call deletes the remaining rows.
 ///
 /// # Errors
 /// Any error from the store.

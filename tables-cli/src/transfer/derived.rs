@@ -1,4 +1,4 @@
-//! Derived rows in transfers of whole tables. A table that is transferred with all its derived rows stays right; any other transfer is refused.
+//! Derived rows in transfers of tables. A table that is transferred with all its derived rows stays consistent; any other transfer is refused.
 
 use table_core::schema::StoredSchema;
 use table_core::table::OUTBOXES;
@@ -11,7 +11,7 @@ use crate::transfer::schema::SchemaRows;
 /// The partition of the keys with which programs seal intents, in the table of outboxes. The keys of two stores have different `RowKey`s.
 const SEAL_KEYS: &str = "keys";
 
-/// The end of a refusal.
+/// The last part of a refusal's message.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
 /// Refuses to transfer a table alone whose rows programs derive from other tables.

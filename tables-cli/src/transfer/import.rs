@@ -49,7 +49,7 @@ impl Importing<'_> {
         }
         let done = state.state().records;
         let outcome = push_all(records, &mut writer, state, rejections).await;
-        // Acknowledged records remain settled, however the import ended.
+        // The state counts all settled records, even if the import ended with an error.
         let settled = done + writer.settled();
         match outcome {
             Ok(()) => {
@@ -72,7 +72,8 @@ async fn push_all(
 ) -> Result<()> {
     let (done, mut last, bar) = (state.state().records, 0, progress::rows("imported"));
     let mut settle = |writer: &mut Writer, rejections: &mut Rejections| {
-        // IMPORTANT: the file of rejections is written first, and the state has its length. The bytes after it are removed when the import continues.
+        // IMPORTANT: the file of rejections is written before the state, which records its length. When the import continues, the bytes after this length are
+        // removed.
         let outcome = rejections.push(writer.take_rejected());
         let settled = done + writer.settled();
         bar.set_position(settled);
@@ -103,7 +104,7 @@ async fn push_all(
     Ok(())
 }
 
-/// The rejected records. They are written to a file, or the first one ends the import.
+/// The rejected records. They are written to a file if one is given; otherwise, the first rejected record ends the import.
 #[derive(Debug, Default)]
 pub struct Rejections {
     file: Option<(String, File)>,
@@ -114,7 +115,7 @@ pub struct Rejections {
 }
 
 impl Rejections {
-    /// Opens the file of rejected records, and removes the ones that the state does not count.
+    /// Opens the file of rejected records, and removes the records that the state does not count.
     ///
     /// # Errors
     /// `File` if it cannot be written.
@@ -146,7 +147,7 @@ impl Rejections {
     /// Adds rejected records.
     ///
     /// # Errors
-    /// `Refused` with the first one if no file was given; `File` if the file cannot be written.
+    /// `Refused` with the first rejected record if no file was given; `File` if the file cannot be written.
     pub fn push(&mut self, rejected: Vec<Rejected>) -> Result<()> {
         for rejected in rejected {
             let Some((path, file)) = &mut self.file else {

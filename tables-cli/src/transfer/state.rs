@@ -20,7 +20,7 @@ pub struct State {
     pub transfer: String,
     /// The number of records that were read and then acknowledged or rejected.
     pub records: u64,
-    /// The number of rejected ones among these records.
+    /// The number of rejected records among these records.
     #[serde(default)]
     pub rejected: u64,
     /// The length of the file of rejected records after these records.
@@ -42,7 +42,7 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Opens the state of a transfer, either from the file or as a new one.
+    /// Opens the state of a transfer: the state in the file, or a new state.
     ///
     /// # Errors
     /// `Refused` if the file belongs to another transfer or is not a state file; `File` if it cannot be read.
@@ -110,7 +110,8 @@ impl StateFile {
     /// # Errors
     /// `File` if it cannot be written.
     pub fn finish(&mut self, records: u64) -> Result<()> {
-        // IMPORTANT: both are recorded in one write. A complete transfer without this mark would be resumed at its beginning, after all its records.
+        // IMPORTANT: position and mark are recorded in one write. A complete transfer without the mark would be resumed at its beginning, after all its
+        // records.
         self.state = State { records, continuation: None, is_done: true, ..std::mem::take(&mut self.state) };
         self.save()
     }

@@ -26,12 +26,12 @@ use table_inspect::record::Rejected;
 
 /// The maximum number of transactions in progress at once.
 const CONCURRENCY: usize = 16;
-/// The maximum number of records from the first one that is not settled on. A resumed transfer repeats at most these.
+/// The maximum number of records since the first unsettled record. A resumed transfer repeats at most this many records.
 const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
 
-/// Writes changes in groups. Changes of the same key are applied in the order in which they were added, other changes in any order.
+/// A writer of changes in groups. Changes of the same key are applied in the order in which they were added, other changes in any order.
 pub struct Writer {
     store: DynTableStore,
     table: TableName,
@@ -204,7 +204,7 @@ impl Writer {
         self.settlement.settled()
     }
 
-    /// Takes the rejected records among the settled ones that were not taken before, in order. If rejected records are not set aside, this is the
+    /// Takes the settled rejected records that were not taken before, in order. If rejected records are not set aside, this is at most the
     /// first rejected record, at which settlement ends.
     pub fn take_rejected(&mut self) -> Vec<Rejected> {
         self.settlement.take_rejected()

@@ -10,7 +10,7 @@ fn row(partition: &str, row: &str, properties: &[(&str, Value)]) -> TableEntity 
     properties.iter().fold(entity, |entity, (name, value)| entity.with(*name, value.clone()))
 }
 
-/// Event streams with a head row, as Streamstone writes them.
+/// Returns event streams with a head row, as Streamstone writes them.
 pub(crate) fn streams() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for stream in ["order-ab", "order-cd", "order-ef"] {
@@ -24,7 +24,7 @@ pub(crate) fn streams() -> Vec<TableEntity> {
     rows
 }
 
-/// Trace logs of cloud services, whose keys contain the ticks of the minute after a zero, and four parts separated by three underscores.
+/// Returns trace logs of cloud services. Their keys contain the ticks of the minute after a zero, and four parts separated by three underscores.
 pub(crate) fn diagnostics() -> Vec<TableEntity> {
     let line = |n: u64| {
         let minute = 635_442_654_000_000_000 + n / 4 * 600_000_000;
@@ -35,7 +35,7 @@ pub(crate) fn diagnostics() -> Vec<TableEntity> {
     rows
 }
 
-/// Events of log4net, with descending ticks and a GUID.
+/// Returns events of log4net, with descending ticks and a GUID.
 pub(crate) fn logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (638_000_000_000_000_000 + n * 10_000_000);
@@ -50,7 +50,7 @@ pub(crate) fn logs() -> Vec<TableEntity> {
     rows
 }
 
-/// Metrics by resource and hour. Some of them have no value.
+/// Returns metrics by resource and hour. Some of the metrics have no value.
 pub(crate) fn metrics() -> Vec<TableEntity> {
     let line = |n: i64| {
         let mut entity =
@@ -64,7 +64,7 @@ pub(crate) fn metrics() -> Vec<TableEntity> {
     rows
 }
 
-/// Users with an index row for the address, whose key repeats a property.
+/// Returns users with an index row for the address, whose key repeats a property.
 pub(crate) fn identity() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..10 {
@@ -79,7 +79,7 @@ pub(crate) fn identity() -> Vec<TableEntity> {
     rows
 }
 
-/// State of actors in chunks.
+/// Returns the state of actors in chunks.
 pub(crate) fn chunks() -> Vec<TableEntity> {
     let line = |n: i32| {
         row(
@@ -92,7 +92,7 @@ pub(crate) fn chunks() -> Vec<TableEntity> {
     rows
 }
 
-/// Sagas, whose kinds are distinguished by `EntityType`.
+/// Returns sagas, whose kinds are distinguished by `EntityType`.
 pub(crate) fn sagas() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..8_u128 {
@@ -110,7 +110,7 @@ pub(crate) fn sagas() -> Vec<TableEntity> {
     rows
 }
 
-/// Leases, with one row for each partition of a task hub.
+/// Returns leases, with one row for each partition of a task hub.
 pub(crate) fn leases() -> Vec<TableEntity> {
     let line = |n: i32| {
         let at = ticks::to_datetime(638_000_000_000_000_000 + u64::from(n.unsigned_abs())).unwrap();

@@ -1,4 +1,4 @@
-//! Stores of a process that dies at one of its requests, before or after the store has answered it; and stores whose requests are counted.
+//! Stores of a process that dies at one of its requests, before or after the store executes it; and stores whose requests are counted.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -13,10 +13,10 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{DynTableStore, Engine, EntityKey, Result, TableName, TableStore, Transaction};
 use tokio::sync::Notify;
 
-/// The rows of a page, so that a small table has several.
+/// The number of rows on a page, small enough that a small table has several pages.
 const PAGE: usize = 40;
 
-/// The life of one process.
+/// The remaining requests of one process.
 #[derive(Debug)]
 struct Life {
     /// The number of requests that the process makes before it dies; `usize::MAX` for all.
@@ -89,8 +89,8 @@ impl TableStore for Mortal {
     }
 }
 
-/// Runs a command as processes of which each but the last dies at one of its first requests. Returns the result of the last one, and the number of
-/// processes that died.
+/// Runs a command in several processes, one after another. All processes except the last may die at one of their first requests. Returns the result of the
+/// last process, and the number of processes that died.
 pub(crate) async fn killed<T, const N: usize>(
     random: &mut StdRng,
     engines: [&Engine; N],

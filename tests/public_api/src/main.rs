@@ -42,7 +42,7 @@ struct Options {
     packages: Vec<String>,
 }
 
-/// Set if cargo runs this program as rustdoc.
+/// The environment variable that is set if cargo runs this program as rustdoc.
 const AS_RUSTDOC: &str = "PUBLIC_API_AS_RUSTDOC";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -34,7 +34,7 @@ impl Fault {
     /// Verifies that the patch applies to a tree.
     ///
     /// # Errors
-    /// The output of git, if it does not.
+    /// The output of git, if the patch does not apply.
     pub fn check(&self, tree: &Path) -> io::Result<()> {
         self.apply(tree, &["--check"])
     }

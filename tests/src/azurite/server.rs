@@ -18,7 +18,7 @@ const KEY: [&str; 2] =
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
 /// The maximum time for the start. It is a bound, not a delay: a server that takes longer will not start.
 const START: Duration = Duration::from_secs(10 * 60);
-/// One day, so a test that pauses does not find its connection closed by the server.
+/// The keep-alive time is one day, so the server does not close the connection of a test that pauses.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
 /// A running Azurite on its own ports, without files on disk. It ends when this value is dropped, and also when this process ends in any way, because
@@ -113,7 +113,7 @@ impl AzuriteServer {
 
 impl Drop for AzuriteServer {
     fn drop(&mut self) {
-        // Fails only if the process has already ended.
+        // This fails only if the process has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }

@@ -51,7 +51,7 @@ async fn put(store: &impl TableStore, number: u64, rows: impl Iterator<Item = (u
     store.submit(&TableName::new(TABLE)?, transaction).await.map(drop)
 }
 
-/// Writes every row once.
+/// Writes every row of the base once.
 ///
 /// # Errors
 /// Any error from the store.

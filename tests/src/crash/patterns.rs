@@ -1,6 +1,6 @@
 //! Crash tests of the patterns: all of them are used in one process, the process is killed, and the remaining data is checked.
 //!
-//! Each thread reports a line before it begins a change and another one after the change has returned. The parent therefore knows, for every key,
+//! Each thread reports a line before it begins a change and another line after the change has returned. The parent therefore knows, for every key,
 //! what was acknowledged and what was in progress when the child died; nothing else may be stored. The recovery that the documentation of the
 //! patterns prescribes (a sweep and workers, a collection of orphans) runs first.
 

@@ -29,7 +29,7 @@ pub struct Plan {
     pub folder: PathBuf,
     /// The number of rounds on one folder before a new one is created.
     pub rounds_a_folder: usize,
-    /// The number of bulk rows in addition to those of the writers. If it is not 0, all rounds use one folder.
+    /// The number of bulk rows in addition to the rows of the writers. If it is not 0, all rounds use one folder.
     pub rows: u64,
 }
 
@@ -91,7 +91,7 @@ struct Longest(Duration);
 impl Longest {
     const WORD: &str = "waited";
 
-    /// Returns a line for the parent if this write took longer than all earlier ones.
+    /// Returns a line for the parent if this write took longer than all earlier writes.
     fn note(&mut self, begun: Instant) -> Option<String> {
         let took = begun.elapsed();
         (took > self.0).then(|| {

@@ -9,7 +9,7 @@ use table_azure::{AzureTables, Options, RetryPolicy};
 /// # Errors
 /// Any error from [`AzureTables::from_connection_string_with`].
 pub fn client(connection: &str) -> table_core::Result<AzureTables> {
-    // Longer than even a slow machine needs for one attempt.
+    // The timeout is longer than even a slow machine needs for one attempt.
     let retry = RetryPolicy { attempt_timeout: Duration::from_secs(60 * 60), ..RetryPolicy::NONE };
     AzureTables::from_connection_string_with(connection, Options::new().retry(retry))
 }

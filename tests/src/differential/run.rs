@@ -159,7 +159,7 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
                 Write::InsertOrReplace(p) => OperationKind::InsertOrReplace(encoded(p)),
                 Write::InsertOrMerge(p) => OperationKind::InsertOrMerge(encoded(p)),
                 Write::Delete(c) => OperationKind::Delete(condition(c)),
-                // The service has none.
+                // The protocol of the service has no checks.
                 Write::Check(_) => continue,
             };
             transaction.push(Operation { row_key: RowKey::new(*row)?, kind })?;

@@ -24,7 +24,7 @@ fn the_engine_and_the_model_agree() {
 enum Fault {
     /// A merge replaces the entity.
     Merge,
-    /// `$top` is increased by one.
+    /// The value of `$top` is increased by one.
     Top,
     /// A filter is ignored.
     Filter,

@@ -26,7 +26,7 @@ pub(super) fn batch(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads a shared access signature. An accepted one is written and read back unchanged; only the samples may be verified successfully.
+/// Reads a shared access signature. An accepted signature is written and read back unchanged; only the samples may be verified successfully.
 pub(super) fn sas(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<SasToken>() else { return false };

@@ -41,11 +41,11 @@ fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> Str
     format!("no order of effects explains the answers about {what}:\n{}", lines.join("\n"))
 }
 
-/// An effect, and the time when it can have happened.
+/// An effect, and the time in which it may have happened.
 #[derive(Clone, Debug)]
 struct Effect<A> {
     began: usize,
-    /// The time by which it must have happened; `None` if it need not happen.
+    /// The event by which the effect must have happened; `None` if it need not happen.
     by: Option<usize>,
     action: A,
 }
@@ -94,7 +94,7 @@ struct Rows([Option<(Content, Version)>; ROWS]);
 
 enum Action {
     Get(usize, Option<(Content, String)>),
-    /// The write was applied. The results have these versions, if a response contained them.
+    /// The write was applied. Its results have these versions, if a response contained them.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
     /// The write was refused.
     Refused(Vec<Write>, ErrorCode),
@@ -123,7 +123,7 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
             // A failed read, or a write that was throttled or never sent, has no effect.
             _ => {}
         }
-        // If retried, a write without a version may take effect again (`docs/lost-answers.md`).
+        // After a retry, a write without a version may take effect again (`docs/lost-answers.md`).
         if let (Call::Write(writes), Outcome::Written(_) | Outcome::Ambiguous) =
             (&record.call, &record.outcome)
         {
@@ -212,7 +212,7 @@ impl Model for Rows {
                     match next.refuses(write) {
                         Some(found) if found == *code => return Some(self.clone()),
                         Some(_) => return None,
-                        // Later writes of the unit see this one; its version does not matter.
+                        // Later writes of the unit see this version, whose value does not matter.
                         None => next.write(write, Version::Of(usize::MAX)),
                     }
                 }

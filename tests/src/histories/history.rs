@@ -12,15 +12,15 @@ pub type Content = [Option<i32>; 2];
 pub enum Change {
     /// Insert.
     Insert(Content),
-    /// Replace, with an `ETag` or any version.
+    /// Replace an entity that has this `ETag`, or any version.
     Replace(Content, Option<String>),
-    /// Merge, with an `ETag` or any version.
+    /// Merge into an entity that has this `ETag`, or any version.
     Merge(Content, Option<String>),
     /// Insert or replace.
     InsertOrReplace(Content),
     /// Insert or merge.
     InsertOrMerge(Content),
-    /// Delete, with an `ETag` or any version.
+    /// Delete an entity that has this `ETag`, or any version.
     Delete(Option<String>),
 }
 
@@ -51,9 +51,9 @@ pub enum Call {
 pub enum Outcome {
     /// A row, with its `ETag`.
     Found(Option<(Content, String)>),
-    /// The versions that writes gave; `None` if there is none, or none was recorded.
+    /// The versions that writes created; `None` for a delete, or if no version was recorded.
     Written(Vec<Option<String>>),
-    /// A counter.
+    /// The value of a counter.
     Counted(i64),
     /// The call was refused and has no effect.
     Refused(ErrorCode),

@@ -54,7 +54,7 @@ impl Mutant {
 /// The property in which `table-azure` stores the identifier of a write.
 const IDENTIFIER: &str = "OperationId";
 
-/// A client with a fault, or without one.
+/// A client with a fault, or without a fault.
 #[derive(Clone, Debug)]
 pub struct MutantStore {
     tables: AzureTables,
@@ -91,7 +91,7 @@ impl MutantStore {
         }
     }
 
-    /// Returns the `ETag`s of the stored entities if the fault takes them for the written ones.
+    /// Returns the `ETag`s of the stored entities if the fault mistakes them for the written entities.
     async fn evidence(&self, table: &TableName, sent: &Transaction) -> Result<Option<Committed>> {
         let mut committed = Committed::new();
         for operation in sent.operations() {

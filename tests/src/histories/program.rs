@@ -99,11 +99,11 @@ pub struct Actor<S, W> {
     recorder: Recorder,
     random: StdRng,
     seed: u64,
-    /// The last version of each row that it received.
+    /// The last version of each row that the client received.
     known: [Option<String>; ROWS],
     /// `true` if the client abandons some calls.
     impatient: bool,
-    /// The records made, each with its step.
+    /// The records of the client's calls, each with its step.
     steps: Vec<(usize, Record)>,
 }
 
@@ -154,7 +154,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         self
     }
 
-    /// Passes on the records. No request may be in progress.
+    /// Passes the records on to the history. No request may be in progress.
     pub fn tell(self) {
         for (step, record) in self.steps {
             self.recorder.add(Record { arrivals: self.wire.arrivals(step), ..record });
@@ -191,7 +191,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 
     fn write(&mut self, row: usize) -> Write {
-        // Few values, so clients often write equal ones.
+        // The values are few, so clients often write equal values.
         let value = self.random.random_range(0..2_i32);
         let content = match self.random.random_range(0..3_u32) {
             0 => [Some(value), None],

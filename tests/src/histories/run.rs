@@ -49,7 +49,7 @@ impl Tally {
         tally
     }
 
-    /// Returns the sum of both.
+    /// Returns the sum of two tallies.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -113,7 +113,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
     let owner = MutantStore::new(owner, None);
     prepare(&owner).await.map_err(broken)?;
 
-    // A merge without an identifier keeps that of another writer (`docs/lost-answers.md`), so all writers use them or none.
+    // A merge without an identifier keeps the identifier of another writer (`docs/lost-answers.md`), so all writers use identifiers, or none of them does.
     let identify = random.random();
     let (mut wires, mut tasks) = (Vec::new(), Vec::new());
     for number in 0..random.random_range(2..4_usize) {

@@ -11,7 +11,7 @@ use table_wire::NewError;
 use table_wire::batch::{Batch, NewResponse, read_requests, write_responses};
 use tokio::time::Instant;
 
-/// 2026-11-20T08:00:00Z.
+/// The start of the service's clock: 2026-11-20T08:00:00Z.
 const START: u64 = 639_307_584_000_000_000;
 /// The media type of a part and of a response.
 const JSON: &str = "application/json;odata=minimalmetadata;streaming=true;charset=utf-8";
@@ -110,7 +110,7 @@ impl Account {
 impl State {
     fn now(&mut self) -> u64 {
         let elapsed = u64::try_from(self.began.elapsed().as_nanos() / 100).unwrap_or(u64::MAX);
-        // CON-10: every write has a new Timestamp.
+        // Every write has a new Timestamp (CON-10).
         self.last = (START + elapsed + self.ahead).max(self.last + 1);
         self.last
     }

@@ -41,7 +41,7 @@ pub enum Act {
     CutBody,
 }
 
-/// Decides the fate of each request.
+/// A function that decides the fate of each request.
 pub type Script = Box<dyn FnMut(&WireRequest) -> Act + Send>;
 
 /// The connection of one client.

@@ -41,7 +41,7 @@ enum Order {
     Mismatch,
     /// One of the values is NaN (FIL-17).
     Unordered,
-    /// Ordered as defined by their type (FIL-14).
+    /// The values are ordered as defined by their type (FIL-14).
     As(Ordering),
 }
 

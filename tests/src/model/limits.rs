@@ -94,7 +94,7 @@ pub(super) fn check_entity(
             return refuse(ErrorCode::PropertyValueTooLarge, "TYPE-10");
         }
     }
-    // SIZE-4: 88 bytes that the published formula omits.
+    // The limit includes 88 bytes that the published formula omits (SIZE-4).
     if size(partition_key, row_key, properties) + 88 > limits.entity_bytes {
         return refuse(ErrorCode::EntityTooLarge, "SIZE-1");
     }

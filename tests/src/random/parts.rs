@@ -39,7 +39,7 @@ pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     ]
 }
 
-/// Returns conditions: any version, the last one, or occasionally one of these earlier versions.
+/// Returns conditions: any version, the last version, or occasionally one of the given earlier versions.
 pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<Value = Condition> {
     prop_oneof![
         any => Just(Condition::Any),
@@ -48,7 +48,7 @@ pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<V
     ]
 }
 
-/// Returns comparisons joined by `and` and `or`, up to `depth` deep with about `size` comparisons; also by `not` if `not` is 1.
+/// Returns comparisons joined by `and` and `or`, up to `depth` deep with about `size` comparisons. If `not` is 1, they are also negated.
 pub fn filter(
     leaf: impl Strategy<Value = Filter> + 'static,
     (depth, size): (u32, u32),

@@ -11,11 +11,11 @@ use super::words::named_in;
 /// The place where a test cites a rule, the most significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// In the name of the test.
+    /// The rule is in the name of the test.
     Name,
-    /// In the comment above the test.
+    /// The rule is in the comment above the test.
     Comment,
-    /// In the body of the test.
+    /// The rule is in the body of the test.
     Body,
 }
 
@@ -136,7 +136,7 @@ fn function(code: &str) -> Option<&str> {
     name.get(..end)
 }
 
-/// Returns the scenarios that must fail on Azurite. They are verified, and so show how Azurite differs.
+/// Returns the scenarios that must fail on Azurite. They are verified, so they show how Azurite differs.
 fn deviations(file: &Path, text: &str) -> Vec<Case> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
     let entries = text.split("(\"").skip(1).filter_map(|entry| {

@@ -13,7 +13,7 @@ pub struct Unshown {
     pub reason: &'static str,
 }
 
-/// Returns the reason why no test shows a rule, if it is one of these.
+/// Returns the reason why no test shows a rule; `None` for a rule that can be shown.
 #[must_use]
 pub fn reason(rule: Rule) -> Option<&'static str> {
     UNSHOWN

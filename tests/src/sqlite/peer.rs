@@ -113,7 +113,7 @@ impl Peer {
         end: Option<&(String, String)>,
         within: Option<&str>,
     ) -> Result<Vec<Row>> {
-        // Greater than all keys of a run, which consist of digits.
+        // This key is greater than all keys of a run, which consist of digits.
         let above = (":".to_owned(), String::new());
         let end = end.unwrap_or(&above);
         let mut found = self.0.prepare_cached(

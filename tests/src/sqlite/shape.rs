@@ -56,15 +56,15 @@ impl Shape {
     pub(super) fn of(number: u8) -> Self {
         let (key, value, properties, partitions, rows) = match number % 6 {
             0 => (8, 100, 1, 4, 20_000),
-            // Long keys on rows of few properties.
+            // This table has long keys on rows of few properties.
             1 => (300, 0, 0, 2, 5_000),
-            // Wide rows.
+            // This table has wide rows.
             2 => (12, 20, 120, 8, 500),
-            // Entities of nearly 1 MiB.
+            // This table has entities of nearly 1 MiB.
             3 => (10, 900_000, 0, 2, 20),
-            // Many small partitions.
+            // This table has many small partitions.
             4 => (6, 30, 2, 5_000, 10),
-            // Few bytes in many rows.
+            // These tables have few bytes in many rows.
             _ => (10, 4, 0, 1, 60_000),
         };
         Self { number, key, value, properties, partitions, rows }
@@ -78,7 +78,7 @@ impl Shape {
         self.rows
     }
 
-    /// Returns the largest number of operations of a transaction.
+    /// Returns the maximum number of operations of a transaction.
     pub(super) fn most_operations(self) -> u64 {
         if self.value > 100_000 { 2 } else { 100 }
     }

@@ -39,7 +39,7 @@ pub async fn con_5_exactly_one_of_two_writers_with_one_etag_succeeds<S: TableSto
     }
 }
 
-/// There are no locks: a reader of an entity blocks no writer, and learns at its own write that another one committed first.
+/// Entities are not locked: a reader blocks no writer, and learns at its own write that another writer committed first.
 pub async fn con_6_reading_an_entity_blocks_no_writer<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(0)).await.unwrap();

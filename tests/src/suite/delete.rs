@@ -1,4 +1,4 @@
-//! Delete (DEL rules).
+//! Scenarios of deletes (DEL rules).
 
 use table_core::error::ErrorCode;
 use table_core::query::KeyRange;

@@ -1,4 +1,4 @@
-//! `ETag` and Timestamp (ETAG rules).
+//! Scenarios of `ETag` and Timestamp (ETAG rules).
 
 use table_core::error::ErrorCode;
 use table_core::{IfMatch, OperationKind, TableStore};

@@ -100,7 +100,7 @@ pub async fn fil_14_and_16_string<S: TableStore>(store: &S) {
     judged(store, Some("B".into()), &[("P lt 'b'", true), ("P lt 'bB'", true), ("P gt 'A'", true)]).await;
     judged(store, Some("b".into()), &[("P eq 'B'", false), ("P eq 'b'", true), ("P ge 'b'", true)]).await;
     judged(store, Some("O'Neil".into()), &[("P eq 'O''Neil'", true), ("P eq 'O'''", false)]).await;
-    // ORD-5: UTF-16 order, where the supplementary character is the smaller one.
+    // In UTF-16 order, the supplementary character is the smaller character (ORD-5).
     judged(store, Some("\u{1F600}".into()), &[("P lt '\u{FF21}'", true)]).await;
 }
 

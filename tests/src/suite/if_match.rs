@@ -6,7 +6,7 @@ use table_core::{IfMatch, TableStore};
 
 use super::scene::{Scene, a, refused, stale};
 
-/// IMP-2: the version guards every write except an insert, and `*` overrides it.
+/// The version guards every write except an insert, and `*` overrides it (IMP-2).
 pub async fn ifm_1_any_and_the_current_etag_are_accepted<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let mut etag = scene.insert("p", "r", a(0)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Insert (INS rules).
+//! Scenarios of inserts (INS rules).
 
 use table_core::TableStore;
 use table_core::error::ErrorCode;

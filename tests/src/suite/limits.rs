@@ -7,7 +7,7 @@ use table_core::{IfMatch, Row, TableStore, ValueRef};
 
 use super::scene::{Scene, a, refused, row};
 
-/// Backends differ in the maximum length of keys; the rest applies to all backends with the portable limits.
+/// Returns `true` if the store has the portable limits, apart from the length of keys and the measure of transactions, in which backends differ.
 fn portable<S: TableStore>(store: &S) -> bool {
     let mut limits = store.capabilities().limits;
     (limits.key_units, limits.measure) = (Limits::PORTABLE.key_units, Limits::PORTABLE.measure);

@@ -1,11 +1,11 @@
-//! Merge (MRG rules).
+//! Scenarios of merges (MRG rules).
 
 use table_core::error::ErrorCode;
 use table_core::{IfMatch, TableStore};
 
 use super::scene::{Scene, a, is, is_a, refused, row, stale};
 
-/// IMP-1: merge.
+/// A merge writes only the given properties (IMP-1).
 pub async fn mrg_1_merge_adds_and_replaces_and_keeps_the_rest<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert("p", "r", row([("A", 1.into()), ("B", 2.into())])).await.unwrap();

@@ -18,7 +18,7 @@ use table_core::{QueueStore, Result};
 pub struct QueueScene<'a, Q> {
     pub store: &'a Q,
     pub queue: QueueName,
-    /// Lets this much time pass for the store.
+    /// A function that lets an amount of time pass for the store.
     pub pass: &'a (dyn Fn(Duration) + Sync),
 }
 
@@ -28,7 +28,7 @@ impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
     }
 }
 
-/// The number of seconds for which a message that must not reappear is hidden: longer than any machine pauses.
+/// The number of seconds for which a message that must not reappear is hidden, which is longer than any machine pauses.
 pub const HIDDEN: u64 = 3_600;
 /// The maximum number of times that time passes while waiting for a message. It is a bound, not a delay.
 const PASSES: usize = 300;

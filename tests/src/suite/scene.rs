@@ -20,7 +20,7 @@ pub struct Scene<'a, S> {
     pub table: TableName,
 }
 
-/// Properties as read.
+/// The properties of an entity, as read.
 pub type Properties = BTreeMap<String, Value>;
 
 /// An entity as read.
@@ -49,17 +49,17 @@ pub fn row<const N: usize>(properties: [(&str, Value); N]) -> Row {
     writer.finish()
 }
 
-/// Returns a row with one property, `A`.
+/// Returns a row whose only property is `A`.
 pub fn a(value: impl Into<Value>) -> Row {
     row([("A", value.into())])
 }
 
-/// Returns the properties as which [`a`] is read.
+/// Returns the properties of a row that [`a`] creates.
 pub fn is_a(value: impl Into<Value>) -> Properties {
     is([("A", value.into())])
 }
 
-/// Returns the properties as which [`row`] is read.
+/// Returns the properties of a row that [`row`] creates.
 #[must_use]
 pub fn is<const N: usize>(properties: [(&str, Value); N]) -> Properties {
     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

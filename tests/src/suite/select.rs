@@ -1,4 +1,4 @@
-//! `$select` (SEL rules).
+//! Scenarios of `$select` (SEL rules).
 
 use table_core::TableStore;
 use table_core::query::{KeyRange, Query, Select};

@@ -1,4 +1,4 @@
-//! `$top` (TOP rules).
+//! Scenarios of `$top` (TOP rules).
 
 use table_core::TableStore;
 use table_core::error::ErrorCode;

@@ -80,7 +80,7 @@ pub async fn egt_3_a_transaction_has_at_most_four_mebibytes<S: TableStore>(store
         }
         writer.finish()
     };
-    // Five entities of 975,000 bytes: four fit.
+    // Each entity has 975,000 bytes, so four of them fit.
     let keys: Vec<String> = (0..5).map(key).collect();
     let all = || keys.iter().map(|key| (key.as_str(), OperationKind::Insert(large())));
     refused(scene.submit("p", all().collect()).await, ErrorCode::RequestBodyTooLarge);

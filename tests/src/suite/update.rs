@@ -1,11 +1,11 @@
-//! Replace (UPD rules).
+//! Scenarios of replaces (UPD rules).
 
 use table_core::error::ErrorCode;
 use table_core::{IfMatch, TableStore};
 
 use super::scene::{Scene, a, is, is_a, refused, row, stale};
 
-/// IMP-1: an update replaces the stored entity.
+/// An update replaces the stored entity (IMP-1).
 pub async fn upd_1_and_4_replace_removes_omitted_properties<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert("p", "r", row([("A", 1.into()), ("B", 2.into())])).await.unwrap();

@@ -1,11 +1,11 @@
-//! Insert-or-replace and insert-or-merge (UPS rules).
+//! Scenarios of insert-or-replace and insert-or-merge (UPS rules).
 
 use table_core::error::ErrorCode;
 use table_core::{IfMatch, TableStore};
 
 use super::scene::{Scene, a, is, is_a, refused, row};
 
-/// IMP-1: upserts create missing entities.
+/// Upserts create missing entities (IMP-1).
 pub async fn ups_1_and_2_insert_or_replace_does_either<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert_or_replace("p", "r", row([("A", 1.into()), ("B", 2.into())])).await.unwrap();

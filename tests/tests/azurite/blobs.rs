@@ -151,7 +151,7 @@ fn blb_9_metadata_is_replaced_as_a_whole() {
             let mut pairs: Vec<String> = attributes
                 .iter()
                 .filter_map(|(name, value)| match name {
-                    // Compared case-insensitively (BLB-9), like the names of HTTP headers.
+                    // Names are compared case-insensitively (BLB-9), like the names of HTTP headers.
                     Attribute::Metadata(name) => Some(format!("{}={}", name.to_lowercase(), value.as_ref())),
                     _ => None,
                 })
@@ -249,7 +249,7 @@ fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read()
         let names: Vec<_> = listed.iter().map(|object| object.location.as_ref()).collect();
         assert_eq!(names, ["queue/2014/07/31/1800/000000.log", "queue/2014/07/31/1800/000001.log"]);
 
-        // New content with the metadata of the old one; it must not be read.
+        // The blob has new content with the metadata of the previous content; it must not be read.
         let second = Path::from(names[1]);
         let attributes = store.get(&second).await.unwrap().attributes;
         store.put_opts(&second, "broken".into(), attributes.into()).await.unwrap();

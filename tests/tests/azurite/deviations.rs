@@ -1,6 +1,6 @@
 //! The scenarios of the behaviour suite that Azurite does not satisfy, each with the rule that documents the difference.
 
-/// The certainty with which a scenario fails.
+/// The certainty with which a deviating scenario fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fails {
     /// The scenario is run and must fail.

@@ -1,4 +1,4 @@
-//! The column of Azurite in `docs/server.md`: each cell is verified with the pinned Azurite.
+//! Verification of the column for Azurite in `docs/server.md` with the pinned Azurite.
 
 mod account;
 mod tables;

@@ -11,7 +11,7 @@ fn con_11_all_responses_of_a_history_are_consistent() {
     }
 }
 
-/// A seed gives the same history each time, for debugging.
+/// A seed always determines the same history, for debugging.
 #[test]
 fn a_seed_determines_its_client_history() {
     for seed in 0..20 {

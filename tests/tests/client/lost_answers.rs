@@ -1,4 +1,4 @@
-//! Faults of a lossy network that were reported from outside: an increment that was lost, and blobs that were deleted although entities referred to
+//! Regression tests of reported faults on a lossy network: a lost increment, and blobs that were deleted although entities referred to
 //! them.
 
 use std::sync::Arc;
@@ -77,7 +77,7 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// The content of both was equal and recent, so the second one was mistaken for the first.
+/// The contents of both increments were equal and recent, so the second increment was mistaken for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;

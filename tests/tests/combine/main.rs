@@ -1,4 +1,4 @@
-//! Combinations of patterns on one entity, in random histories with deaths, refusals and concurrent workers.
+//! Tests of combinations of patterns on one entity, in random histories with deaths, refusals and concurrent workers.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

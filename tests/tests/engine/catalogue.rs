@@ -1,4 +1,4 @@
-//! The disk cost of tables: creating and dropping one among thousands writes no more than among a few.
+//! Tests of the disk cost of tables: creating and dropping a table among thousands writes no more than among a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +55,7 @@ async fn cost(tables: u64) -> Result<(u64, u64)> {
 #[test]
 fn a_table_among_two_thousand_is_created_or_dropped_by_one_journal_frame() {
     let (created, dropped) = block_on(cost(2_000)).unwrap();
-    // The journal is made longer by 1 MiB at a time.
+    // The journal grows in steps of 1 MiB.
     assert!(created < 1_024 && dropped < 1_024, "{created} and {dropped} bytes a table");
 }
 

@@ -29,7 +29,7 @@ fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
         }
         if !disk.has_lost_power() {
             assert!(error.is_none(), "{error:?}");
-            // The calls from here on are not part of the run.
+            // The following calls are not part of the run.
             disk.set_fault(None);
             assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
             break;

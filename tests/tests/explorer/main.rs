@@ -1,6 +1,6 @@
-//! The explorer in a real browser: Chromium of the system, driven by a pinned client for Node that the first run installs.
+//! Tests of the explorer in a real browser: the system's Chromium, controlled by a pinned client for Node that the first run installs.
 //!
-//! Without Chromium, Node or a registry the test is skipped and says so; where `CI` is `true` that fails. Pictures of the pages are left in
+//! Without Chromium, Node or a registry, the test is skipped with a message; if `CI` is `true`, it fails. Pictures of the pages are left in
 //! cargo's target folder.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -43,7 +43,7 @@ fn windows() -> String {
     env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "25".to_owned())
 }
 
-/// Strings that would set `window.stolen` on a page that does not escape them, or hide or turn its text.
+/// Strings that would set `window.stolen` on a page that does not escape them, or that could hide or reverse its text.
 const HOSTILE: [&str; 13] = [
     "<script>window.stolen=1</script>",
     "\"><img src=x onerror=\"window.stolen=2\">",
@@ -60,7 +60,7 @@ const HOSTILE: [&str; 13] = [
     "a\u{200B}b\u{FEFF}c",
 ];
 
-/// Returns the path of the browser, from `CHROMIUM` or where systems have it.
+/// Returns the path of the browser, from `CHROMIUM` or from the usual locations.
 fn chromium() -> Option<PathBuf> {
     let named = env::var_os("CHROMIUM").map(PathBuf::from);
     let known = ["chromium", "chromium-browser", "google-chrome"];
@@ -74,7 +74,7 @@ fn chromium() -> Option<PathBuf> {
     named.or_else(on_path)
 }
 
-/// Ends the test with a message; a failure in the gate.
+/// Ends the test with a message. If `CI` is `true`, this is a failure.
 fn skip(why: &str) {
     assert!(!env::var("CI").is_ok_and(|ci| ci == "true"), "the explorer was not tried in a browser: {why}");
     drop(writeln!(io::stderr(), "SKIPPED: the explorer was not tried in a browser: {why}"));
@@ -124,7 +124,7 @@ fn group(engine: &Engine, partition: &str) -> Transaction {
     Transaction::new(PartitionKey::new(partition).unwrap(), engine.capabilities().limits).unwrap()
 }
 
-/// Groups of inserts, of which many are under way.
+/// Groups of inserts, several of which are in progress at once.
 struct Groups {
     engine: Engine,
     under_way: VecDeque<JoinHandle<table_core::Result<Committed>>>,
@@ -154,7 +154,7 @@ impl Groups {
     }
 }
 
-/// Writes a change to the feed of a partition again and again, as a program would, and reads other partitions.
+/// Repeatedly writes a change to the feed of a partition, as a program would, and reads other partitions.
 async fn write_feed(program: CountingStore<Engine>) {
     let (feed, table) = (Feed::new(program.clone()), TableName::new("HelpDesk").unwrap());
     let source = RowKey::new("ticket_000007").unwrap();
@@ -210,7 +210,7 @@ async fn the_pages_work_in_a_real_browser() {
     serving.await.unwrap();
     let output = output.unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // Figures of the run, which `--nocapture` shows.
+    // `--nocapture` shows the figures of the run.
     println!("{text}");
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }

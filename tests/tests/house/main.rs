@@ -1,4 +1,4 @@
-//! Rules for the text of the repository, which are checked by reading its files.
+//! Tests of rules for the text of the repository, which read its files.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

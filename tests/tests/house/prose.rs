@@ -1,4 +1,4 @@
-//! Plain English in comments, docs and messages.
+//! Tests that comments, docs and messages are in plain English.
 
 mod figures;
 mod habits;

@@ -1,4 +1,4 @@
-//! Refusals of the server, both at its start and for requests.
+//! Tests of the server's refusals, at its start and for requests.
 
 use std::net::{IpAddr, Ipv4Addr};
 

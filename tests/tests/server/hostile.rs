@@ -1,4 +1,4 @@
-//! Requests that no client sends.
+//! Tests with requests that no client sends.
 
 use std::net::SocketAddr;
 
@@ -13,8 +13,8 @@ const REQUESTS: u64 = 10_000;
 /// The number of requests that one account serves before it is replaced and its memory is freed.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
-/// Runs the server in the process of the test, to allow many requests. A response that violates a guarantee panics, such as one without a code, an internal error, or one
-/// that contains the key.
+/// Runs the server in the process of the test, to allow many requests. A response that violates a guarantee causes a panic, such as a response without a code,
+/// with an internal error, or with the key.
 #[test]
 fn malformed_requests_are_answered() {
     thread_local! {
@@ -56,7 +56,7 @@ fn keep_alive_is_named_over_http_1_1() {
 /// For input that is not HTTP, breaks off or never ends, each connection is released.
 #[test]
 fn broken_connections_are_released() {
-    // Fewer connections than are broken below: leaked ones would exhaust the limit.
+    // The limit is lower than the number of connections that are broken below, so leaked connections would exhaust it.
     let mut config = Config::on_loopback(account());
     config.limits.connections = 16;
     with_server(config, async |connection, observed| {
@@ -86,7 +86,7 @@ fn broken_connections_are_released() {
                 }
             }
         }
-        // Eventually all are closed: each call of `open` lets the server run.
+        // Eventually all connections are closed, because each call of `open` lets the server run.
         while open(observed).await != 0 {}
     });
 }

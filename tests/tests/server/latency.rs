@@ -16,13 +16,13 @@ use tests::ask::Ask;
 use crate::SERVER;
 use crate::neighbours::{KINDS, streams};
 
-/// Open connections of each kind.
+/// The number of open connections of each kind.
 const NEIGHBOURS: usize = 5_000;
 /// Number of open HTTP/2 connections, with 256 streams each.
 const MULTIPLEXED: usize = 64;
 /// Requests in each measurement, each over a new connection.
 const REQUESTS: usize = 1_000;
-/// Measurements of each kind. The median counts.
+/// The number of measurements of each kind, of which the median counts.
 const ROUNDS: usize = 3;
 /// Maximum ratio of the 99th percentile with and without neighbours.
 const TIMES: f64 = 3.0;
@@ -40,7 +40,7 @@ fn slow() -> Duration {
     taken[REQUESTS * 99 / 100]
 }
 
-/// Sets a flag when it is dropped.
+/// A guard that sets a flag when it is dropped.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {

@@ -1,4 +1,4 @@
-//! Hostile neighbours: many connections that never send a verified request, next to a client that must not notice.
+//! Hostile neighbours: many connections that never send a verified request must not affect a client.
 //!
 //! By default each kind opens more connections than the server's limit of guests. `HOSTILE_CONNECTIONS=5000` opens more, with the
 //! server's own limits. `latency` measures latencies next to them, and so do the benchmarks (`ratios -- --server --only hostile`).
@@ -19,11 +19,11 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// Guests of the server in the gate; each kind opens more.
+/// The maximum number of guests of the server. Each kind of neighbour opens more connections.
 const GUESTS: usize = 64;
-/// Connections of a burst. Kernels before Linux 5.4 have room for 128 by default.
+/// The number of connections of a burst. Kernels before Linux 5.4 have room for 128 by default.
 const BURST: usize = 1_000;
-/// Connections of each kind in the gate.
+/// The number of connections of each kind, unless the environment sets it.
 const CONNECTIONS: usize = 160;
 
 /// Unfinished requests, by kind: the bytes that a connection sends before it goes silent.
@@ -42,7 +42,7 @@ pub(crate) const KINDS: [(&str, &str); 6] = [
     ("HTTP/2 without a request", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0"),
 ];
 
-/// The good client: a kept connection, and a new one for each further request.
+/// A well-behaved client with a kept connection, and a new connection for each further request.
 struct Client {
     host: String,
     kept: http1::SendRequest<Full<Bytes>>,
@@ -151,7 +151,7 @@ pub(crate) fn streams(number: u32) -> Vec<u8> {
     head.extend_from_slice(&[0x01, 1, b'a']);
     for stream in (0..number).map(|index| 2 * index + 1) {
         let length = u8::try_from(head.len()).unwrap();
-        // A frame of headers with END_HEADERS, without END_STREAM.
+        // A HEADERS frame with END_HEADERS, without END_STREAM.
         bytes.extend_from_slice(&[0, 0, length, 0x01, 0x04]);
         bytes.extend_from_slice(&stream.to_be_bytes());
         bytes.extend_from_slice(&head);

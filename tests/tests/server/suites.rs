@@ -52,7 +52,7 @@ fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     let asked = undated(Ask::queue("GET", "?comp=list"));
     assert_eq!(asked.of(&EMULATOR).status, 200);
     assert_eq!(asked.of(&SERVER).code(), (403, "AuthenticationFailed"));
-    // A date that is present must be right, with every key.
+    // If a request has a date, it must be right, with every key.
     for date in [print_http_date(Utc::now() - TimeDelta::minutes(20)), "yesterday".to_owned()] {
         let asked = Ask::new("GET", "Tables").header("x-ms-date", date);
         assert_eq!(asked.of(&EMULATOR).code(), (403, "AuthenticationFailed"));

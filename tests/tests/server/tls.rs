@@ -112,7 +112,7 @@ fn http_2_is_negotiated_in_the_handshake() {
 fn broken_handshakes_are_released() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = under_tls(folder.path());
-    // Fewer connections than are broken below: leaked ones would exhaust the limit.
+    // The limit is lower than the number of connections that are broken below, so leaked connections would exhaust it.
     config.limits.connections = 4;
     config.limits.read_timeout = Duration::from_millis(20);
     with_server(config, async |connection, observed| {

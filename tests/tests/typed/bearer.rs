@@ -1,4 +1,4 @@
-//! Handles for the bearer of a shared access signature of one partition.
+//! Tests of handles for the bearer of a shared access signature of one partition.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::duplicated_attributes, reason = "two indexes are unique")]

@@ -178,12 +178,12 @@ fn pat_het_2_and_4_types_with_equal_keys_are_read_by_type_as_bags_and_as_a_sum()
             workers.insert(&worker(number)).await?;
             departments.insert(&department(number)).await?;
         }
-        // By type: the prefix groups the rows of a type.
+        // The prefix of the RowKey groups the rows of a type.
         assert_eq!(workers.query(Worker::rows("Sales").id(..)).collect().await?, [worker(123), worker(124)]);
         assert_eq!(workers.get(Worker::key("Sales", 123)).await?.as_deref(), Some(&worker(123)));
         let codes = departments.query(Department::rows("Sales").code(..)).collect().await?;
         assert_eq!(codes, [department(123), department(124)]);
-        // As bags.
+        // The entities are read as bags.
         let bags = engine.untyped("Company")?.query(Selection::partition("Sales")).collect().await?;
         let keys: Vec<_> = bags.iter().map(|bag| bag.key().row_key.as_str()).collect();
         let grouped = ["DEPARTMENT_000123", "DEPARTMENT_000124", "EMPLOYEE_000123", "EMPLOYEE_000124"];

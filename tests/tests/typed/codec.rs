@@ -72,7 +72,7 @@ impl KeyPart for TraceId {
     type Codec = OfTraceId;
 }
 
-/// A span with the codec in every position: as a level, alone, between literals, reversed, and in the key of an index.
+/// A span whose keys have the codec in every position: as a level, alone, between literals, reversed, and in the key of an index.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spans")]
 #[partition_key(tenant, trace)]

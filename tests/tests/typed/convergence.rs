@@ -55,7 +55,7 @@ fn change(world: &World, rng: &mut StdRng, age: i32) {
         let (projects, id) = (world.projects(&alive), rng.random_range(0..4));
         let lead = rng.random_bool(0.9).then(|| rng.random_range(0..3));
         let project = Project { plan: "Engine".into(), id, lead, lead_name: None };
-        // Refused if the lead does not exist.
+        // The write is refused if the lead does not exist.
         let _ = if rng.random_bool(0.1) {
             block_on(projects.delete(Project::key("Engine", id), IfMatch::Any))
         } else {
@@ -106,7 +106,7 @@ fn run(seed: u64, answers: Answers, without: Without) -> Option<String> {
         while !process.step() {}
     }
     let pending = world.recover();
-    // Everything is settled. The suspended processes make a few more calls and die, unnoticed by any worker.
+    // All work is settled. The suspended processes make a few more calls and die, unnoticed by any worker.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..5) {
             if sleeper.step() {

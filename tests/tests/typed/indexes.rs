@@ -108,7 +108,7 @@ fn staff() -> Vec<Employee> {
     ]
 }
 
-/// A row as text: `Sales/email_a EmployeeId=000223 Age=32`.
+/// Returns a row as text: `Sales/email_a EmployeeId=000223 Age=32`.
 fn shown(key: &EntityKey, row: &Row) -> String {
     let mut words = vec![format!("{}/{}", key.partition_key.as_str(), key.row_key.as_str())];
     for property in row.view().properties() {

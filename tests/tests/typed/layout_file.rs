@@ -111,7 +111,7 @@ fn the_line_ends_of_a_checkout_do_not_matter() {
     check(&file(Some(&GOLDEN.replace('\n', "\r\n"))).path, &first(), UpdateMode::Never).unwrap();
 }
 
-/// DQ-1: the effect of a schema change is visible before it is made.
+/// The effect of a schema change is visible before the change is made (DQ-1).
 #[test]
 fn a_compatible_change_fails_until_the_file_is_rewritten() {
     let file = file(Some(GOLDEN));

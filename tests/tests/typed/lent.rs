@@ -55,7 +55,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Returns the stored entity with some properties removed, others replaced, and the order changed.
+    /// Returns the stored entity with some properties removed, some properties replaced, and the order changed.
     fn of(sample: &Sample, lacks: &[usize], others: &[(usize, Value)], turned: usize) -> Self {
         let key = sample.key_of().unwrap();
         let row = sample.to_row().unwrap();

@@ -242,7 +242,7 @@ fn hpk_26_the_last_level_may_be_the_entity_itself() {
         let found = table.query(Reading::within(&region).meter_is(7)).collect().await.unwrap();
         assert_eq!(found, [reading(7, 2), reading(7, 1)]); // desc(day)
 
-        // LIM-10: each entity has its own partition, so a transaction cannot contain two.
+        // Each entity has its own partition, so a transaction cannot contain two entities (LIM-10).
         let mut transaction = table.transaction(&reading(7, 1)).unwrap();
         let error = transaction.insert(&reading(7, 3)).unwrap_err();
         assert_eq!(error.rule(), Some("EGT-5"));

@@ -27,7 +27,7 @@ pub(crate) fn instant(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// The literal key is that of the entity, and a row under it that another program wrote is read as the entity.
+/// Checks that the literal key is that of the entity, and that a row under it that another program wrote is read as the entity.
 pub(crate) fn both_ways<E: Entity + FromEntity + PartialEq + Debug>(entity: &E, key: (&str, &str)) {
     let literal = EntityKey::new(key.0, key.1).unwrap();
     assert_eq!(entity.key_of().unwrap(), literal);

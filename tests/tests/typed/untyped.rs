@@ -53,10 +53,10 @@ fn filters_and_names_as_text() -> Result<()> {
             table.query(Selection::partition("Sales")).filter_text("Age gt 30")?.filter_text(" ")?;
         assert_eq!(narrowed.collect().await?.len(), 2);
 
-        // DQ-5: the whole table is another verb.
+        // A query of the whole table needs another function (DQ-5).
         let error = table.query_text("Age gt 30").unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("DQ-5")));
-        // ETAG-7: the Timestamp is not indexed.
+        // The Timestamp is not indexed (ETAG-7).
         assert!(table.query_text("Timestamp ge datetime'2020-01-01T00:00:00Z'").is_err());
         assert_eq!(table.query_text("Age greater 30").unwrap_err().code(), ErrorCode::InvalidInput);
         assert_eq!(table.scan("all of it").max_rows(10).collect().await?.len(), 3);

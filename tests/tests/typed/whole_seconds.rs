@@ -48,7 +48,7 @@ impl View for Headcounts {
     }
 }
 
-/// A clock that stays within one second, so the engine increments the ticks.
+/// Returns a store whose clock stays within one second, so the engine increments the ticks.
 fn one_second() -> Seconds<Engine> {
     Seconds::new(EngineOptions::new().clock(Clock::new(|| 639_307_584_000_000_000)).in_memory())
 }

@@ -45,7 +45,7 @@ fn lines(page: &str) -> Vec<&str> {
     rows.chain(points.lines().filter_map(|line| line.strip_prefix("- "))).collect()
 }
 
-/// Returns the numbers behind a mark in a file, such as `//~ T198`.
+/// Returns the numbers after a mark in a file, such as `//~ T198`.
 fn marked(text: &str, mark: &str) -> BTreeSet<String> {
     let notes = text.lines().filter_map(|line| line.split_once(mark)).map(|(_, note)| note);
     notes.flat_map(|note| note.split(", ")).map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! Generated crates, and the results of cargo for them.
+//! Generated crates, and what cargo measures of them: check times and sizes of expanded sources.
 
 use std::error::Error;
 use std::fs;
@@ -18,7 +18,7 @@ pub(crate) struct Size {
 }
 
 impl Crates {
-    /// Writes a crate for each name and source. `root` is this workspace.
+    /// Writes a crate for each name and source. `root` is the folder of this workspace.
     pub(crate) fn write(root: &Path, crates: &[(&str, &str)]) -> Result<Self, Box<dyn Error>> {
         let folder = root.join("target").join("compile_cost");
         fs::create_dir_all(&folder)?;
@@ -44,7 +44,7 @@ impl Crates {
         Ok(Self { folder })
     }
 
-    /// Checks a crate again without its dependencies, and returns the time it took.
+    /// Checks a crate again, but not its dependencies, and returns the time it took.
     pub(crate) fn check(&self, name: &str) -> Result<Duration, Box<dyn Error>> {
         let source =
             fs::File::options().append(true).open(self.folder.join(name).join("src").join("lib.rs"))?;

@@ -1,4 +1,4 @@
-//! The cost of the derives at compile time: entities with indexes compared with the same structs with serde's derives, in one
+//! The compile-time cost of the derives: entities with indexes compared with the same structs with serde's derives, in one
 //! run.
 //!
 //! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]`. It fails if the time or the size is more than 1.9 times that of serde's
@@ -41,13 +41,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, prints, and returns the ratios of the check times and of the expanded bytes.
+/// Measures and prints the costs. Returns the ratios of the check times and of the expanded bytes.
 fn run() -> Result<(f64, f64), Box<dyn Error>> {
     let rounds = std::env::args().nth(1).map_or(Ok(ROUNDS), |rounds| rounds.parse())?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("benches is in the workspace")?;
     let (tables, serde) = (source::tables(ENTITIES), source::serde(ENTITIES));
     let crates = Crates::write(root, &[(OURS, &tables), (THEIRS, &serde)])?;
-    // One run for the dependencies and the warm-up of the compiler.
+    // The first check of each crate is not measured: it compiles the dependencies and warms up the compiler.
     crates.check(OURS)?;
     crates.check(THEIRS)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());

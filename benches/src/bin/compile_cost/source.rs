@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// Returns the source with this project's derive, with two indexes each: one copies the whole entity, one includes two
+/// Returns the source of structs with this project's derive. Each struct has two indexes: one copies the whole entity, the other includes two
 /// properties.
 pub(crate) fn tables(entities: usize) -> String {
     let header = "//! Entities.\n\nuse table_core::Entity;\n";

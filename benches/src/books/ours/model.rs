@@ -11,7 +11,7 @@ use table_patterns::slot_names;
 
 use crate::books::TENANT;
 
-/// The number of accounts of a row of balances.
+/// The number of accounts in one row of balances.
 pub(super) const SLOTS: u32 = 200;
 
 /// The state of the books.
@@ -53,7 +53,7 @@ pub(super) struct Entry {
     pub(super) lines: Vec<Posted>,
 }
 
-/// A line of an account's statement, the newest first.
+/// A line of an account's statement. The keys sort the newest line first.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -80,7 +80,7 @@ pub(super) struct Balances {
     pub(super) tenant: String,
     #[digits(4)]
     pub(super) page: u32,
-    /// The closed accounts of the row.
+    /// The closed accounts among the 200 accounts of the row.
     #[property(json)]
     pub(super) closed: BTreeSet<u32>,
 }
@@ -96,7 +96,7 @@ impl Series for Balances {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// The sums of a month of 200 accounts.
+/// The sums of one month for 200 accounts.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -114,7 +114,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A request that was answered.
+/// A request that was already answered.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -140,7 +140,7 @@ pub(super) struct Audit {
     pub(super) change: String,
 }
 
-/// Writes a line of the audit log with each change of an entry.
+/// A participant that writes a line of the audit log with each change of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AuditTrail;
 

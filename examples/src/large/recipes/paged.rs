@@ -1,4 +1,4 @@
-//! Queries that are read page by page: with a stored token, and the newest first.
+//! Queries that are read page by page: one with a stored token, and one for the newest rows.
 
 use table_core::error::Result;
 use table_core::{Continuation, Entity, TableStoreExt, Versioned};

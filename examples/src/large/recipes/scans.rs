@@ -1,4 +1,4 @@
-//! Queries that no key supports: partition scans, a filter, a projection, a table scan. All of them stream.
+//! Queries that no key supports: partition scans, a filter, a projection and a table scan. All of them return streams.
 
 use std::pin::pin;
 
@@ -13,7 +13,7 @@ use crate::model::packages::{Build, BuildSize, FirstBuild};
 use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
-/// The size in KiB above which filters keep a build.
+/// The minimum size in KiB of the builds that filters select.
 const HUGE: i64 = 20_000;
 
 pub(super) const PARTITION_SCAN: Recipe<PackageIndex> = Recipe {

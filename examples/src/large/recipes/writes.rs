@@ -1,4 +1,4 @@
-//! Writes to a table of millions of rows: one with an `ETag`, and a hundred at once. Both revert their changes.
+//! Writes to a table of millions of rows: one write with an `ETag`, and one transaction of a hundred. Both recipes revert their changes.
 
 use table_core::error::Result;
 use table_core::{Entity, Error, ErrorCode, IfMatch, TableStoreExt};
@@ -60,7 +60,7 @@ async fn transaction(store: &Store, index: &PackageIndex) -> Result<Report> {
     for build in &first {
         refused = transaction.replace(build, IfMatch::Any).err();
     }
-    // A small section may have at most a hundred builds.
+    // The transaction is refused only if the section has more than a hundred builds.
     assert_eq!(refused.as_ref().and_then(Error::rule), (first.len() > 100).then_some("EGT-2"));
     let written = transaction.commit().await?;
     assert_eq!(written.len(), first.len().min(100));

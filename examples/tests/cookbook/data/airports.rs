@@ -24,7 +24,7 @@ fn known_airports_are_exact() {
             longitude: -122.309_313_1,
         })
     );
-    // Quotes inside a quoted field are the one thing a split at commas would get wrong.
+    // A split of the line at commas would misread only quotes inside a quoted field.
     assert_eq!(
         airports.iter().find(|airport| airport.iata == "DBN"),
         Some(&Airport {
@@ -55,7 +55,7 @@ fn states_are_two_capital_letters() {
     let states: HashSet<&str> = airports.iter().map(|airport| airport.state.as_str()).collect();
     assert_eq!(states.len(), 56);
     assert!(states.iter().all(|state| state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase())));
-    // The hand-made rows that were left out are the only ones with a placeholder for a state.
+    // Only the hand-made rows, which were left out, have a placeholder for the state.
     assert!(!states.contains("NA"));
     assert!(airports.iter().all(|airport| airport.country == "USA"));
 }

@@ -11,7 +11,7 @@ use crate::mapping::Format;
 
 const LEVELS: [&str; 2] = ["contoso", "ada"];
 
-/// The mapped properties, each with a strategy of its values.
+/// Returns the mapping of the tests.
 fn mapping() -> Mapping {
     Mapping::new(["/tenantId", "/customer/id"])
         .property("Name", "/customer/name", Format::Text)
@@ -77,7 +77,7 @@ fn properties() -> impl Strategy<Value = Properties> {
     prop::collection::vec(property, 0..8).prop_map(|all| all.into_iter().collect())
 }
 
-/// Members of another program, at places that the mapping leaves free, next to mapped members as well.
+/// Generates members of another program, at paths that the mapping leaves free, also next to mapped members.
 fn others() -> impl Strategy<Value = Vec<(&'static str, Json)>> {
     let places =
         vec!["/lines", "/customer/address", "/numbers/other", "/times/deep/other", "/times/zone", "/notes"];
@@ -103,7 +103,7 @@ fn row(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Adds the members of the service.
+/// Adds the members of the service to an item.
 fn stored(mut item: Json) -> Json {
     let system =
         json!({"_rid": "r", "_self": "s", "_attachments": "a", "_ts": 1_600_000_000, "_etag": "\"7\""});
@@ -168,7 +168,7 @@ fn write_over(row: &Row, write_id: &str, over: Option<&Json>) -> Json {
 }
 
 proptest! {
-    /// Programs take turns: this library replaces and merges, and another program sets other members.
+    /// Programs take turns: this library replaces and merges, and the other program sets unmapped members.
     #[test]
     fn wire_6_a_mapped_item_is_its_model_and_keeps_the_members_of_others(
         first in properties(),

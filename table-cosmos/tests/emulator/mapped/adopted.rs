@@ -162,7 +162,7 @@ fn wire_6_a_write_over_an_item_of_another_kind_is_refused_and_changes_nothing() 
             let error = store.get(&table, &key, &Select::All).await.unwrap_err();
             assert_eq!(error.code(), ErrorCode::Corrupted, "{error}");
         }
-        // A value without a form in the mapping is refused before a request is sent.
+        // A value that its format cannot represent is refused before a request is sent.
         let order = Order {
             tenant: "contoso".to_owned(),
             customer: "ada".to_owned(),

@@ -17,7 +17,7 @@ use crate::runtime;
 const WORLDS: u64 = 4;
 const ROWS: usize = 60;
 const QUERIES: usize = 150;
-/// 2024-01-02, in ticks.
+/// The instant 2024-01-02, in ticks.
 const DAY: u64 = 638_397_504_000_000_000;
 const SECOND: u64 = 10_000_000;
 
@@ -121,7 +121,7 @@ fn row(random: &mut StdRng) -> Row {
     row.finish()
 }
 
-/// Returns the `RowKeys` of a query in order, and the number of rows read.
+/// Returns the `RowKey`s of a query in order, and the number of rows read.
 async fn keys(store: &impl TableStore, table: &TableName, query: &Query) -> (Vec<String>, u64) {
     let (mut keys, mut read, mut from) = (Vec::new(), 0, None);
     loop {

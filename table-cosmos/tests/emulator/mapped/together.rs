@@ -1,4 +1,4 @@
-//! This library and another program change the same items: neither loses a change of the other one.
+//! This library and another program change the same items: neither loses a change that the other made.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +49,7 @@ async fn document(account: &Emulator) -> Json {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-/// Adds to the other program's counter, as its client does: a read, and a replace on the condition of the ETag.
+/// Increments the counter of the other program, as its client does: a read, and a replace that is conditional on the ETag.
 async fn see(account: &Emulator) -> bool {
     let mut item = document(account).await;
     sleep(Duration::from_millis(3)).await;
@@ -130,7 +130,7 @@ fn con_11_and_wire_6_no_change_of_either_program_is_lost_over_a_lossy_network() 
     }
 }
 
-/// A network whose reads of the item return the first response: those of a replica that is behind.
+/// A network that repeats its first response to every read of the item, like a replica that is behind.
 struct Behind {
     account: Emulator,
     first: Arc<Mutex<Option<Answer>>>,
@@ -174,7 +174,7 @@ async fn submit(store: &CosmosTables, table: &TableName, kind: OperationKind) ->
     Ok(store.submit(table, transaction).await?.remove(0).unwrap())
 }
 
-/// A program knows a newer version than the replica that a merge reads. Properties that the replica lacks must remain.
+/// A merge reads a replica that lacks the newest version. Properties that the replica lacks must be kept.
 #[test]
 fn con_2_a_stale_read_of_a_merge_loses_no_property() {
     runtime().block_on(async {
@@ -214,7 +214,7 @@ fn con_2_a_stale_read_of_a_merge_loses_no_property() {
     });
 }
 
-/// The limit of inserts, which have no condition: a network that delivered a request again, after the entity was deleted, would insert it again.
+/// Shows the limit of inserts, which have no condition: a network that delivered a request again, after the entity was deleted, would insert it again.
 /// HTTP/1.1 delivers a request once.
 #[test]
 fn con_11_an_insert_that_is_delivered_again_after_a_deletion_inserts_again() {

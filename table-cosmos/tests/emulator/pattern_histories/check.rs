@@ -61,7 +61,7 @@ fn check_increments(deals: &[Deal], increments: &[Increment]) -> Result<(), Stri
             _ => {}
         }
     }
-    // An increment that was applied twice carries into a bit of another one.
+    // If an increment was applied twice, its bit carries into the bit of another increment.
     for deal in deals.iter().filter(|deal| deal.id < COUNTED) {
         let own = increments.iter().filter(|increment| increment.id == deal.id);
         let possible = own.fold(0_i64, |sum, increment| sum | 1 << increment.bit);
@@ -116,7 +116,7 @@ async fn check_view(owner: &Process, deals: &[Deal]) -> Result<(), String> {
         let found =
             rows.query(Total::partition(state)).collect().await.map_err(|error| format!("view: {error}"))?;
         let mut found: Vec<_> = found.into_iter().map(|row| (row.row, row.deals, row.cents)).collect();
-        // A sum of nothing may have a row or none.
+        // The sum over no deals may have a row or no row.
         if found.first().is_none_or(|row| row.0 != "all") {
             found.insert(0, ("all".to_owned(), 0, 0));
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
 use tokio::time::sleep;
 
-/// The fate of the chosen request. All others are served.
+/// The fate of the chosen request. All other requests are served.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
     /// A response of the service: status, sub-status, and the delay that it requests in milliseconds.
@@ -19,7 +19,7 @@ pub(super) enum Fate {
     AppliedThenBroken,
     /// The connection breaks, and the request arrives ten minutes later.
     BrokenThenApplied,
-    /// No response ever. `true` if the request is applied.
+    /// No response ever arrives. `true` if the request is applied.
     Silence(bool),
 }
 

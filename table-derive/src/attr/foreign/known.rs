@@ -1,26 +1,26 @@
 //! The attributes of other libraries, with the help for each.
 
-/// Both keys, for an attribute that does not say which key it declares.
+/// The help for an attribute that does not specify which key it declares.
 const BOTH: &str = "write both keys above the struct: `#[partition_key({department})]`, and `#[row_key(…)]` with the field that identifies an entity in \
                     its partition";
-/// The name of the table.
+/// The help for the name of the table.
 const TABLE: &str = "name the table above the struct: `#[entity(table = \"Company\")]`";
-/// The name of a property.
+/// The help for the name of a property.
 const NAME: &str = "name the property: `#[property(\"Name\")]`";
-/// A field that is not stored.
+/// The help for a field that is not stored.
 const STORED: &str = "move `{cache}` to another struct, because an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`";
-/// A reference to another entity.
+/// The help for a reference to another entity.
 const REFERENCE: &str =
     "remove the attribute: `{owner}` stores the key of the other entity, which a second `get` reads";
-/// The entities that refer to this one.
+/// The help for the entities that refer to this entity.
 const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
-/// A value that the database would choose.
+/// The help for a value that the database would choose.
 const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, to `Uuid::now_v7()`, or to the next number of a \
                       `table_patterns::sequence`";
-/// A check of a value.
+/// The help for a check of a value.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
-/// A property that the store maintains.
+/// The help for a property that the store maintains.
 const MAINTAINED: &str = "remove the field `{version}`: the store maintains the ETag and the Timestamp of each entity, and reads return both in `Versioned`";
 
 /// Each attribute, with the help that is shown for it. The braces contain a sample, which is replaced by the field below the attribute.

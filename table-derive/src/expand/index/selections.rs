@@ -27,7 +27,7 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Optio
             parts.iter().rposition(|(_, part)| !ends(part)).map_or(0, |last| last + 1)
         };
         match until(&|part| tells_apart(part.field) || part.codec.sorts()) {
-            // If all parts order the copies, all of them form the value.
+            // If all parts order the copies, the value consists of all parts.
             0 => until(&|part| tells_apart(part.field)),
             pinned => pinned,
         }
@@ -92,7 +92,7 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
     );
     let (constant, pinned) = (design.constant("ROW_KEY"), looked_up.pieces.len());
     let (name, entity) = (index.attr.name.unraw().to_string(), &design.entity.name);
-    // Spanned at the attribute's name, like the proof of the key itself.
+    // The bound is spanned at the attribute's name, like the proof of the key itself.
     let told = quote_spanned! {design.row_key.original.path().span()=>
         __table::require_told(#constant, #pinned, #name, #entity);
     };

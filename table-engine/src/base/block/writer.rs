@@ -9,7 +9,7 @@ use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 /// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks a whole block. With smaller blocks, shapes
 /// and the index would take more space, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
-/// The number of recent shapes with which a new one is compared. Rows of one type are usually neighbours.
+/// The number of recent shapes with which a new shape is compared. Rows of one type are usually neighbours.
 const SHAPES_BACK: usize = 8;
 
 /// An unfinished block: rows in key order.
@@ -66,14 +66,14 @@ impl BlockWriter {
             + bytes
     }
 
-    /// Returns the length of the common prefix of all keys and another one.
+    /// Returns the length of the common prefix of all keys and of another key.
     fn prefix_with(&self, key: &[u8]) -> usize {
         if self.is_empty() {
             return key.len();
         }
         let first = self.ends().0;
         match first.get(..self.prefix) {
-            // Most keys share the prefix of the earlier ones.
+            // Most keys share the prefix of the earlier keys.
             Some(prefix) if key.starts_with(prefix) => self.prefix,
             _ => first.iter().zip(key).take_while(|(left, right)| left == right).count(),
         }
@@ -89,7 +89,7 @@ impl BlockWriter {
         !self.is_empty() && self.bytes_with(self.prefix_with(key), 1, key.len() + row) > BLOCK
     }
 
-    /// Appends a row or a deletion. Its key must be greater than all others.
+    /// Appends a row or a deletion. Its key must be greater than all earlier keys.
     pub(crate) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) {
         self.prefix = self.prefix_with(key);
         self.keys.extend_from_slice(key);
@@ -106,7 +106,7 @@ impl BlockWriter {
         self.rows.push((self.bodies.len(), shape));
     }
 
-    /// Returns the number of an equal shape among the most recent ones.
+    /// Returns the number of an equal shape among the most recent shapes.
     fn shape(&self, shape: &[u8]) -> Option<usize> {
         let numbers = (0..self.shape_ends.len()).rev().take(SHAPES_BACK);
         numbers.into_iter().find(|number| self.shapes.get(between(&self.shape_ends, *number)) == Some(shape))
@@ -120,7 +120,7 @@ impl BlockWriter {
             out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
         }
         out.extend_from_slice(first.get(..prefix).unwrap_or_default());
-        // Several keys together fit into a block, and a single key has nothing left after the prefix.
+        // If a block has several keys, all of them together fit into it. If it has a single key, nothing is left after the prefix.
         for (index, end) in self.key_ends.iter().enumerate() {
             let end = end - (index + 1) * prefix;
             out.extend_from_slice(&u16::try_from(end).unwrap_or(u16::MAX).to_le_bytes());

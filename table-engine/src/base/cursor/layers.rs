@@ -1,4 +1,4 @@
-//! Merging cursor over several layers. For each key, it visits the entry of the newest layer that has one.
+//! Merging cursor over several layers. For each key, it visits the entry of the newest layer that contains the key.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use crate::key::SplitKey;
 pub(in super::super) struct Layers {
     /// The oldest layer. It usually contains most of the rows, which are visited without comparisons with the other layers.
     oldest: Option<RunCursor>,
-    /// The other layers with remaining entries, each with its age. The last one has the next entry.
+    /// The other layers with remaining entries, each with its age. The last layer in the list has the smallest next key.
     newer: Vec<(RunCursor, usize)>,
     /// The tally of the entries that newer entries replaced; `None` if they are not counted.
     shadowed: Option<Tally>,

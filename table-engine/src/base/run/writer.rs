@@ -62,7 +62,7 @@ impl RunWriter {
         self.written + (self.pending.len() + self.block.bytes()) as u64
     }
 
-    /// Appends a row or a deletion. Its key must be greater than all others.
+    /// Appends a row or a deletion. Its key must be greater than all earlier keys.
     pub(in super::super) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<()> {
         if self.block.is_full(key, row) {
             self.end_block()?;

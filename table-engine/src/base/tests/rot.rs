@@ -115,7 +115,7 @@ fn rows_flushed_next_to_a_run_with_a_broken_index_are_kept() {
 
 #[test]
 fn a_merge_keeps_broken_blocks_unchanged_and_merges_the_rest() {
-    // Damage in the header, the first block, and the index.
+    // The damage is in the header, in the first block, or in the index.
     for place_of in [|_| 3, |_| 30, |length: usize| length - 60] {
         let (folder, model) = folder();
         let path = folder.path().join("0000000001.rows");
@@ -126,7 +126,7 @@ fn a_merge_keeps_broken_blocks_unchanged_and_merges_the_rest() {
         let mut base = Base::open(&place(folder.path())).unwrap();
         let lost = read(&base, &model);
         assert!(!lost.is_empty());
-        // Later writes are added on top, also inside the damaged range.
+        // Later writes are added on top, including writes in the damaged range.
         put(&mut base, &key_of(1, lost[0]), model.get(&lost[0]));
         let lost = read(&base, &model);
         base.merge_all();
@@ -182,7 +182,7 @@ fn layers_above_a_broken_block_are_merged_and_bounded() {
         let mut base = broken(folder, &disk, place_of);
         let mut apart = 0;
         for round in 0..200 {
-            // The first rows are those of the broken block.
+            // The first rows are the rows of the broken block.
             let numbers: BTreeSet<u16> = (0..3).map(|n| (n * 7 + round) % 20).collect();
             flush(&mut base, numbers.iter().copied(), Some(round % 50));
             while base.debt() != Debt::None {

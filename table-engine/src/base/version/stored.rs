@@ -38,8 +38,8 @@ const HEADER: usize = 16;
 /// The content of the file.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity of the engine. Its backups have the same identity. A folder restored from one has a new identity, because the two engines may write
-    /// different rows under the same numbers of runs and transactions.
+    /// The identity of the engine. Its backups have the same identity. A folder that is restored from a backup has a new identity, because the two engines may
+    /// write different rows under the same numbers of runs and transactions.
     pub(in super::super) engine: Uuid,
     pub(in super::super) lineage: Lineage,
     pub(in super::super) meta: Meta,
@@ -220,7 +220,7 @@ pub(in super::super) struct Content {
     bytes: Vec<u8>,
 }
 
-/// The two copies of the content; `None` for a broken one.
+/// The two copies of the content; a broken copy is `None`.
 pub(in super::super) struct Copies {
     pub(in super::super) first: Option<Content>,
     pub(in super::super) second: Option<Content>,

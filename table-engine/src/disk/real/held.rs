@@ -79,7 +79,7 @@ impl Disk for HeldFolder {
         Ok(retry_on_intr(|| unlinkat(&self.handle, name, AtFlags::empty()))?)
     }
 
-    /// Needs no descriptor: the folder is open already.
+    /// Syncs the folder. No descriptor is needed, because the folder is open already.
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
         if folder == self.path { self.handle.sync_all() } else { RealDisk.sync_dir(folder) }
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;
 
-/// Returns the number of the change at which a cursor is.
+/// Returns the number of the change to which a cursor points.
 pub(super) fn number(cursor: &Cursor) -> u64 {
     let stored = serde_json::to_value(cursor).unwrap_or_default();
     stored.get("number").and_then(Value::as_u64).unwrap_or_default()
@@ -23,7 +23,7 @@ pub(super) fn text(cursor: &Cursor) -> String {
     serde_json::to_string(cursor).unwrap_or_default()
 }
 
-/// Parses such a text; `None` for any other.
+/// Parses the text of a cursor; `None` for any other text.
 pub(super) fn parse(text: &str) -> Option<Cursor> {
     serde_json::from_str(text).ok()
 }

@@ -12,7 +12,7 @@ use crate::pages::paste::MOST;
 /// Parses a text.
 ///
 /// # Errors
-/// `Input` if the text has no rows or too many, or its first line names no key or a column twice.
+/// `Input` if the text has no rows or too many rows, or if its first line lacks a key or names a column twice.
 pub(super) fn lines(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
     let text = text.trim_start_matches('\u{FEFF}');
     let lines = if text.trim_start().starts_with('{') {
@@ -32,7 +32,7 @@ pub(super) fn lines(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Rec
     Ok(lines)
 }
 
-/// Returns the entities of cells. A property without a column of types has its declared type, or the one that its text looks like.
+/// Returns the entities of cells. A property without a type column has its declared type, or else the type inferred from its text.
 fn cells(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
     if text.trim().is_empty() {
         return Ok(Vec::new());

@@ -78,7 +78,7 @@ fn raw(context: &Context<'_>) -> Markup {
     }
 }
 
-/// The conditions that were filled in, and an empty one.
+/// Returns the fields for the conditions that were filled in, followed by an empty condition.
 fn conditions(context: &Context<'_>, schema: Option<&StoredSchema>) -> Markup {
     let given = built::conditions(context);
     let empty = Condition { property: "", operator: "eq", value: "" };

@@ -128,7 +128,7 @@ mod tests {
         assert_eq!((file.table_port, file.observe.map(|at| at.port())), (Some(10_002), Some(10_010)));
     }
 
-    /// `docs/server.md` says so.
+    /// Checks a statement in `docs/server.md`.
     #[test]
     fn every_flag_except_config_has_an_entry() {
         let error = toml::from_str::<File>("unknown = 1\n").unwrap_err().to_string();

@@ -11,9 +11,9 @@ use crate::value::{Value, ValueRef};
 const LESS: u8 = 1;
 const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
-/// NaN on either side (FIL-17).
+/// The outcome if either side is NaN (FIL-17).
 const UNORDERED: u8 = 8;
-/// Different types without widening (FIL-16).
+/// The outcome for different types without widening (FIL-16).
 const MISMATCH: u8 = 16;
 
 /// Returns the outcomes for which an operator is true. A missing property has no outcome (FIL-11).
@@ -32,9 +32,9 @@ pub(super) const fn accepted(operator: Comparison) -> u8 {
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     String(Box<str>),
-    /// Widened to the stored type (FIL-15).
+    /// A constant that is also widened to the stored types (FIL-15).
     Int32(i32),
-    /// Widened to a stored Double (FIL-15).
+    /// A constant that is also widened to a stored Double (FIL-15).
     Int64(i64),
     Double(f64),
     Boolean(bool),
@@ -61,7 +61,7 @@ impl Constant {
 /// Compares a stored value with a constant and returns one of the outcomes above.
 pub(super) fn outcome(stored: &ValueRef<'_>, constant: &Constant) -> u8 {
     let ordering = match (stored, constant) {
-        // Equality is decided on bytes, independent of the order.
+        // Equality is decided by the bytes, independent of the order.
         (ValueRef::String(stored), Constant::String(constant)) if *stored == &**constant => Ordering::Equal,
         (ValueRef::String(stored), Constant::String(constant)) => order::compare(stored, constant),
         (ValueRef::Int32(stored), Constant::Int32(constant)) => stored.cmp(constant),

@@ -163,7 +163,7 @@ fn the_position_of_a_property_is_remembered() {
     }
 }
 
-/// Applies the rules one by one, on decoded values, with recursion and copies.
+/// Applies the rules one by one to decoded values, with recursion and copies.
 fn reference(sample: &Sample, terms: &[Term]) -> bool {
     let mut stack: Vec<bool> = Vec::new();
     for term in terms {

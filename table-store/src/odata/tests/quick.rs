@@ -129,7 +129,7 @@ proptest! {
 
     #[test]
     fn type_2_a_type_counts_at_any_position(model in model(), order in any::<u64>()) {
-        // The members of an entity that was written, in any order: nothing but the order of properties may change.
+        // The members of a written entity are read in another order, which may change only the order of properties.
         let stored = row(&model).with_timestamp(STAMP);
         let mut rows = Rows::default();
         rows.push("p", "r", stored.view(), None);

@@ -71,7 +71,7 @@ fn eng_10_and_eng_12_lenient_reads() {
     }
 }
 
-/// Azure/azure-storage-node's `Double(100)`, `@azure/data-tables` with `disableTypeConversion`, and Storage Explorer send text.
+/// Clients that send declared types as text: Azure/azure-storage-node's `Double(100)`, `@azure/data-tables` with `disableTypeConversion`, and Storage Explorer.
 #[test]
 fn every_declared_type_may_be_text() {
     let guid: uuid::Uuid = "c9da6455-213d-42c9-9a79-3e9149a57833".parse().unwrap();

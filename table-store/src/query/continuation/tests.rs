@@ -24,7 +24,7 @@ fn query() -> Query {
     }
 }
 
-/// ENG-13: a token is opaque, and contains the same as the service's token: the next PartitionKey and RowKey.
+/// A token is opaque, and contains the same information as the service's token: the next PartitionKey and RowKey (ENG-13).
 #[test]
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));

@@ -1,4 +1,4 @@
-//! The string form of a continuation: base64url, without padding, of
+//! The string form of a continuation, which is the unpadded base64url of these bytes:
 //!
 //! | bytes | content |
 //! | --- | --- |
@@ -22,7 +22,7 @@ use crate::query::continuation::{Continuation, Kind, Position};
 const VERSION: u8 = 1;
 /// Longer strings are refused without parsing: two keys of 1,024 code units need about 8,200 characters, and a service's header fewer than this.
 const CHARACTERS: usize = 65_536;
-/// Added to the kind if the continuation has an incarnation.
+/// The number that is added to the kind if the continuation has an incarnation.
 const INCARNATION: u8 = 4;
 const KINDS: [(u8, Kind, bool); 4] =
     [(0, Kind::Key, true), (1, Kind::Key, false), (2, Kind::Service, true), (3, Kind::Service, false)];

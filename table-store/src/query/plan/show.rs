@@ -1,4 +1,4 @@
-//! Plans as text.
+//! The text form of plans.
 
 use std::fmt;
 use std::ops::Bound;

@@ -106,7 +106,7 @@ fn fan_out() {
     assert_eq!(plan.requests, Requests::AtMost(2));
 }
 
-/// PAT-ANTI-3: the query is reported, with advice.
+/// The plan reports the query and contains advice (PAT-ANTI-3).
 #[test]
 fn dq_7_or_between_row_keys() {
     insta::assert_snapshot!(plan("PartitionKey eq 'Sales' and (RowKey eq '121' or RowKey eq '322')"), @r"

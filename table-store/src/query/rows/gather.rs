@@ -29,7 +29,7 @@ impl Gather {
 
     /// Reserves capacity for more rows of the current average size, up to a number of bytes.
     pub fn reserve(&mut self, rows: usize, most_bytes: usize) {
-        // An eighth more, because larger rows would otherwise force a copy of the page.
+        // The capacity is an eighth larger, because larger rows would otherwise force a copy of the page.
         let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
         let for_rows = |bytes: usize| most(bytes).min(most_bytes);
         self.row_keys.reserve(for_rows(self.row_keys.len()));

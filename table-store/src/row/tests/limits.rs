@@ -104,7 +104,7 @@ fn type_10_65_536_bytes() {
 
 #[test]
 fn size_1_size_4_and_eng_3_exactly_1_048_488_bytes() {
-    // 15 full binaries and one that fills up.
+    // The entity has 15 binary values of the maximum size, and one that fills the rest.
     let sized = |last: usize| {
         let mut writer = RowWriter::new();
         for index in 10..25 {

@@ -26,7 +26,7 @@ fn case(method: &'static str, url: &str, headers: &[(&'static str, &'static str)
 }
 
 impl Case {
-    /// The text to sign, and its signature.
+    /// Returns the text to sign, and its signature.
     fn sign(&self, text: fn(SignedParts<'_>, &str) -> String) -> (String, String) {
         let (url, query) = self.url.split_once('?').unwrap_or((&self.url, ""));
         let path = url.splitn(4, '/').nth(3).unwrap();

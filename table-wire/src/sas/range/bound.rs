@@ -1,4 +1,4 @@
-//! Conversion of exclusive bounds to inclusive ones.
+//! Conversion of exclusive bounds to inclusive bounds.
 
 use std::ops::Bound;
 

@@ -26,7 +26,7 @@ fn said(end: &Owned) -> Option<Said<'_>> {
     end.as_ref().map(|(partition_key, row_key)| (partition_key.as_str(), row_key.as_deref()))
 }
 
-/// A range that can be signed, with its unchecked ends.
+/// Generates a range that can be signed, with its unchecked ends.
 fn range() -> impl Strategy<Value = (SignedRange, [Owned; 2])> {
     (end(), end()).prop_filter_map("its end is an empty key", |(start, end)| {
         let range = SignedRange::between(said(&start), said(&end)).ok()?;
@@ -52,7 +52,7 @@ fn texts() -> impl Strategy<Value = TextRange> {
     ]
 }
 
-/// Implements SAS-6 literally.
+/// Returns `true` if a key is in a range, by the literal text of SAS-6.
 fn inside([start, end]: &[Owned; 2], pk: &str, rk: &str) -> bool {
     let utf16 = |text: &str| text.encode_utf16().collect::<Vec<_>>();
     let (pk, rk) = (utf16(pk), utf16(rk));

@@ -342,7 +342,7 @@ fn sas_7_a_row_needs_its_partition() {
     refused(authority.verify(&SasToken(parameters)), ErrorCode::AuthenticationFailed, "SAS-7");
 }
 
-/// IMP-4: each user sees only their own entities.
+/// Each user sees only their own entities (IMP-4).
 #[test]
 fn sas_6_typed_selections_become_signed_ranges() {
     let spans = |sas: Result<TableSas>| {
@@ -354,7 +354,7 @@ fn sas_6_typed_selections_become_signed_ranges() {
     assert_eq!(rows, ["Sales", "empid_000100", "Sales", "empid_000199"]);
     let point = spans(TableSas::selection(Employee::key("Sales", 7)));
     assert_eq!(point, ["Sales", "empid_000007", "Sales", "empid_000007"]);
-    // All rows of the entity, but no other rows of its partition.
+    // The range has all rows of the entity, but no other rows of its partition.
     let entity = spans(TableSas::selection(Employee::rows("Sales")));
     assert_eq!(entity, ["Sales", "empid_", "Sales", "empid_\u{FFFD}"]);
     assert_eq!(spans(TableSas::selection(Employee::partition("Sales"))), ["Sales", "-", "Sales", "-"]);

@@ -30,7 +30,7 @@ pub(super) fn texts() -> impl Strategy<Value = String> {
 /// An alteration of a query string.
 #[derive(Clone, Debug)]
 pub(super) enum Alteration {
-    /// Removes the parameters whose bit is set.
+    /// The parameters whose bit is set are removed.
     Remove(u16),
     Empty(Index),
     Double(Index),
@@ -39,15 +39,15 @@ pub(super) enum Alteration {
     Add(&'static str, String),
     Set(Index, String),
     Rename(Index, &'static str),
-    /// Changes the case of a name or value.
+    /// The case of a name or a value is changed.
     Case(Index, bool),
-    /// Writes every byte as `%xx`, including the name.
+    /// Every byte of a value, and optionally of a name, is written as `%xx`.
     Encode(Index, bool),
-    /// Writes `+` for a space.
+    /// A space is written as `+`.
     Plus(Index),
-    /// Adds this text at the start or the end of a value.
+    /// A text is added at the start or the end of a value.
     Append(Index, &'static str, bool),
-    /// Assigns the signed lines to other fields of a token of the same kind. Some line breaks stay inside values.
+    /// The signed lines are assigned to other fields of a token of the same kind. Some line breaks stay inside values.
     Cut(bool, Vec<Index>),
 }
 

@@ -37,7 +37,7 @@ fn lifetime() -> impl Strategy<Value = Lifetime> {
     select(vec![until, until.starting(at(10))])
 }
 
-/// Generates table tokens without their unsigned parts.
+/// Generates table tokens without the parts that are not signed.
 fn of_table() -> impl Strategy<Value = SasToken> {
     let ends = vec(prop::option::of(texts()), 4);
     let rest =

@@ -14,7 +14,7 @@ const HEAD_BYTES: u64 = 128;
 /// The maximum number of bytes of a block, far more than that of a block with one of the largest entities.
 const MOST: usize = 64 << 20;
 
-/// Reads a layer up to the mark at which it ends. Memory holds one block.
+/// A reader of a layer, up to the mark at which the layer ends. Memory holds one block.
 pub struct LayerReader {
     path: String,
     file: BufReader<Box<dyn Read + Send>>,

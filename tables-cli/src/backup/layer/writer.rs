@@ -4,7 +4,7 @@ use crate::backup::layer::{BLOCK, HEAD, Mark, Record};
 use crate::backup::storage::{Append, Storage};
 use crate::failure::{Failure, Result};
 
-/// Writes a layer block by block.
+/// A writer of a layer, block by block.
 #[derive(Debug)]
 pub struct LayerWriter {
     file: Box<dyn Append>,

@@ -1,8 +1,8 @@
-//! The lock of a prefix in an object store: numbered objects, of which the highest belongs to the holder.
+//! The lock of a prefix in an object store: numbered objects, of which the one with the highest number belongs to the holder.
 //!
 //! An object store has no locks that end with a process. The holder therefore renews its lock: it creates the object with the next number, and deletes the
-//! one before it. Another command that sees the same highest number for [`PATIENCE`] takes over by creating the next one. Only one command can create an
-//! object, and a command that does not own the highest one has lost the lock. No clocks are compared.
+//! previous one. Another command that sees the same highest number for [`PATIENCE`] takes over by creating the next object. Only one command can create an
+//! object, and a command that does not own the object with the highest number has lost the lock. No clocks are compared.
 
 use std::time::{Duration, Instant};
 

@@ -59,7 +59,7 @@ pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
     if let (ObjectStoreScheme::Local, Ok(path)) = (scheme, parsed.to_file_path()) {
         return Ok(Arc::new(Folder::new(&path)));
     }
-    // A provider that the program installed earlier remains.
+    // If the program has installed another provider, that provider remains.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let opened = object_store::parse_url_opts(&parsed, std::env::vars());
     let (store, prefix) = opened.map_err(|error| usage(&error))?;

@@ -1,4 +1,4 @@
-//! Requests to an object store from code that blocks.
+//! Blocking requests to an object store.
 
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::failure::{Failure, Result};
 
-/// A prefix of an object store, and a runtime for its requests. The caller may be part of another runtime.
+/// The requests to a prefix of an object store, and the runtime on which they run. The caller may itself run on another runtime.
 #[derive(Debug)]
 pub(super) struct Requests {
     store: Arc<dyn ObjectStore>,
@@ -44,7 +44,7 @@ impl Requests {
         let stopped = || Failure::file(name)(std::io::Error::other("the request was interrupted"));
         let Some(runtime) = &self.runtime else { return Err(stopped()) };
         runtime.spawn(async move {
-            // The receiver waits until the request has ended.
+            // The receiver exists until the request has ended.
             let _ = sender.send(request.await);
         });
         let outcome = receiver.recv().map_err(|_| stopped())?;
@@ -115,7 +115,7 @@ impl Requests {
 impl Drop for Requests {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // A plain drop waits, which a runtime does not allow within another one.
+            // A plain drop would wait, which is not allowed on a thread of another runtime.
             runtime.shutdown_background();
         }
     }

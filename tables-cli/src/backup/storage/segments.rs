@@ -1,4 +1,4 @@
-//! Files that grow, in a store whose objects cannot: each file is a sequence of objects, named by their offset in the file.
+//! Growing files in a store whose objects cannot grow: each file is a sequence of objects, named by their offset in the file.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ fn segment(name: &str, offset: u64) -> String {
     format!("{name}/{offset:020}")
 }
 
-/// Returns the offsets and lengths of a file's objects, in order, as far as each begins where the one before it ends.
+/// Returns the offsets and lengths of a file's objects in order, up to the first gap.
 fn chain(shared: &Shared, name: &str) -> Result<Vec<(u64, u64)>> {
     let lengths = shared.requests.lengths(name)?;
     let mut found: Vec<(u64, u64)> =
@@ -45,7 +45,7 @@ pub(super) fn remove(shared: &Shared, name: &str, from: u64) -> Result<()> {
     Ok(())
 }
 
-/// Reads a file, one object at a time.
+/// A file that is read one object at a time.
 #[derive(Debug)]
 pub(super) struct Reading {
     shared: Arc<Shared>,
@@ -67,7 +67,7 @@ impl Read for Reading {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.current.is_empty() && self.end > 0 {
             let next = self.shared.requests.get(&segment(&self.name, self.end));
-            // An object that is missing in the middle ends the file, which the checksums detect.
+            // If an object is missing, the file ends before it, which the checksums detect.
             self.current = next.map_err(std::io::Error::other)?.unwrap_or_default();
             self.end += self.current.len() as u64;
         }
@@ -80,7 +80,7 @@ impl Read for Reading {
     }
 }
 
-/// A file that grows by one object at each sync, and whenever the bytes in memory are enough for one.
+/// A file that grows by one object at each sync, and whenever enough bytes for an object are in memory.
 #[derive(Debug)]
 pub(super) struct Growing {
     shared: Arc<Shared>,
@@ -98,7 +98,7 @@ impl Growing {
         }
         remove(&shared, name, length)?;
         if length == 0 {
-            // An empty file exists. The first bytes replace this object.
+            // An empty file is represented by an empty object, which the first bytes replace.
             shared.put(&segment(name, 0), Bytes::new())?;
         }
         Ok(Self { shared, name: name.to_owned(), length, buffer: Vec::new() })

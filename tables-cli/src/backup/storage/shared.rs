@@ -24,7 +24,7 @@ impl Shared {
         self.requests.put(name, content)
     }
 
-    /// Renews the lock if it is due, or in any case.
+    /// Renews the lock if it is due or if `is_required` is `true`.
     pub(super) fn renew(&self, is_required: bool) -> Result<()> {
         match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(lease) if is_required || lease.is_due() => lease.renew(&self.requests, &self.shown),
@@ -36,7 +36,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            // If this fails, the next command waits before it takes over.
+            // If the release fails, the next command waits before it takes over the lock.
             let _ = lease.release(&self.requests);
         }
     }

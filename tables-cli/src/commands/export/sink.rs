@@ -44,7 +44,7 @@ impl<'a> Sink<'a> {
                 each(pages(), |entity| survey.add(entity)).await?;
                 Self::Parquet(Box::new(ParquetWriter::new(out, survey.layout())?))
             }
-            // `FileForm::of` refuses it.
+            // `FileForm::of` has already refused this format.
             #[cfg(not(feature = "parquet"))]
             FileForm::Parquet => Self::Jsonl(out),
         })

@@ -12,14 +12,14 @@ use crate::transfer::writer::group::Group;
 pub(super) const CHANGES: usize = 20_000;
 /// The size at which the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
-/// The number of entries of written groups that the order may have.
+/// The maximum number of stale entries in the order: entries of groups that have been written.
 const STALE: usize = 1_000;
 
 /// The groups that are not written yet.
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,
-    /// The groups in the order in which they were begun; a group with another number was written meanwhile.
+    /// The groups in the order in which they were begun. An entry is stale if the group of the partition has another number.
     order: VecDeque<(u64, PartitionKey)>,
     begun: u64,
     changes: usize,

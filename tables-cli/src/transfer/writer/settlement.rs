@@ -1,4 +1,4 @@
-//! The settlement of records in the order in which they were added, although their transactions complete in any order.
+//! The settlement of records in the order in which they were added, although their transactions may complete in another order.
 
 use std::collections::VecDeque;
 
@@ -11,12 +11,12 @@ enum Slot {
     Rejected(Rejected),
 }
 
-/// The records that were added, of which the first ones are settled: written or rejected.
+/// The records that were added. The first records are settled: written or rejected.
 #[derive(Default)]
 pub(super) struct Settlement {
     /// The number of settled records.
     settled: u64,
-    /// The records after these.
+    /// The states of the records after the settled ones.
     slots: VecDeque<Slot>,
     /// The rejections that were settled and not taken yet.
     rejected: Vec<Rejected>,

@@ -75,7 +75,7 @@ fn choose(mut faults: Vec<Fault>, plan: &Plan, root: &Path) -> io::Result<Vec<Fa
         }
     }
     if let Some(some) = plan.some {
-        // Each commit searches for other faults.
+        // Each commit searches for different faults.
         let commit = output(Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root))?;
         let start = commit.bytes().fold(0_usize, |sum, byte| (sum * 31 + usize::from(byte)) % 10_007);
         let count = faults.len();
@@ -91,7 +91,7 @@ fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     build.args(["build", "--quiet", "--release", "--config", "profile.release.opt-level=1"]);
     build.args(["--package", "simulation", "--bin", "simulate"]).env("CARGO_TARGET_DIR", &target);
-    // A fault may leave something unused.
+    // A fault may leave unused code, so warnings are allowed.
     build.env("RUSTFLAGS", "--cap-lints=allow").current_dir(tree);
     output(&mut build)?;
     let simulate = target.join("release").join("simulate");

@@ -39,13 +39,13 @@ const BEGINNING: u64 = 638_000_000_000_000_000;
 /// The reasons for which a result may differ from the correct one.
 #[derive(Debug, Default)]
 struct Excuses {
-    /// A thread of the engine was made to fail.
+    /// `true` if a thread of the engine was made to fail.
     thread_failed: Arc<AtomicBool>,
-    /// Bytes on the disk were changed.
+    /// `true` if bytes on the disk were changed.
     damaged: bool,
-    /// The clock has reached the maximum time.
+    /// `true` if the clock has reached the maximum time.
     time_over: bool,
-    /// The engine is being closed.
+    /// `true` if the engine is being closed.
     closing: bool,
 }
 
@@ -54,9 +54,9 @@ pub(super) struct History {
     schedule: Arc<Schedule>,
     disk: SimulatedDisk,
     model: Model,
-    /// The version that each operation gave to its row.
+    /// The `ETag` that each operation gave to its row.
     etags: BTreeMap<Number, ETag>,
-    /// The operation that gave a row of a table this version.
+    /// The operation that gave this version to a row of a table.
     versions: BTreeMap<(u8, Place, u64), Number>,
     /// The leases that operations on the queue returned.
     leases: BTreeMap<Number, Lease>,
@@ -76,7 +76,7 @@ pub(super) struct History {
     /// The disk when the folder was copied, and the number of the first request after that.
     copied: Option<(u64, SimulatedDisk)>,
     established: bool,
-    /// An engine with relaxed durability was killed, or failed before it was closed, and the folder has not been opened since. Its last writes may
+    /// `true` if an engine with relaxed durability was killed, or failed before it was closed, and the folder has not been opened since. Its last writes may
     /// still be lost in a power loss.
     unsynced: bool,
     log: Log,

@@ -195,7 +195,7 @@ impl Model {
         self.noted.take().unwrap_or_default()
     }
 
-    /// Returns all worlds that a reader may see now: the certain ones, and those in which more of the open writes took effect.
+    /// Returns all worlds that a reader may see now: the certain worlds, and worlds in which more of the open writes took effect.
     fn visible(&self) -> Vec<World> {
         let mut all = Vec::new();
         for world in &self.worlds {
@@ -223,7 +223,7 @@ impl Model {
     ) -> Result<(), Wrong> {
         let visible = self.visible();
         note(&mut self.noted, &visible);
-        // Worlds that match the observation and cannot be told apart are merged into the one with the fewest certain writes.
+        // Worlds that match the observation and cannot be told apart are merged into the world with the fewest certain writes.
         let seen: Vec<World> = visible.into_iter().filter(|world| what(&world.state)).collect();
         let worlds = std::mem::take(&mut self.worlds);
         self.keep(seen, || {
@@ -240,7 +240,7 @@ impl Model {
         self.worlds = states.into_iter().map(World::of).collect();
     }
 
-    /// Records that the journal has lost its end: any past state may return, but no other one.
+    /// Records that the journal has lost its end: any past state may return, but no other state.
     pub(super) fn fall_back(&mut self) {
         let past = self.past.iter().cloned().map(World::of);
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(past));

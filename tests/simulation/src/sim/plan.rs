@@ -27,15 +27,15 @@ pub(super) struct Life {
 /// The kind of transactions that most callers of a life request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// A few random rows.
+    /// Callers write a few random rows.
     Scattered,
-    /// Up to a hundred neighbouring rows.
+    /// Callers write up to a hundred neighbouring rows.
     Load,
-    /// Deletions of up to a hundred neighbouring rows.
+    /// Callers delete up to a hundred neighbouring rows.
     Delete,
-    /// Rows after the last one, and deletions of the first ones.
+    /// Callers write rows after the last row, and delete the first rows.
     Queue,
-    /// One row at a time, with a checkpoint after every few.
+    /// Callers write one row at a time, with a checkpoint after every few rows.
     Trickle,
 }
 
@@ -96,14 +96,14 @@ impl Life {
         }
     }
 
-    /// Makes the first life of a history load rows in large runs, and the later ones change single rows in many small checkpoints.
+    /// Makes the first life of a history load rows in large runs, and each later life change single rows in many small checkpoints.
     pub(super) fn worn(self, number: u32) -> Self {
         let (work, checkpoint_bytes) =
             if number == 0 { (Work::Load, 400_000) } else { (Work::Trickle, 1_500) };
         Self { work, checkpoint_bytes, memtable_bytes: 4 * checkpoint_bytes, ..self }
     }
 
-    /// Returns a life that ends with a power loss before much can become durable, as after a fault of a sync.
+    /// Returns a life that ends with a power loss before much can become durable, as after a failed sync.
     pub(super) fn short(self) -> Self {
         let (trouble, end) = (Trouble::None, End::Power);
         Self {

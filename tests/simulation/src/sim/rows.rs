@@ -19,16 +19,16 @@ pub(super) struct Shape {
     content: Content,
 }
 
-/// The properties of each row. All rows of a history have the same ones, because a merge keeps all properties that it does not contain.
+/// The properties of each row. All rows of a history have the same properties, because a merge keeps all properties that it does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// No bytes, some bytes, or more than a block contains.
+    /// No bytes, some bytes, or more bytes than a block contains.
     Mixed,
     /// The number and at most 40 bytes.
     Small,
     /// Sixty properties.
     Wide,
-    /// Mostly small; one row in 32 has nearly 1 MiB.
+    /// Mostly small rows; one row in 32 has nearly 1 MiB.
     Huge,
 }
 
@@ -82,7 +82,7 @@ impl Shape {
         let usual = Self { tables: 2, partitions: 2, rows: 24, padding: 0, content: Content::Mixed };
         match random.random_range(0..12) {
             0..=3 => usual,
-            // Enough rows for many segments and layers.
+            // There are enough rows for many segments and layers.
             4..=6 => Self { rows: 600, content: Content::Small, ..usual },
             7 => Self { rows: 300, ..usual },
             8 => Self {

@@ -19,7 +19,7 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The maximum number of calls of a history: a hundred times those of the longest. A history with more calls contains an endless loop.
+/// The maximum number of calls of a history, a hundred times the number of the longest history. A history with more calls contains an endless loop.
 const CALLS: u64 = 1_000_000;
 
 /// The state of a thread.
@@ -85,7 +85,7 @@ struct Inner {
     trace: DefaultHasher,
     /// The number of calls of all threads.
     calls: u64,
-    /// Every thread waits for another one.
+    /// `true` if every thread waits for another thread.
     stalled: bool,
 }
 
@@ -93,7 +93,7 @@ struct Inner {
 pub(super) struct Schedule {
     began: Instant,
     inner: Mutex<Inner>,
-    /// Called with the reason why the history cannot end.
+    /// The callback that is called with the reason why the history cannot end.
     stall: Box<dyn Fn(&str) + Send + Sync>,
 }
 

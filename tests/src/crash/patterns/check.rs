@@ -23,7 +23,7 @@ use super::stores::{
 use super::views::sales;
 use super::workload::number_of;
 
-/// More rows than the workload ever creates.
+/// A limit that is greater than the number of rows that the workload ever creates.
 const MOST: u64 = 10_000_000;
 
 /// The recovery that runs before the check.
@@ -79,7 +79,7 @@ pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> 
     Ok(wrong)
 }
 
-/// Performs everything that outboxes have recorded (PAT-EC-8).
+/// Performs all work that outboxes have recorded (PAT-EC-8).
 async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) -> Result<()> {
     stores.later_worker(1).run_until_idle().await?;
     if recovery == Recovery::WithoutSweep {
@@ -148,7 +148,7 @@ async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the wide entities. An incomplete one is an error of the read (PAT-WIDE-4).
+/// Returns the wide entities. A read of an incomplete wide entity returns an error (PAT-WIDE-4).
 async fn sheets(stores: &Stores) -> Result<Values> {
     let mut parts = BTreeSet::new();
     let engine = stores.sheets.table().store();

@@ -95,7 +95,7 @@ pub(super) async fn people(stores: &Stores) -> Result<Values> {
     Ok(people.into_iter().map(|person| (person.id.to_string(), person.name)).collect())
 }
 
-/// Returns the owners of desks and rooms. Each must contain the name of its owner, and each owner must have a reference to it.
+/// Returns the owners of desks and rooms. Each holder must contain the name of its owner, and each owner must have a reference to its holders.
 pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<String>) -> Result<Values> {
     let desks = stores.desks.table().query(Desk::rows(TEAM)).collect().await?;
     let desks = desks.into_iter().map(|desk| (format!("desk/{}", desk.id), desk.owner, desk.owner_name));

@@ -32,7 +32,7 @@ use super::views::caught_up;
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
 /// The number of agents of each tenant, numbered from 1.
 pub(super) const AGENTS: u32 = 4;
-/// More rows than the workload ever creates.
+/// A limit that is greater than the number of rows that the workload ever creates.
 const MOST: u64 = 10_000_000;
 
 type Queue = Outbox<Engine, Engine>;

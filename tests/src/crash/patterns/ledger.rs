@@ -1,4 +1,4 @@
-//! The evidence: the changes that each thread has begun, and those that were acknowledged.
+//! The evidence: the changes that each thread has begun, and the changes that were acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,9 +23,9 @@ pub enum Kind {
     Expire,
     /// A row whose changes are in a feed.
     Feed,
-    /// An entity of which others hold copies.
+    /// An entity of which other entities store copies.
     Source,
-    /// An entity that holds copies; the value is its reference.
+    /// An entity that stores copies. The value is its reference to the source.
     Holder,
     /// An entity that is counted in a view.
     Viewed,
@@ -65,7 +65,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A change that a thread is about to make: it sets or removes the value of a key. Neither contains spaces.
+/// A change that a thread is about to make: it sets or removes the value of a key. Neither the key nor the value contains spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The pattern.
@@ -122,7 +122,7 @@ impl FromStr for Line {
 /// The stored data of one pattern: values by key.
 pub(super) type Values = BTreeMap<String, String>;
 
-/// The acknowledged changes, and those in progress.
+/// The changes that were acknowledged, and the changes in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     acknowledged: BTreeMap<Kind, Values>,

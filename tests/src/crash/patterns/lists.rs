@@ -21,12 +21,12 @@ use super::stores::Stores;
 
 /// The partitions of the readers.
 pub(super) const BRANCHES: [&str; 2] = ["east", "west"];
-/// The values that they share.
+/// The towns that readers share.
 pub(super) const TOWNS: [&str; 4] = ["Aarau", "Baden", "Chur", "Davos"];
 /// The maximum number of keys of a list that its entity contains: small enough that lists move to blobs, and large enough that not all lists do.
 const IN_ENTITY: usize = 2;
 
-/// An entity with a list in its own partition, and one in another table.
+/// An entity with a list in its own partition, and a list in another table.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"

@@ -57,13 +57,13 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
             let worker = stores.worker_with(options);
             scope.spawn(move || worker.run(|| false).block_on());
         }
-        // Two followers of the same feeds, like two processes.
+        // Two followers of the same feeds run, like two processes.
         for _ in 0..2 {
             scope.spawn(|| follow(&stores.view));
             scope.spawn(|| follow(&stores.desk.sums));
         }
         scope.spawn(|| follow(&stores.desk.hours));
-        // Frequent sweeps, so some kills interrupt one.
+        // Sweeps are frequent, so some kills interrupt a sweep.
         let sweep = Sweep::new(stores.outbox.clone()).min_age(Duration::from_millis(100));
         scope.spawn(move || {
             loop {

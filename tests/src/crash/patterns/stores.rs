@@ -1,4 +1,4 @@
-//! The tables under torture, one for each pattern, and the folder of blobs next to them.
+//! The tables under torture, one for each pattern, and the folder of blobs.
 
 use std::fmt;
 use std::path::Path;
@@ -167,9 +167,9 @@ pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 /// The location of the outbox's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queues {
-    /// In the engine with the tables: they survive a kill, some of them with leases.
+    /// The queues are in the engine with the tables: messages survive a kill, some of them with leases.
     Durable,
-    /// In memory: a kill loses all of them, so only a sweep finds pending work (PAT-EC-8).
+    /// The queues are in memory: a kill loses all messages, so only a sweep finds pending work (PAT-EC-8).
     Lost,
 }
 
@@ -310,7 +310,7 @@ impl fmt::Debug for Stores {
 
 /// Returns an instant within an hour, given in milliseconds.
 pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
-    // 2014-01-01.
+    // The first instant is in 2014-01-01.
     let begun = DateTime::from_timestamp_secs(1_388_534_400).unwrap_or_default();
     begun + TimeDelta::hours(hour.into()) + TimeDelta::milliseconds(milliseconds.into())
 }

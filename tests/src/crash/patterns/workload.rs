@@ -1,4 +1,4 @@
-//! The workload: hands, each of which makes one change after the other to one pattern.
+//! The workload: hands, each of which makes one change after another to one pattern.
 
 use examples::ledger::books::Draft;
 use rand::rngs::StdRng;
@@ -59,7 +59,7 @@ pub const HANDS: [Kind; 32] = [
     Kind::Entry,
 ];
 
-/// One thread of the workload. Its keys are its own; index values, lists, series, logs and the feed are shared with others.
+/// One thread of the workload. No other hand uses its keys; index values, lists, series, logs and the feed are shared with other hands.
 pub struct Hand<'a> {
     pub(super) stores: &'a Stores,
     pub(super) number: usize,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use table_core::queue::{PutMessage, QueueName};
 use table_core::{QueueStore, Result};
 
-/// Received messages are hidden for longer than any run.
+/// The time for which received messages are hidden, which is longer than any run.
 const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
-/// One in `KEEP_EVERY` received messages is kept.
+/// The reciprocal of the fraction of received messages that are kept.
 const KEEP_EVERY: u64 = 8;
 
 /// The calls made to a queue, and those that were acknowledged.
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Checks a count of messages. A call that was begun but not acknowledged may have taken effect.
+    /// Checks a count of messages. A call that was begun but not acknowledged may or may not have taken effect.
     fn judge(&self, queue: &QueueName, count: u64) -> Option<String> {
         let (least, most) = (self.puts.saturating_sub(self.deletes_begun), self.puts_begun - self.deletes);
         (!(least..=most).contains(&count))
@@ -31,7 +31,7 @@ impl Tally {
 /// Returns the queue of a client.
 ///
 /// # Errors
-/// Never, because the result is a valid queue name.
+/// None in practice, because the result is a valid queue name.
 pub(super) fn queue(hand: usize) -> Result<QueueName> {
     QueueName::new(&format!("torture-{hand}"))
 }

@@ -58,7 +58,7 @@ pub struct Note {
     pub amount: i64,
 }
 
-/// The other kind.
+/// A note of the other kind.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Alarm", set = Desk)]
 #[partition_key(tenant)]

@@ -31,7 +31,7 @@ fn queries_return_the_rows_of_their_type() {
         assert_eq!(handle.query(Ticket::rows(TENANT)).collect().await.unwrap(), tickets());
         assert_eq!(handle.query(Ticket::partition(TENANT)).collect().await.unwrap(), tickets());
         assert_eq!(handle.query(Ticket::rows(TENANT).number(2..=3)).collect().await.unwrap(), tickets()[1..]);
-        // The plain table returns them as well, although index copies and lists are between them.
+        // The plain table returns these entities as well, although index copies and lists are between them.
         assert_eq!(table.query(Ticket::partition(TENANT)).collect().await.unwrap(), tickets());
         let all = engine.table::<Comment>().query(Comment::partition(TENANT));
         assert_eq!(all.collect().await.unwrap(), comments());
@@ -67,7 +67,7 @@ fn every_way_to_run_a_query_skips_other_types() {
         assert_eq!(query().for_each(|ticket| lent.push(ticket.value().clone())).await.unwrap(), 3);
         assert_eq!(lent, tickets());
         assert_eq!(query().limit(2).for_each(|_| ()).await.unwrap(), 2);
-        // One request, although a comment is between each two: a page is larger than the limit.
+        // The query takes one request, although a comment is between each two tickets, because a page is larger than the limit.
         assert!(!query().limit(2).plan().unwrap().to_string().contains("$top=2"));
     });
 }

@@ -1,4 +1,4 @@
-//! Rows and messages that no program of the run wrote: those of another program, or of the bearer of a signature.
+//! Rows and messages that no program of the run wrote, but another program or the bearer of a signature.
 
 use pollster::block_on;
 use rand::RngExt;
@@ -16,7 +16,7 @@ use crate::together::desk::TENANT;
 /// The prefix of the patterns' rows.
 const RESERVED: char = '\u{FFFC}';
 
-/// The keys of odd rows: table, partition, RowKey.
+/// Returns the keys of odd rows: table, partition, RowKey.
 fn places() -> Vec<(&'static str, &'static str, String)> {
     let reserved = [
         "feed_",
@@ -77,7 +77,7 @@ pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
     let is_outbox = row_key.as_str().starts_with("\u{FFFC}outbox_");
     transaction.push(Operation { row_key, kind: OperationKind::Insert(row.finish()) }).unwrap();
     block_on(engine.create_table_if_missing(&table)).unwrap();
-    // Refused if the row exists already.
+    // The insert is refused if the row exists already.
     let _ = block_on(engine.submit(&table, transaction));
     is_outbox
 }

@@ -1,6 +1,6 @@
 //! The patterns that a run combines.
 
-/// A pattern that an entity can have in addition to others.
+/// A pattern that an entity can have in addition to other patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     Index,
@@ -61,7 +61,7 @@ impl Parts {
         std::iter::once(Self(ALL.to_vec())).chain(ALL.iter().map(without)).collect()
     }
 
-    /// Returns several triples: each pattern with two later ones.
+    /// Returns several triples of patterns: each pattern with two later patterns.
     pub fn triples() -> Vec<Self> {
         let at = |place: usize| ALL[place % ALL.len()];
         (0..ALL.len())

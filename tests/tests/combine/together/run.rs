@@ -47,12 +47,12 @@ pub struct Run {
     model: Model,
     /// The number of acknowledged changes of each ticket.
     changes: BTreeMap<u32, usize>,
-    /// The processes that run.
+    /// The processes that currently run.
     processes: Vec<Process>,
     /// The number of odd rows of outboxes.
     odd: u64,
     visits: Visits,
-    /// The workers that run.
+    /// The workers that currently run.
     workers: Vec<(Process, Worker<Store, Store>)>,
 }
 
@@ -192,7 +192,7 @@ impl Run {
                 } else {
                     unit.save(tickets.get(Ticket::key(TENANT, one.number)).await?.as_ref(), one)?;
                 }
-                // The other ticket keeps all its slots.
+                // A unit saves the other ticket, which must keep all its slots.
                 unit.save(tickets.get(Ticket::key(TENANT, other.number)).await?.as_ref(), other)?;
                 unit.commit().await.map(drop)
             }
@@ -334,7 +334,7 @@ impl Run {
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }
             }
-            // The response was lost, or a table or the queue is down: all of it is there, or none.
+            // If the response was lost, or a table or the queue is down, either all of the change was made, or nothing.
             (Err(error), is_dead) if is_dead || error.code() == ErrorCode::ServerBusy => {
                 let is_one = bare(&stored) == bare(&self.model)
                     || after.is_some_and(|after| bare(&stored) == bare(&after));

@@ -101,7 +101,7 @@ impl Process {
             .with_runtime(self.runtime.clone())
     }
 
-    /// Sweeps. Returns the number of pending changes.
+    /// Runs a sweep. Returns the number of pending changes.
     pub fn sweep(&self) -> Result<u64> {
         Ok(block_on(Sweep::new(self.outbox.clone()).sweep_registered())?.pending)
     }
@@ -274,7 +274,7 @@ impl World {
         }
         block_on(async {
             let report = tickets.check().run().await.unwrap();
-            // A check names the rows of others.
+            // A check also reports the odd rows of other programs.
             let wrong = report.findings.iter().filter(|found| found.at.row_key.as_str() != "odd");
             let wrong: Vec<_> = wrong.collect();
             assert!(wrong.is_empty(), "{wrong:?}");

@@ -1,4 +1,4 @@
-//! Phrases that docs and comments do not use, each with a plainer one.
+//! Phrases that docs and comments do not use, each with a plainer phrase.
 
 use crate::files::{below, prose};
 

@@ -194,7 +194,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         let badge = rng.random_bool(0.6).then(|| 10 * id + rng.random_range(0..2));
         let is_open = world.is_open.load(Ordering::SeqCst);
         match rng.random_range(0..100) {
-            // Refused once the pass of the backfill has begun.
+            // The write is refused once the pass of the backfill has begun.
             0..=14 => drop(block_on(old.insert_or_replace(&older::employee(id, email, badge)))),
             15..=22 if is_open => drop(block_on(new.insert_or_replace(&newer::employee(id, email, badge)))),
             23..=25 => world.pass(if rng.random_bool(0.1) { 3_600 } else { rng.random_range(1..4) }),
@@ -227,7 +227,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         }
     }
     let wrong = world.wrong(&old);
-    // Everything is settled. The suspended processes resume, make a few calls, and die.
+    // All work is settled. The suspended processes resume, make a few calls, and die.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..5) {
             if sleeper.step() {

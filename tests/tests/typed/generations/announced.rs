@@ -15,7 +15,7 @@ use tests::time::Time;
 use super::kit::{HOUR, Process, raced, under_load};
 use super::{before, indexed, kit, refused, table_at};
 
-/// Three days, in ticks.
+/// The number of ticks in three days.
 const DAYS: i64 = 3 * 86_400 * 10_000_000;
 
 async fn open<S: TableStore + Clone + 'static>(time: &Time, store: &S) -> Entities<indexed::Employee, S> {

@@ -1,4 +1,4 @@
-//! Two programs at once: an older one that writes under load, and writes that are interleaved with a backfill at each call.
+//! Tools for two programs at once: an older program that writes under load, and writes that are interleaved with a backfill at each call.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,20 +9,20 @@ use table_core::Result;
 use tests::faults::Control;
 use tests::time::Time;
 
-/// Slightly more than an hour: no request that an older program sent before can still take effect.
+/// A duration slightly longer than an hour, after which no earlier request of an older program can still take effect.
 pub(super) const HOUR: Duration = Duration::from_secs(3_601);
 
 /// A call of one process, to be continued step by step.
 pub(super) type Process<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// Losing a race is a valid outcome; an error about the other program's declaration is not.
+/// Checks an outcome: losing a race is valid; an error about the other program's declaration is not.
 pub(super) fn raced<T>(outcome: Result<T>) {
     if let Err(error) = outcome {
         assert!(error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3"), "{error}");
     }
 }
 
-/// Ends the older program, even if the newer one panics.
+/// A guard that ends the older program, even if the newer program panics.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {

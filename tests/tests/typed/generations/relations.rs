@@ -85,7 +85,7 @@ mod reviewed {
         const NAME: &'static str = "reviewer";
         const ON_DELETE: OnDelete = OnDelete::Clear;
 
-        /// The reviewer is the agent with the number of the ticket.
+        /// Returns the reviewer of a ticket: the agent with the number of the ticket.
         fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
             agent(&ticket.tenant, i32::try_from(ticket.number % super::AGENTS).ok())
         }
@@ -142,7 +142,7 @@ async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
     }
 }
 
-/// A write of the release with one relation. No agent is deleted, because reviewers are not cleared.
+/// Makes a write by the release with one relation. No agent is deleted, because reviewers are not cleared.
 async fn old_round(old: &New<Engine>, round: u32) {
     let (id, number) = (round % AGENTS, round % 9);
     let key = || named::Ticket::key("contoso", number);

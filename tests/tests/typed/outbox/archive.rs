@@ -1,4 +1,4 @@
-//! Tests of the archive example: no employee is lost when any process dies and others write at the same time (PAT-EC-1 to PAT-EC-6).
+//! Tests of the archive example: no employee is lost when any process dies and other processes write at the same time (PAT-EC-1 to PAT-EC-6).
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ fn pat_ec_3_que_22_and_que_23_an_entity_is_moved_without_a_gap_despite_crashes()
             let control = Control::dying(call, death);
             let _ = block_on(worker(&company, &control).run_until_idle());
             assert!(control.is_dead());
-            // PAT-EC-6: the entity may be in both tables, but never in neither.
+            // The entity may be in both tables, but is always in at least one of them (PAT-EC-6).
             assert!(age(&company, &current()).or(age(&company, &archived())).is_some(), "lost at {call}");
             settle(&company);
             assert_eq!((age(&company, &current()), age(&company, &archived())), (None, Some(64)));

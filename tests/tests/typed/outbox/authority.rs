@@ -45,7 +45,7 @@ impl Message for Mail {
     const VERSION: u32 = 1;
 }
 
-/// Sends no mail that a foreign writer asks for.
+/// A handler that sends no mail that a foreign writer requests.
 struct NoMail;
 
 impl Handler<Mail> for NoMail {

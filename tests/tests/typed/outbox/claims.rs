@@ -48,7 +48,7 @@ pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) 
     }
 }
 
-/// Takes three leases for each job. Meanwhile another worker receives every visible message, and ignores it.
+/// A handler that takes three leases for each job. Meanwhile, another worker receives every visible message, and ignores it.
 struct Slow<'a> {
     company: &'a Arc<Company>,
     tried: Tried,
@@ -113,7 +113,7 @@ fn pat_ec_7_four_workers_on_one_partition_do_the_work_of_one() {
     company.assert_settled();
 }
 
-/// Is down for some calls.
+/// A handler that fails for some calls.
 #[derive(Clone)]
 struct Down {
     left: Arc<AtomicUsize>,
@@ -153,7 +153,7 @@ fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     }
 }
 
-/// Refuses jobs whose name begins with `bad`.
+/// A handler that refuses jobs whose name begins with `bad`.
 #[derive(Clone)]
 struct Job {
     tried: Tried,

@@ -47,7 +47,7 @@ fn store(faults: FaultInjection) -> Engine {
     store
 }
 
-/// IMP-6: the feed from which a read model is maintained.
+/// A change feed from which a read model is maintained (IMP-6).
 #[test]
 fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
     let store = store(FaultInjection::default());

@@ -85,7 +85,7 @@ fn pat_ec_4_an_intent_is_poison_after_five_failures_and_can_be_requeued() {
     assert!(entries[0].error.as_ref().unwrap().contains("the mail server says no"));
     assert_eq!(block_on(outbox.backlog()).unwrap().poison, 1);
 
-    // No sweep requeues it, and it is not lost.
+    // The intent is not requeued by a sweep, and is not lost.
     let report = block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap();
     assert_eq!((report.pending, report.prompted), (0, 0));
 
@@ -214,7 +214,7 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
-/// The same message as written by a program that is one version ahead, and by one with a mistake.
+/// A message as written by a program that is one version ahead, and by a program with a mistake.
 #[derive(Serialize, Deserialize)]
 struct Later(String);
 

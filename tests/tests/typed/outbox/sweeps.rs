@@ -67,7 +67,7 @@ fn pat_ec_8_an_idle_partition_is_quiet_until_it_is_used() {
     assert_eq!((report.pending, report.quiet), (1, 0));
 }
 
-/// A writer may rely on a registration that is older than it thinks, and a sweep may consider a registration older than it is.
+/// A registration may be older than a writer assumes, and newer than a sweep assumes.
 #[test]
 fn pat_ec_8_a_lost_message_is_found_with_any_clocks_of_writers_and_sweeps() {
     for writer in Skew::ALL {

@@ -22,7 +22,7 @@ enum Event {
     },
     /// A worker continues to its next call.
     Step(u8),
-    /// A worker dies at the given one of its next calls, and a new one replaces it.
+    /// A worker dies at the given one of its next calls, and a new worker replaces it.
     Kill {
         worker: u8,
         call: u8,
@@ -120,7 +120,7 @@ proptest! {
                 }
             }
         }
-        // The others finish everything before the suspended processes resume with stale data.
+        // All other workers finish everything before the suspended processes resume with stale data.
         company.recover();
         for process in &mut processes {
             while process.step() {}

@@ -1,4 +1,4 @@
-//! The forms that `docs/book/refused.md` recommends instead of refused ones. Each form compiles, and produces the key that the page states.
+//! The forms that `docs/book/refused.md` recommends instead of refused forms. Each form compiles, and produces the key that the page states.
 
 use std::collections::BTreeMap;
 

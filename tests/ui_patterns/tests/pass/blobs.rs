@@ -6,12 +6,12 @@ pub mod tables {
     pub use table_patterns as runtime;
 }
 
-/// Staff.
+/// The employees.
 pub mod staff {
     use table_patterns::large::{BlobRef, Large};
     use table_patterns::{Entity, Property};
 
-    /// Somebody.
+    /// An employee.
     #[derive(Clone, Debug, Entity, Large)]
     #[large(crate = crate::blobs::tables::runtime)]
     #[partition_key(department)]
@@ -27,7 +27,7 @@ pub mod staff {
         #[blob]
         #[property("Kind")]
         r#type: Option<BlobRef>,
-        /// More.
+        /// A property of a generic type.
         pub more: T,
     }
 

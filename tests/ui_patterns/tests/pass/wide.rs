@@ -7,7 +7,7 @@ pub mod tables {
     pub use ::table_patterns as runtime;
 }
 
-/// Counts.
+/// The entities with counts.
 pub mod counts {
     use ::std::clone::Clone;
     use ::std::option::Option;
@@ -29,7 +29,7 @@ pub mod counts {
         /// The year.
         pub year: u16,
         r#type: bool,
-        /// Counts.
+        /// The count of each day.
         #[slots("Day", 1..=366)]
         pub days: [Option<i32>; 366],
         #[slots("Hour", 0..=23)]

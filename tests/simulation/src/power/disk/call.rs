@@ -1,4 +1,4 @@
-//! The calls to a disk, and who watches them.
+//! The calls to a disk, and the callback that observes them.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Entries of folders: those that programs see, those that survive, and the changes between the two.
+//! Entries of folders: the entries that programs see, the entries that survive a power loss, and the changes between the two.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ type Names = BTreeMap<PathBuf, Entry>;
 pub(in crate::power) struct Entries {
     seen: Names,
     durable: Names,
-    /// The changes since then, in order. Those of a rename belong together.
+    /// The changes since then, in order. The changes of one rename are in one group.
     pending: Vec<Vec<NameChange>>,
 }
 

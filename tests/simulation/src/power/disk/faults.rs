@@ -23,14 +23,14 @@ pub enum Fault {
     NoDescriptors(u64, u64),
 }
 
-/// The error numbers of Unix.
+/// The error numbers of Unix for an I/O error and for a lack of descriptors.
 pub(super) const EIO: i32 = 5;
 const EMFILE: i32 = 24;
 
 /// The kinds of errors by which systems report that nothing more can be written.
 const FULL: [ErrorKind; 3] = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
 
-/// The outcome of a call.
+/// The outcome of a call to the disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Done,

@@ -132,7 +132,7 @@ impl DiskFile for SimulatedFile {
         file.current.read(start, buffer).ok_or_else(|| ErrorKind::UnexpectedEof.into())
     }
 
-    /// If the space is insufficient or the call fails, a part is written.
+    /// Writes the bytes. If the space is insufficient or the call fails, a part of them is written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Write(self.number, offset, bytes.len()))?;
         let start = place(offset)?;
@@ -166,7 +166,7 @@ impl DiskFile for SimulatedFile {
         Ok(())
     }
 
-    /// A failed sync leaves the file in the same state as on Linux: visible as written, considered clean, but not on the disk.
+    /// Syncs the file. A failed sync leaves the file as on Linux: the data is visible and considered clean, but is not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Sync(self.number))?;
         let file = state.file(self.number)?;

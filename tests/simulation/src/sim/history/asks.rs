@@ -86,7 +86,7 @@ impl History {
             self.model.ask(id, write.clone());
         }
         let mut asked = Asked { id, write, future, waker, answer: None };
-        // The first poll sends the request.
+        // The first poll of the future sends the request.
         asked.poll();
         self.schedule.did();
         self.asked.push(asked);
@@ -151,7 +151,7 @@ impl History {
         self.ask(Some(write), Box::pin(future));
     }
 
-    /// Chooses the operations of a transaction: those of the life's kind of work, or random ones in one of four transactions.
+    /// Chooses the operations of a transaction: operations for the life's kind of work, or in one of four transactions random operations.
     fn operations(&mut self, state: &State, table: u8, partition: u8) -> Vec<Operation> {
         let work = if self.random.random_ratio(1, 4) { Work::Scattered } else { self.life.work };
         let rows = self.shape.rows;
@@ -182,7 +182,7 @@ impl History {
                 chosen.into_iter().map(|row| (row, self.verb(state, table, (partition, row)))).collect()
             }
         };
-        // The range is longer than any transaction.
+        // The numbers are more than any transaction needs.
         let numbers = self.next..;
         let with_number = |((row, verb), number)| Operation { row, verb, number };
         chosen.into_iter().zip(numbers).map(with_number).collect()
@@ -226,7 +226,7 @@ impl History {
         Ok(transaction)
     }
 
-    /// Drops a pending future. Its request is carried out or not.
+    /// Drops a pending future. Its request may be carried out or not.
     pub(super) fn go_away(&mut self) {
         if self.asked.is_empty() {
             return;
@@ -333,7 +333,7 @@ impl History {
         }
     }
 
-    /// Closes the engine while callers wait and others send requests. All callers must have a result once it is closed.
+    /// Closes the engine while callers wait and other callers send requests. All callers must have a result once the engine is closed.
     pub(super) fn close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.excuses.closing = true;
         self.model.may_skip = true;

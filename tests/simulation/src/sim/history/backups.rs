@@ -1,4 +1,4 @@
-//! Backups while others read and write, and the restored data.
+//! Backups that are made during reads and writes, and the restored data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,8 +77,8 @@ impl History {
         self.back_up_copy(id)
     }
 
-    /// Records that the result of a request is an error or will not be received. If the request was a backup, the folder may contain the new backup
-    /// or the earlier one.
+    /// Records that the result of a request is an error or will not be received. If the request was a backup, the folder may contain either the new or
+    /// the earlier backup.
     pub(super) fn give_up_backup(&mut self, id: u64) {
         if self.backups.under_way == Some(id) {
             self.backups.under_way = None;

@@ -1,4 +1,4 @@
-//! A copy of the engine's folder, made with the means of the system, whose backups must not replace later ones of the original.
+//! A copy of the engine's folder, made by another program, whose backups must not replace later backups of the original.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl History {
             .ok()
             .and_then(|()| EngineOptions::new().disk(disk.clone()).checkpoint_bytes(1_500).open(COPY).ok());
         let Some(copy) = copy else { return Ok(()) };
-        // The files of the copy get larger numbers than those of the original.
+        // After this, the files of the copy have larger numbers than those of the original.
         let _ = wear(&copy);
         let outcome = block_on(copy.backup(BACKUP)).map_err(|error| error.code());
         drop(copy);

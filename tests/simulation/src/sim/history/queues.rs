@@ -11,7 +11,7 @@ use super::History;
 use super::asks::Told;
 use crate::sim::model::{Number, State, Write, Wrong};
 
-/// Longer than the clock of a history ever advances.
+/// A duration that is longer than the clock of a history ever advances.
 const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 fn queue() -> Result<QueueName> {

@@ -135,7 +135,7 @@ impl History {
                 return Ok(None);
             }
             Err(error) if error.rule() == Some("PAGE-9") && scan.from.is_some() => {
-                // The scan ends if another table now has the name.
+                // The scan ends if a different table now has the name.
                 let others = |state: &State| {
                     let made = state.tables.get(&number).map(|table| table.made);
                     made.is_some_and(|made| scan.made.len() > 1 || !scan.made.contains(&made))
@@ -247,7 +247,7 @@ impl History {
         }
     }
 
-    /// Reads all tables, and the list of them.
+    /// Reads all tables and their list.
     pub(super) fn look_at_everything(&mut self, engine: &Engine) -> Result<(), Wrong> {
         if self.disk.has_lost_power() {
             return Ok(());

@@ -10,7 +10,7 @@ use super::History;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// Longer than an engine needs to merge everything that a history writes.
+/// A duration that is longer than an engine needs to merge everything that a history writes.
 const REST: Duration = Duration::from_secs(20);
 
 /// The maximum size in bytes of a block with several rows.
@@ -47,7 +47,7 @@ impl History {
         self.has_failed() || self.is_full() || self.lacks_descriptors() || self.disk.has_lost_power()
     }
 
-    /// Checks the bounds that `docs/decisions/engine.md` states for layers and, at rest, for waste. A base with damage has none.
+    /// Checks the bounds that `docs/decisions/engine.md` states for layers and, at rest, for waste. The bounds do not apply to a base with damage.
     pub(super) fn check_bounds(&self, engine: &Engine, layers: usize) -> Result<(), Wrong> {
         let Ok(statistics) = engine.statistics() else { return Ok(()) };
         let run_bytes = self.life.checkpoint_bytes.clamp(1 << 10, 1 << 40) as u64 / 3;

@@ -131,7 +131,7 @@ impl History {
             0 => now + 86_400 * SECOND,
             1 => now.saturating_sub(86_400 * SECOND),
             2 => now.saturating_sub(2 * SECOND),
-            // A clock far in the future, which is corrected later.
+            // The clock shows a time far in the future, which is corrected later.
             _ => {
                 self.excuses.time_over = true;
                 self.model.may_skip = true;

@@ -52,7 +52,7 @@ impl Hash for Table {
 /// A message of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct Message {
-    /// The operation that put it.
+    /// The operation that put the message.
     pub(in crate::sim) number: Number,
     /// The operation whose receipt is valid.
     pub(in crate::sim) receipt: Number,
@@ -186,7 +186,7 @@ impl State {
                     }
                 }
             }
-            // Creating an existing queue succeeds.
+            // The creation of an existing queue succeeds.
             Write::CreateQueue => drop(state.queue.get_or_insert_default()),
             Write::Put { number } => {
                 state.messages()?.push(Message { number: *number, receipt: *number, shows: true });
