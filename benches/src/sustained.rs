@@ -16,9 +16,9 @@ use crate::harness::repeat_busy;
 use crate::large::Large;
 use crate::peer::store::{Kind, Store};
 
-/// Number of writing threads.
+/// The number of writing threads.
 const WRITERS: u64 = 32;
-/// Rows per transaction.
+/// The number of rows in a transaction.
 const ROWS: u32 = 10;
 
 /// The distribution of a transaction's rows over partitions.
@@ -38,7 +38,7 @@ pub struct Work {
     folder: PathBuf,
     cache: usize,
     entities: u32,
-    /// Number of entities from which pages are read.
+    /// The number of entities from which pages are read.
     warm: u32,
     row_bytes: u64,
     millis: u64,
@@ -47,7 +47,7 @@ pub struct Work {
 /// The results of continuous updates.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Figures {
-    /// Rows updated per second.
+    /// The number of rows updated per second.
     pub rows: f64,
     /// The median time until a write became durable, in milliseconds.
     pub half: f64,
@@ -55,15 +55,15 @@ pub struct Figures {
     pub most: f64,
     /// The longest time until a write became durable, in milliseconds.
     pub longest: f64,
-    /// Number of whole seconds in which no write became durable.
+    /// The number of whole seconds in which no write became durable.
     pub idle_seconds: u32,
-    /// Bytes that the process wrote for each byte of an updated row, including its key.
+    /// The number of bytes that the process wrote for each byte of an updated row, including its key.
     pub written: f64,
-    /// Largest size of the folder in bytes, sampled every second.
+    /// The largest size of the folder in bytes, sampled every second.
     pub folder_most: u64,
-    /// Size of the folder in bytes after it was closed.
+    /// The size of the folder in bytes after it was closed.
     pub folder_after: u64,
-    /// Time to close the contender, in milliseconds.
+    /// The time to close the contender, in milliseconds.
     pub close: f64,
     /// Pages of 1,000 entities read per second of the time in which the reader was running, during the writes.
     pub pages: f64,

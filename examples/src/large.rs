@@ -12,7 +12,7 @@ use chrono::{DateTime, Duration, Utc};
 
 use crate::model::packages::{Build, FirstBuild};
 
-/// Maximum number of builds.
+/// The maximum number of builds.
 pub const MOST: u64 = 10_000_000;
 const LANES: u64 = 16;
 

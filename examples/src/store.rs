@@ -31,9 +31,9 @@ pub use account::azure;
 /// The file that marks a folder as created by an example.
 const MARK: &str = "README.txt";
 const MARK_TEXT: &str = "This folder was created by the example programs of Tables. It can be deleted.\n";
-/// Name of the engine's folder inside the example's folder.
+/// The name of the engine's folder inside the example's folder.
 const TABLES: &str = "tables";
-/// Name of the folder of the blobs inside the example's folder.
+/// The name of the folder of the blobs inside the example's folder.
 const BLOBS: &str = "blobs";
 
 /// The store of every recipe, with a backend of any kind. Clones share the meter.

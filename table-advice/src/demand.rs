@@ -18,7 +18,7 @@ pub(super) struct Demand {
 /// The load of one partition key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KeyDemand {
-    /// Bytes written to the partition key.
+    /// The number of bytes written to the partition key.
     pub(super) bytes: f64,
     /// Request units used by the partition key.
     pub(super) units: f64,

@@ -36,9 +36,9 @@ pub struct PatternCost {
     pub max_requests: u64,
     /// Entities written or examined.
     pub entities: u64,
-    /// Bytes of the written entities.
+    /// The number of bytes in the written entities.
     pub bytes_written: u64,
-    /// Bytes of the returned entities.
+    /// The number of bytes in the returned entities.
     pub bytes_read: u64,
 }
 
@@ -92,9 +92,9 @@ impl PatternCost {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Throttling {
-    /// Number of entities written and pages read in excess of 2,000 per second in one partition.
+    /// The number of entities written and pages read in excess of 2,000 per second in one partition.
     pub refused_load: u64,
-    /// Number of requests in excess of 20,000 per second in the account.
+    /// The number of requests in excess of 20,000 per second in the account.
     pub refused_requests: u64,
     /// The highest number of entities written and pages read in one partition in one second.
     pub hottest_second: u64,

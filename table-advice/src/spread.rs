@@ -155,7 +155,7 @@ impl Heat {
         Peak { partition_key, share }
     }
 
-    /// Returns the number of writes per second that these keys support, given the number that one partition accepts, such as [`PARTITION_TARGET`].
+    /// Returns the number of writes per second that the keys support, given the number that one partition accepts, such as [`PARTITION_TARGET`].
     #[must_use]
     pub fn writes_per_second(&self, partition: f64) -> f64 {
         let share = self.peak().share;

@@ -28,7 +28,7 @@ pub struct Explain {
     pub text: String,
     /// The items that the service reads.
     pub reads: Reads,
-    /// Minimum and maximum request units. For a query these are the units of its physical partitions; the items read are charged in
+    /// The minimum and maximum request units. For a query these are the units of its physical partitions; the items read are charged in
     /// addition.
     pub units: (f64, f64),
     /// The request units that the service charged for pages of queries of this form since the store was opened, or `None` if there were no such pages. Queries

@@ -74,7 +74,7 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Restores like [`Engine::restore`], on the disk of these options.
+    /// Restores like [`Engine::restore`], on the disk that the options specify.
     ///
     /// # Errors
     /// Any error from [`Engine::restore`].

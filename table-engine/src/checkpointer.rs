@@ -60,7 +60,7 @@ pub(crate) struct Checkpointer {
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
     pub(crate) threads: Threads,
-    /// Maximum size in bytes of a journal file that is reused.
+    /// The maximum size in bytes of a journal file that is reused.
     pub(crate) room: u64,
     pub(crate) reserve: Arc<Reserve>,
     pub(crate) base: Base,

@@ -36,11 +36,11 @@ use crate::timestamps::Timestamps;
 pub(crate) use checkpoints::{Checkpoints, Thresholds};
 pub(crate) use direct::Direct;
 
-/// Maximum number of requests of one group.
+/// The maximum number of requests of one group.
 const GROUP: usize = 1_024;
 /// Longest wait for writers to submit their next requests.
 const GATHER: Duration = Duration::from_micros(200);
-/// Maximum total size in bytes of the frames of one group, not counting the last frame.
+/// The maximum total size in bytes of the frames of one group, not counting the last frame.
 const GROUP_BYTES: usize = 8 << 20;
 
 /// The state and resources of the committer.
@@ -62,9 +62,9 @@ pub(crate) struct Committer {
     steady: Clock,
     /// The journal and the base; `None` for an engine in memory.
     disk: Option<OnDisk>,
-    /// Number of requests expected for the next group.
+    /// The number of requests expected for the next group.
     expected: usize,
-    /// Time that the last group took to become durable.
+    /// The time that the last group took to become durable.
     commit_time: Duration,
     /// The reason for refusing writes that add data; `None` if they are accepted.
     refusal: Option<Error>,

@@ -24,7 +24,7 @@ use crate::reserve::Reserve;
 
 pub(crate) use reuse::reuse;
 
-/// Number of zero bytes that are written ahead of the frames at a time. A sync takes about a third less time if the file has no new length and no new
+/// The number of zero bytes that are written ahead of the frames at a time. A sync takes about a third less time if the file has no new length and no new
 /// blocks.
 const AHEAD: usize = 1 << 20;
 static ZEROS: [u8; AHEAD] = [0; AHEAD];

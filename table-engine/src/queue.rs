@@ -30,7 +30,7 @@ use crate::request::{Request, Write};
 use decisions::Rest;
 use fault::StoredQueueFault;
 
-/// Name prefix of a queue's table.
+/// The name prefix of a queue's table.
 const QUEUE: &str = "queue-";
 
 /// Returns the table of a queue. No program can use its name.

@@ -19,7 +19,7 @@ use crate::options::EngineOptions;
 use crate::recover::{self, Replay};
 use crate::state::State;
 
-/// Maximum number of attempts to read a folder while its journal files stay the same. An attempt can fail because a writer cuts the end of the
+/// The maximum number of attempts to read a folder while its journal files stay the same. An attempt can fail because a writer cuts the end of the
 /// journal during the read.
 const ATTEMPTS: usize = 3;
 

@@ -21,9 +21,9 @@ use crate::statistics::Statistics;
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) catalog: Catalog,
-    /// Rows written since the last checkpoint began.
+    /// The rows written since the last checkpoint began.
     pub(crate) memtable: Memtable,
-    /// Rows that a checkpoint is writing into the base.
+    /// The rows that a checkpoint is writing into the base.
     pub(crate) frozen: Option<Memtable>,
     /// The last checkpoint; `None` for an engine in memory.
     pub(crate) base: Option<BaseView>,

@@ -22,43 +22,43 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Number of tables.
+    /// The number of tables.
     pub tables: usize,
-    /// Number of rows and deletions in the memtable, which are not yet in the base.
+    /// The number of rows and deletions in the memtable, which are not yet in the base.
     pub memtable_rows: usize,
     /// Approximate memory use of the memtable.
     pub memtable_bytes: usize,
-    /// Time since the last checkpoint; `None` before the first one since the engine was opened.
+    /// The time since the last checkpoint; `None` before the first checkpoint since the engine was opened.
     pub checkpoint_age: Option<Duration>,
-    /// Number of files of the base.
+    /// The number of files of the base.
     pub runs: usize,
     /// Total size in bytes of the base's files, without merged files that are still being read.
     pub base_bytes: u64,
-    /// Number of segments: key ranges that are merged independently of each other.
+    /// The number of segments: key ranges that are merged independently of each other.
     pub segments: usize,
-    /// Largest number of layers in a key range: the maximum that a lookup has to search.
+    /// The largest number of layers in a key range: the maximum that a lookup has to search.
     pub layers: usize,
     /// Total size in bytes above the oldest layer of each key range: rows that will be merged with older ones.
     pub unmerged_bytes: u64,
-    /// Number of deletions in the base. A merge removes a deletion together with the row that it hides.
+    /// The number of deletions in the base. A merge removes a deletion together with the row that it hides.
     pub deletions: u64,
-    /// Number of checkpoints.
+    /// The number of checkpoints.
     pub flushes: u64,
-    /// Number of bytes written by checkpoints.
+    /// The number of bytes written by checkpoints.
     pub flushed_bytes: u64,
-    /// Number of slices of merges.
+    /// The number of slices of merges.
     pub merges: u64,
-    /// Number of bytes written by merges.
+    /// The number of bytes written by merges.
     pub merged_bytes: u64,
-    /// Number of groups of writes that became durable together.
+    /// The number of groups of writes that became durable together.
     pub groups: u64,
-    /// Number of writes in these groups.
+    /// The number of writes in all groups of writes that became durable together.
     pub grouped_writes: u64,
-    /// Number of writes in the largest group.
+    /// The number of writes in the largest group.
     pub largest_group: u64,
-    /// Number of blocks of the base that readers found in the cache.
+    /// The number of blocks of the base that readers found in the cache.
     pub cache_hits: u64,
-    /// Number of blocks of the base that readers read from a file.
+    /// The number of blocks of the base that readers read from a file.
     pub cache_misses: u64,
 }
 

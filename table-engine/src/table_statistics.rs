@@ -12,15 +12,15 @@ use crate::key::{KeyReader, Span};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableStatistics {
-    /// Number of rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Size of the rows in bytes.
+    /// The size of the rows in bytes.
     pub bytes: u64,
-    /// Number of partitions.
+    /// The number of partitions.
     pub partitions: u64,
-    /// Number of rows in the partition with the most rows.
+    /// The number of rows in the partition with the most rows.
     pub max_partition_rows: u64,
-    /// Number of bytes in the partition with the most bytes.
+    /// The number of bytes in the partition with the most bytes.
     pub max_partition_bytes: u64,
 }
 
@@ -30,9 +30,9 @@ pub struct TableStatistics {
 pub struct PartitionStatistics<'a> {
     /// The `PartitionKey`.
     pub partition_key: &'a str,
-    /// Number of rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Size of the rows in bytes.
+    /// The size of the rows in bytes.
     pub bytes: u64,
 }
 

@@ -50,9 +50,9 @@ impl Bounds {
 pub struct KeyLoad {
     /// The values of the key's levels.
     pub levels: Vec<String>,
-    /// Number of bytes stored.
+    /// The number of bytes stored.
     pub bytes: f64,
-    /// Number of bytes added per second.
+    /// The number of bytes added per second.
     pub growth: f64,
     /// Request units per second.
     pub ru: f64,
@@ -67,9 +67,9 @@ pub struct Heat {
     pub range: EpkRange,
     /// The number of partition keys in the partition.
     pub keys: usize,
-    /// Number of bytes stored.
+    /// The number of bytes stored.
     pub bytes: f64,
-    /// Number of bytes added per second.
+    /// The number of bytes added per second.
     pub growth: f64,
     /// Requested request units per second.
     pub ru: f64,

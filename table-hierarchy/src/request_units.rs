@@ -3,7 +3,7 @@
 /// The points of the estimate, each as the size in kilobytes, the request units of a read, and the request units of a write.
 const POINTS: [(f64, f64, f64); 4] =
     [(1.0, 1.0, 4.95), (16.0, 1.67, 9.52), (128.0, 9.95, 48.19), (1024.0, 145.9, 625.0)];
-/// Minimum and maximum request units that each physical partition adds to a query (LIM-9).
+/// The minimum and maximum request units that each physical partition adds to a query (LIM-9).
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
 /// Returns the request units for a point read of an item. The price is interpolated between the sizes of the estimate; smaller items cost as much as

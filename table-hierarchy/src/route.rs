@@ -15,7 +15,7 @@ const MOST_RANGES: usize = 256;
 pub enum Fixed<'a> {
     /// No condition that narrows the ranges. A range of values or a prefix does not narrow them, because hashes do not preserve order (RT-11).
     Not,
-    /// The level equals one of these values (RT-8).
+    /// The level equals one of the contained values (RT-8).
     To(Vec<Component<'a>>),
 }
 

@@ -20,10 +20,10 @@ use crate::service::Service;
 use crate::shared::Shared;
 use crate::unverified::Guest;
 
-/// Maximum bytes of a refused body that are read and discarded, which lets its sender see the response instead of a broken
+/// The maximum number of bytes of a refused body that are read and discarded, which lets its sender see the response instead of a broken
 /// connection.
 const DRAINED: u64 = 64 << 20;
-/// Maximum time for reading a refused body.
+/// The maximum time for reading a refused body.
 const DRAINING: Duration = Duration::from_secs(5);
 
 /// Handles a request.

@@ -26,7 +26,7 @@ pub struct ServerLimits {
     pub requests: usize,
     /// The time limit for the head of a request, and again for its body.
     pub read_timeout: Duration,
-    /// Time without a byte in either direction after which a connection is closed, at the latest after twice this time. It bounds
+    /// The time without a byte in either direction after which a connection is closed, at the latest after twice this time. It bounds
     /// connections that [`read_timeout`](Self::read_timeout) does not bound: HTTP/2, and clients that do not read their responses.
     pub idle_timeout: Duration,
     /// The time that open connections have to finish after the server received the signal to stop.

@@ -21,9 +21,9 @@ use crate::metrics::Answered;
 use crate::operation::Operation;
 use crate::unverified::Guests;
 
-/// Maximum number of open connections. A further connection closes the oldest, so silent connections cannot block a probe.
+/// The maximum number of open connections. A further connection closes the oldest, so silent connections cannot block a probe.
 const CONNECTIONS: usize = 16;
-/// Time limit for a request.
+/// The time limit for a request.
 const SENDING: Duration = Duration::from_secs(10);
 
 /// A running server, for the observer.

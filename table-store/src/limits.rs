@@ -4,7 +4,7 @@
 pub const KEY_UNITS_PORTABLE: usize = 512;
 /// Longest key that any store may accept, in UTF-16 code units (KEY-7, ENG-1).
 pub const KEY_UNITS_WIDE: usize = 1_024;
-/// Maximum number of custom properties of an entity (ENT-2).
+/// The maximum number of custom properties of an entity (ENT-2).
 pub const PROPERTIES: usize = 252;
 /// Longest property name, in UTF-16 code units (PROP-2, ENG-18).
 pub const PROPERTY_NAME_UNITS: usize = 255;
@@ -12,17 +12,17 @@ pub const PROPERTY_NAME_UNITS: usize = 255;
 pub const STRING_UNITS: usize = 32_768;
 /// Longest binary value, in bytes (TYPE-1).
 pub const BINARY_BYTES: usize = 65_536;
-/// Largest entity, in bytes by the published formula (SIZE-1, SIZE-2).
+/// The size of the largest entity, in bytes by the published formula (SIZE-1, SIZE-2).
 pub const ENTITY_BYTES: usize = 1_048_576;
-/// Size that the service adds to the published formula (SIZE-4, ENG-3).
+/// The size that the service adds to the published formula (SIZE-4, ENG-3).
 pub const ENTITY_RESERVE: usize = 88;
-/// Maximum number of operations in an entity group transaction (EGT-2).
+/// The maximum number of operations in an entity group transaction (EGT-2).
 pub const TRANSACTION_OPERATIONS: usize = 100;
-/// Maximum payload of an entity group transaction, in bytes (EGT-3, ENG-17).
+/// The maximum payload of an entity group transaction, in bytes (EGT-3, ENG-17).
 pub const TRANSACTION_BYTES: usize = 4_194_304;
-/// Maximum number of entities in a page, and the largest `$top` (PAGE-1, TOP-1).
+/// The maximum number of entities in a page, and the largest `$top` (PAGE-1, TOP-1).
 pub const PAGE_ENTITIES: usize = 1_000;
-/// Maximum number of names in a `$select` (SEL-1).
+/// The maximum number of names in a `$select` (SEL-1).
 pub const SELECT_NAMES: usize = 255;
 /// Shortest table name, in characters (TBL-1).
 pub const TABLE_NAME_MIN: usize = 3;
@@ -45,19 +45,19 @@ use crate::limits::fault::LimitFault;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Length of a key in UTF-16 code units.
+    /// The length of a key in UTF-16 code units.
     pub key_units: usize,
-    /// Number of custom properties of an entity.
+    /// The number of custom properties of an entity.
     pub properties: usize,
-    /// Length of a string value in UTF-16 code units.
+    /// The length of a string value in UTF-16 code units.
     pub string_units: usize,
-    /// Size of a binary value in bytes.
+    /// The size of a binary value in bytes.
     pub binary_bytes: usize,
-    /// Size of an entity in bytes by the published formula, including the reserve.
+    /// The size of an entity in bytes by the published formula, including the reserve.
     pub entity_bytes: usize,
-    /// Number of operations in a transaction.
+    /// The number of operations in a transaction.
     pub operations: usize,
-    /// Size of a transaction in bytes, by `measure`.
+    /// The size of a transaction in bytes, by `measure`.
     pub transaction_bytes: usize,
     /// The definition of a transaction's size.
     pub measure: TransactionMeasure,

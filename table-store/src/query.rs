@@ -41,7 +41,7 @@ pub struct Query {
     pub filter: Option<Filter>,
     /// The requested properties.
     pub select: Select,
-    /// Maximum number of entities in one page (TOP-1); `None` means the service's default of 1,000.
+    /// The maximum number of entities in one page (TOP-1); `None` means the service's default of 1,000.
     pub top: Option<usize>,
 }
 

@@ -40,7 +40,7 @@ pub(crate) const SHAPE_HEADER: usize = 4;
 pub(crate) const BODY_HEADER: usize = 8;
 /// The size of an entry in either directory.
 pub(crate) const ENTRY: usize = 4;
-/// Maximum total size of a row's names, which is the largest number in the 24 bits of an entry.
+/// The maximum total size of a row's names, which is the largest number in the 24 bits of an entry.
 pub(crate) const NAMES: u32 = (1 << 24) - 1;
 
 /// An encoded row that owns its bytes. Clones share them.

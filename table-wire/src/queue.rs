@@ -51,7 +51,7 @@ pub fn read_text(body: &str) -> Option<String> {
 
 /// Reads a list of messages. `read` is [`message`] or [`lease`].
 ///
-/// Returns `None` if the body is not such a list, or if `read` returns `None` for a message.
+/// Returns `None` if the body is not a list of messages, or if `read` returns `None` for a message.
 #[must_use]
 pub fn read_list<T>(body: &str, read: impl Fn(&Element) -> Option<T>) -> Option<Vec<T>> {
     Element::read(body)?.each(RECORD).map(read).collect()

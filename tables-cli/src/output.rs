@@ -104,7 +104,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Creates a writer of rows with these columns.
+    /// Creates a writer of rows with the given columns.
     pub fn new(format: Format, out: &'a mut dyn Write, names: &'a [&'a str]) -> Self {
         Self { format, out, names, held: Vec::new(), is_begun: false }
     }

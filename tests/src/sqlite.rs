@@ -45,19 +45,19 @@ pub struct Plan {
 pub struct Counts {
     /// The number of times that the engine was opened.
     pub opens: u64,
-    /// Transactions, including transactions that both stores refused.
+    /// The number of transactions, including transactions that both stores refused.
     pub transactions: u64,
-    /// Operations of these transactions.
+    /// The number of operations in the transactions that were compared.
     pub operations: u64,
-    /// Pages that were compared.
+    /// The number of pages that were compared.
     pub pages: u64,
-    /// Rows of these pages.
+    /// The number of rows in the pages that were compared.
     pub rows: u64,
-    /// Point reads that were compared.
+    /// The number of point reads that were compared.
     pub gets: u64,
     /// The number of compactions.
     pub compactions: u64,
-    /// Backups that were restored and compared.
+    /// The number of backups that were restored and compared.
     pub backups: u64,
 }
 

@@ -9,7 +9,7 @@ pub struct Airport {
     ///
     /// The source names this property `iata`, but airfields without airline service have their local identifier (`00M`).
     pub iata: String,
-    /// Name of the airport, which may contain a slash.
+    /// The name of the airport, which may contain a slash.
     pub name: String,
     /// The city that the airport serves, or several cities separated by a slash.
     pub city: String,

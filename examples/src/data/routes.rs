@@ -9,7 +9,7 @@ pub struct Route {
     pub origin: String,
     /// Code of the airport of arrival.
     pub destination: String,
-    /// Number of flights in the year, at least one.
+    /// The number of flights in the year, at least one.
     pub count: u32,
 }
 

@@ -73,7 +73,7 @@ fn etag(etag: &ETag) -> [(header::HeaderName, String); 1] {
     [(header::ETAG, etag.to_string())]
 }
 
-/// Handles `GET /customers/ada/orders?after=…`: returns a page of 50 orders.
+/// Returns a page of 50 orders (`GET /customers/ada/orders?after=…`).
 async fn list(
     State(orders): State<Orders>,
     Path(customer): Path<String>,
@@ -88,7 +88,7 @@ async fn list(
     Ok(Json(Listing { orders: page.items, next }))
 }
 
-/// Handles `GET /customers/ada/orders/42`: returns one order with its ETag.
+/// Returns one order with its ETag (`GET /customers/ada/orders/42`).
 async fn read(
     State(orders): State<Orders>,
     Path((customer, number)): Path<(String, u32)>,
@@ -99,7 +99,7 @@ async fn read(
     }
 }
 
-/// Handles `PUT /customers/ada/orders/42`: creates the order, or changes it with `If-Match`. A client may repeat the request.
+/// Creates an order, or changes it with `If-Match` (`PUT /customers/ada/orders/42`). A client may repeat the request.
 async fn write(
     State(orders): State<Orders>,
     Path((customer, number)): Path<(String, u32)>,

@@ -46,9 +46,9 @@ pub struct Counts {
     pub rows_read: u64,
     /// Entities returned.
     pub rows_returned: u64,
-    /// Bytes of the written entities, computed by the published formula (SIZE-2).
+    /// The number of bytes in the written entities, computed by the published formula (SIZE-2).
     pub bytes_written: u64,
-    /// Bytes of the returned entities, computed by the published formula (SIZE-2).
+    /// The number of bytes in the returned entities, computed by the published formula (SIZE-2).
     pub bytes_returned: u64,
 }
 

@@ -16,6 +16,6 @@ pub struct Recorded {
     pub further_page: bool,
     /// Entities written or examined.
     pub entities: u64,
-    /// Bytes of the entities sent or returned (SIZE-2).
+    /// The number of bytes in the entities sent or returned (SIZE-2).
     pub bytes: u64,
 }

@@ -12,9 +12,9 @@ use crate::model::key::Key;
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
-/// Maximum number of custom properties of an entity (ENT-2).
+/// The maximum number of custom properties of an entity (ENT-2).
 const MOST: usize = 252;
-/// Maximum length of a name in UTF-16 code units (PROP-2).
+/// The maximum length of a name in UTF-16 code units (PROP-2).
 const LONGEST_NAME: usize = 255;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {

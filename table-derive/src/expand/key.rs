@@ -176,7 +176,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the fields that the values of these keys come from, without duplicates, as function arguments.
+    /// Returns the fields that the values of the given keys come from, without duplicates, as function arguments.
     ///
     /// If only a bucket contains a field, the field replaces the bucket.
     pub(super) fn arguments(&self, keys: &[&Key], with_buckets: bool) -> Vec<TokenStream> {

@@ -11,9 +11,9 @@ use crate::model::property::Property;
 use crate::model::{Entity, shape};
 use crate::symbol::{ENTITY, PARTITION_KEY, ROW_KEY};
 
-/// Maximum number of properties of one part: an entity can have 252 (ENT-2), and the pattern uses one.
+/// The maximum number of properties of one part: an entity can have 252 (ENT-2), and the pattern uses one.
 pub(crate) const ROOM: usize = 251;
-/// Maximum number of parts of a wide entity, because part numbers have two digits.
+/// The maximum number of parts of a wide entity, because part numbers have two digits.
 pub(crate) const MOST_PARTS: usize = 99;
 
 /// A wide entity.

@@ -48,7 +48,7 @@ pub(crate) struct Layout {
     bodies: usize,
 }
 
-/// Bytes of a cache line.
+/// The number of bytes in a cache line.
 const LINE: usize = 64;
 
 /// The result of looking up a key in a block or a run.

@@ -20,15 +20,15 @@ use crate::folder;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyReport {
-    /// Number of files with rows that were copied.
+    /// The number of files with rows that were copied.
     pub copied_files: u64,
-    /// Bytes of the copied files.
+    /// The number of bytes in the copied files.
     pub copied_bytes: u64,
-    /// Number of files with rows that an earlier backup already contained.
+    /// The number of files with rows that an earlier backup already contained.
     pub kept_files: u64,
-    /// Bytes of the files that an earlier backup already contained.
+    /// The number of bytes in the files that an earlier backup already contained.
     pub kept_bytes: u64,
-    /// Number of files of an earlier backup that were removed because they are no longer needed.
+    /// The number of files of an earlier backup that were removed because they are no longer needed.
     pub removed_files: u64,
 }
 

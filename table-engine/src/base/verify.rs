@@ -14,11 +14,11 @@ use crate::base::{BaseView, filter};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Number of files with rows that were read.
+    /// The number of files with rows that were read.
     pub runs: u64,
-    /// Number of blocks with rows that were read.
+    /// The number of blocks with rows that were read.
     pub blocks: u64,
-    /// Number of rows and deletions that were read. Replaced rows are counted until their run is merged.
+    /// The number of rows and deletions that were read. Replaced rows are counted until their run is merged.
     pub entries: u64,
     /// The damage that was found, each with its file and offset.
     pub damage: Vec<Error>,

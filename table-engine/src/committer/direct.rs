@@ -15,7 +15,7 @@ use crate::key::Span;
 use crate::request::{Request, Write};
 use crate::threads::Threads;
 
-/// Number of rows of dropped tables that are removed from memory at once.
+/// The number of rows of dropped tables that are removed from memory at once.
 const RECLAIM_ROWS: usize = 500;
 
 /// A committer that is shared by its thread and its callers; `None` once it has stopped.

@@ -146,7 +146,7 @@ pub(crate) fn write(record: &Record, salt: Salt, sequence: u64, durable: u64, ou
 /// The fixed part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Bytes of the record.
+    /// The number of bytes in the record.
     pub(crate) length: u32,
     /// The checksum of the record.
     checksum: u32,

@@ -14,9 +14,9 @@ use crate::key::Key;
 use crate::queue::fault::StoredQueueFault;
 use crate::queue::rows::{self, Shown};
 
-/// Maximum number of expired messages that one decision removes.
+/// The maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
-/// Maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
+/// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
 /// Returns the instant after a duration, in ticks.

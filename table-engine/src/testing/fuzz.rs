@@ -91,7 +91,7 @@ pub fn record(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns the bytes of a journal file whose record writes these rows.
+/// Returns the bytes of a journal file whose record writes the given rows.
 #[must_use]
 pub fn journal_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let mut out = Writer::default();
@@ -103,7 +103,7 @@ pub fn journal_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Returns the bytes of a record that writes these rows of one partition.
+/// Returns the bytes of a record that writes the given rows of one partition.
 #[must_use]
 pub fn record_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let change =

@@ -36,7 +36,7 @@ pub(super) fn messages(access: &Access, verb: &str, one: bool, peek: bool) -> Re
 }
 
 /// Checks a request against its credential. For a signature of an account, one of the permissions in `any` is sufficient; `own` is the permission that a
-/// signature of a queue needs, if such a signature permits the operation at all.
+/// signature of a queue needs, or `None` if no signature of a queue permits the operation.
 fn check(
     access: &Access,
     types: ResourceTypes,

@@ -15,9 +15,9 @@ use crate::exchange::{Exchange, bad_parameter};
 use crate::refusal::Refusal;
 use crate::settings::Kind;
 
-/// Maximum number of queues in a page.
+/// The maximum number of queues in a page.
 const PAGE: usize = 5_000;
-/// Maximum bytes of a queue's metadata, including names.
+/// The maximum number of bytes in a queue's metadata, including names.
 const METADATA_BYTES: usize = 8 << 10;
 const PREFIX: &str = "x-ms-meta-";
 

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use crate::child::{Running, program};
 
-/// Flags of other programs in the commands of these files.
+/// The flags of other programs in the commands of the documents and deployment files.
 const OTHERS: [&str; 7] =
     ["--bin", "--features", "--from", "--locked", "--no-cache", "--package", "--release"];
 

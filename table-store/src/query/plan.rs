@@ -32,7 +32,7 @@ pub struct Plan {
     pub lookups: Vec<Lookup>,
     /// The requested properties.
     pub select: Select,
-    /// Maximum number of entities in a page, if the query limits it.
+    /// The maximum number of entities in a page, if the query limits it.
     pub top: Option<usize>,
     /// The index that is read in place of the primary key.
     pub index: Option<String>,
@@ -70,9 +70,9 @@ pub enum Requests {
     /// One request for each page. The number of pages is unbounded, because it depends on the data and on the store, which may return short or empty
     /// pages (PAGE-1, PAGE-4).
     OnePerPage {
-        /// Maximum number of entities in a page.
+        /// The maximum number of entities in a page.
         entities: usize,
-        /// Minimum number of requests: one for each range.
+        /// The minimum number of requests: one for each range.
         at_least: usize,
     },
 }

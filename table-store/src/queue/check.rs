@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::queue::fault::QueueFault;
 use crate::queue::{PutMessage, QueueName, TimeToLive};
 
-/// Maximum number of messages in one receive or peek (QUE-9).
+/// The maximum number of messages in one receive or peek (QUE-9).
 pub const BATCH: usize = 32;
-/// Maximum size of a message's text in bytes (QUE-6).
+/// The maximum size of a message's text in bytes (QUE-6).
 pub const TEXT_BYTES: usize = 65_536;
 /// Longest time that a message can be hidden: seven days (QUE-8).
 pub const HIDDEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);

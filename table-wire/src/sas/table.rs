@@ -92,7 +92,7 @@ impl TableSas {
         }
     }
 
-    /// Restricts the signature to these keys.
+    /// Restricts the signature to a range of keys.
     ///
     /// # Errors
     /// Any error from [`SignedRange::of_keys`].

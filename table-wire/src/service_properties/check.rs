@@ -160,7 +160,7 @@ fn cors_rule(rule: &Element) -> Checked {
     Ok(())
 }
 
-/// Checks that every child element has one of these names, at most once.
+/// Checks that every child element has one of the given names, and that no name occurs twice.
 fn only(element: &Element, names: &[&str]) -> Checked {
     for (index, child) in element.children().iter().enumerate() {
         let again = element.children().iter().take(index).any(|earlier| earlier.name() == child.name());

@@ -16,7 +16,7 @@ pub struct Finding {
     pub fact: String,
     /// The number of compared rows that show the defect.
     pub rows: u64,
-    /// Keys of some of these rows.
+    /// The keys of some rows that show the defect.
     pub samples: Vec<(String, String)>,
     /// The fix.
     pub fix: String,

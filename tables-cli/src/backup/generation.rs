@@ -95,13 +95,13 @@ pub struct Layer {
 /// The numbers of differences from the previous generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
-    /// Number of rows that the previous generation does not contain.
+    /// The number of rows that the previous generation does not contain.
     pub added: u64,
-    /// Number of rows with changed properties.
+    /// The number of rows with changed properties.
     pub changed: u64,
-    /// Number of rows that only the previous generation contains.
+    /// The number of rows that only the previous generation contains.
     pub deleted: u64,
-    /// Number of differences that later passes found.
+    /// The number of differences that later passes found.
     pub settled: u64,
 }
 

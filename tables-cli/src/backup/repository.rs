@@ -169,7 +169,7 @@ impl Repository {
     /// Finds a generation: the newest generation if no text is given, the second newest for `~1`, otherwise the generation whose name starts with the text.
     ///
     /// # Errors
-    /// `Refused` if no generation, or more than one, has such a name.
+    /// `Refused` if the text selects no generation, or more than one generation.
     pub fn find(&self, name: Option<&str>) -> Result<Generation> {
         let (ids, name) = (self.ids()?, name.unwrap_or_default());
         let back = name.strip_prefix('~').and_then(|back| back.parse::<usize>().ok());

@@ -44,7 +44,7 @@ fn sealed(name: &str, value: &impl Serialize) -> Result<String> {
 /// Reads a value and verifies it; `None` if the file does not exist.
 ///
 /// # Errors
-/// `Refused` if the file is damaged or not such a file; `File` if it cannot be read.
+/// `Refused` if the file is damaged or does not contain a `T`; `File` if it cannot be read.
 pub(super) fn read<T: DeserializeOwned>(storage: &dyn Storage, name: &str) -> Result<Option<T>> {
     let Some(bytes) = storage.read(name)? else { return Ok(None) };
     let value =

@@ -42,11 +42,11 @@ impl Intent {
 /// The numbers of intents of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Number of intents that wait for a worker.
+    /// The number of intents that wait for a worker.
     pub waiting: u64,
-    /// Number of waiting intents whose last attempt failed.
+    /// The number of waiting intents whose last attempt failed.
     pub failed: u64,
-    /// Number of poison intents.
+    /// The number of poison intents.
     pub poison: u64,
 }
 

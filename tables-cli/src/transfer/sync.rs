@@ -27,11 +27,11 @@ pub struct SyncOptions {
 /// The numbers of differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// Number of rows that only the source has.
+    /// The number of rows that only the source has.
     pub added: u64,
-    /// Number of rows with other properties.
+    /// The number of rows with other properties.
     pub changed: u64,
-    /// Number of rows that only the target has.
+    /// The number of rows that only the target has.
     pub deleted: u64,
 }
 

@@ -85,7 +85,7 @@ pub fn selected(names: Vec<Vec<&'static str>>) -> impl Strategy<Value = Select> 
     prop_oneof![3 => Just(Select::All), 1 => select(names).prop_map(Select::names)]
 }
 
-/// Returns queries of ranges of these keys.
+/// Returns queries of ranges of the given keys.
 pub fn query(
     (partitions, rows): (&'static [&'static str], &'static [&'static str]),
     filter: impl Strategy<Value = Filter>,

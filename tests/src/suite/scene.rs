@@ -161,7 +161,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         Ok(())
     }
 
-    /// Inserts an entity with `A` = 1 under each of these keys.
+    /// Inserts an entity with `A` = 1 under each of the given keys.
     pub async fn fill(&self, keys: impl IntoIterator<Item = (&str, &str)>) {
         for (partition, row_key) in keys {
             self.insert(partition, row_key, a(1)).await.unwrap();

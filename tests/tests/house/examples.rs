@@ -91,7 +91,7 @@ fn names(code: &str, name: &str) -> bool {
     code.split(|character: char| !character.is_alphanumeric() && character != '_').any(|word| word == name)
 }
 
-/// Returns `true` if the docs that end these lines contain a sample, or belong to a file.
+/// Returns `true` if the docs at the end of the given lines contain a sample, or belong to a file.
 fn has_own_docs(before: &[&str]) -> bool {
     let docs = before.iter().rev().take_while(|line| !line.trim().is_empty() && !line.starts_with('}'));
     docs.into_iter().any(|line| line.contains("/// ```") || line.contains("include_str!"))

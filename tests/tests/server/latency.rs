@@ -18,13 +18,13 @@ use crate::neighbours::{KINDS, streams};
 
 /// The number of open connections of each kind.
 const NEIGHBOURS: usize = 5_000;
-/// Number of open HTTP/2 connections, with 256 streams each.
+/// The number of open HTTP/2 connections, with 256 streams each.
 const MULTIPLEXED: usize = 64;
 /// Requests in each measurement, each over a new connection.
 const REQUESTS: usize = 1_000;
 /// The number of measurements of each kind, of which the median counts.
 const ROUNDS: usize = 3;
-/// Maximum ratio of the 99th percentile with and without neighbours.
+/// The maximum ratio of the 99th percentile with and without neighbours.
 const TIMES: f64 = 3.0;
 
 /// Returns the 99th percentile of the client's latency.

@@ -36,7 +36,7 @@ pub(crate) fn both_ways<E: Entity + FromEntity + PartialEq + Debug>(entity: &E, 
     assert_eq!(E::from_entity(stored).unwrap(), *entity);
 }
 
-/// Creates a table in memory that contains these entities.
+/// Creates a table in memory that contains the given entities.
 macro_rules! stored {
     ($type:ty, [$($entity:expr),+ $(,)?]) => {{
         let table = Engine::in_memory().table::<$type>().create_if_missing().await.unwrap();

@@ -11,13 +11,13 @@ use crate::bytes::{Reader, Writer};
 /// The index of a run and its filter, in memory.
 #[derive(Debug, Default)]
 pub(in super::super) struct Directory {
-    /// The offset of each block, followed by the end of the last one.
+    /// The offset of each block, followed by the end of the last block.
     offsets: Vec<u64>,
     /// The common prefix of all keys. It is empty until the directory is complete.
     prefix: Vec<u8>,
     /// The concatenated first and last keys of each block, without the common prefix.
     keys: Vec<u8>,
-    /// The end position of each of these keys.
+    /// The end position of each key in `keys`.
     key_ends: Vec<u32>,
     /// The [`head`] of each block's last key. With them, a search reads few cache lines.
     heads: Vec<u128>,

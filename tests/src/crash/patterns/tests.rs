@@ -50,7 +50,7 @@ static SETTLED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     (folder, ledger)
 });
 
-/// Opens a copy of such a folder.
+/// Opens a copy of [`WORKED`] or [`SETTLED`].
 fn copied((folder, ledger): &(tempfile::TempDir, Ledger)) -> (tempfile::TempDir, Stores, Ledger) {
     let here = tempfile::tempdir().unwrap();
     copy(folder.path(), here.path());

@@ -165,7 +165,7 @@ fn azurite_refuses_conditions_in_its_own_way() {
     assert_eq!(empty.status, 412, "{}", empty.body);
 }
 
-/// Returns a batch of inserts of these keys into `table`.
+/// Returns a batch that inserts an entity under each of the given keys into `table`.
 fn batch(table: &str, keys: &[(String, String)]) -> Option<Answer> {
     let base = crate::azurite()?;
     let base = base.split("TableEndpoint=").nth(1)?.split(';').next()?.to_owned();
