@@ -7,8 +7,8 @@ use table_core::embedded::Engine;
 use table_core::queue::{PutMessage, QueueStore};
 use table_core::row::RowWriter;
 use table_core::{
-    Operation, OperationKind, PartitionKey, QueueName, RowKey, TableName, TableStore, TableStoreExt,
-    Transaction, ValueRef,
+    EntityKey, Operation, OperationKind, PartitionKey, QueueName, RowKey, TableName, TableStore,
+    TableStoreExt, Transaction, ValueRef,
 };
 
 use crate::together::desk::TENANT;
@@ -53,6 +53,14 @@ fn places() -> Vec<(&'static str, &'static str, String)> {
         places.push((registry, "odd", "odd".to_owned()));
     }
     places
+}
+
+/// Returns `true` if a row of the desk with this key can only be an odd row.
+pub fn is_place(key: &EntityKey) -> bool {
+    let names = |(table, partition, row_key): &(&str, &str, String)| {
+        *table == "Desk" && key.partition_key.as_str() == *partition && key.row_key.as_str() == row_key
+    };
+    key.row_key.as_str() == "odd" || places().iter().any(names)
 }
 
 /// Writes a random odd row. Returns `true` if it is a row of an outbox, which remains as poison.
