@@ -73,7 +73,7 @@ pub(crate) async fn accept(
             tokio::select! {
                 () = connection.carry(stream) => {}
                 () = guest.expired(first_request) => {
-                    tracing::debug!(target: "table_server", "a connection without a verified request was closed");
+                    tracing::debug!(target: "table_server", "a connection was closed: it sent no verified request, or did not read its responses");
                 }
             }
         });

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, header};
-use http_body_util::Full;
 use table_core::odata::MetadataLevel;
 use table_core::{ETag, Error};
 
@@ -83,8 +81,8 @@ impl Answer {
         Self { internal: refusal.internal, closes: refusal.closes, ..answer }
     }
 
-    pub(crate) fn into_response(self, exchange: &Exchange) -> Response<Full<Bytes>> {
-        let mut response = Response::new(Full::new(Bytes::from(self.body)));
+    pub(crate) fn into_response(self, exchange: &Exchange) -> Response<String> {
+        let mut response = Response::new(self.body);
         *response.status_mut() =
             http::StatusCode::from_u16(self.status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();

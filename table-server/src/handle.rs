@@ -4,10 +4,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, EXPECT};
 use http::{Request, Response, Version};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
 use table_wire::sas::Caller;
 use tokio::sync::SemaphorePermit;
@@ -18,6 +17,7 @@ use crate::refusal::Refusal;
 use crate::route::{self, Admitted};
 use crate::service::Service;
 use crate::shared::Shared;
+use crate::unread::ResponseBody;
 use crate::unverified::Guest;
 
 /// The maximum number of bytes of a refused body that are read and discarded, which lets its sender see the response instead of a broken
@@ -36,7 +36,7 @@ pub(crate) async fn handle(
     request: Request<Incoming>,
     caller: Caller,
     guest: Arc<Guest>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+) -> Result<Response<ResponseBody>, Infallible> {
     let begun = Instant::now();
     let version = request.version();
     let (parts, mut body) = request.into_parts();
@@ -70,7 +70,8 @@ pub(crate) async fn handle(
         begun.elapsed(),
         &shared.log_limit,
     ));
-    Ok(answer.into_response(&exchange))
+    let count = |body| shared.unread.count(body, caller.address, guest.eviction());
+    Ok(answer.into_response(&exchange).map(count))
 }
 
 /// Reads the body of a verified request within its bounds, and counts the request against the limit.

@@ -57,6 +57,7 @@ pub mod testing;
 mod tls;
 mod traffic;
 mod transport;
+mod unread;
 mod unverified;
 
 pub use account::Account;

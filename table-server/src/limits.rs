@@ -24,6 +24,9 @@ pub struct ServerLimits {
     /// The maximum number of verified requests that are processed concurrently. As many again may be sending their bodies. Others are rejected with
     /// 503 `ServerBusy`.
     pub requests: usize,
+    /// The maximum total size of responses that clients have not read, in bytes. If it is exceeded, the connection with the oldest of these responses is
+    /// closed, among the connections of the IPv4 address or IPv6 /64 network with the most unread bytes.
+    pub unread_response_bytes: usize,
     /// The time limit for the head of a request, and again for its body.
     pub read_timeout: Duration,
     /// The time without a byte in either direction after which a connection is closed, at the latest after twice this time. It bounds
@@ -41,6 +44,7 @@ impl Default for ServerLimits {
             unauthenticated_connections: 512,
             first_request: Duration::from_secs(10),
             requests: 256,
+            unread_response_bytes: 256 << 20,
             read_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(60),
             shutdown_grace: Duration::from_secs(10),

@@ -14,6 +14,7 @@ use crate::metrics::{self, Metrics, UnderWay};
 use crate::observe::Observed;
 use crate::open::OpenConnections;
 use crate::transport::Transport;
+use crate::unread::UnreadResponses;
 use crate::unverified::Guests;
 
 /// Accounts, limits and counts.
@@ -31,6 +32,7 @@ pub(crate) struct Shared {
     /// Open connections, for metrics.
     pub(crate) open: OpenConnections,
     pub(crate) guests: Arc<Guests>,
+    pub(crate) unread: Arc<UnreadResponses>,
     /// The limit on log lines for rejected requests.
     pub(crate) log_limit: LogLimit,
     /// Permits for verified requests whose bodies are being read.
@@ -57,6 +59,7 @@ impl Shared {
             ending: AtomicBool::new(false),
             open: OpenConnections::default(),
             guests: Guests::new(limits.unauthenticated_connections, limits.connections),
+            unread: UnreadResponses::new(limits.unread_response_bytes),
             log_limit: LogLimit::default(),
             uploads: Semaphore::new(limits.requests),
             requests: Semaphore::new(limits.requests),

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt, Collected};
 
 use table_wire::sas::Caller;
 
@@ -43,7 +42,5 @@ pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -
         route::run(accounts, &mut exchange).await
     };
     observe::log(&exchange, (&answer, false), Duration::ZERO, &LogLimit::default());
-    let (parts, body) = answer.into_response(&exchange).into_parts();
-    // Reading a body from memory cannot fail.
-    Response::from_parts(parts, body.collect().await.map(Collected::to_bytes).unwrap_or_default())
+    answer.into_response(&exchange).map(Bytes::from)
 }

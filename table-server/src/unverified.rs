@@ -87,7 +87,7 @@ impl Open {
 }
 
 /// Returns the network of an address, because one sender may have all addresses of an IPv6 /64.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
@@ -134,8 +134,13 @@ impl Guest {
             () = tokio::time::sleep(first_request) => {}
         }
         if self.is_known.load(Ordering::Relaxed) {
-            std::future::pending::<()>().await;
+            self.evicted.notified().await;
         }
+    }
+
+    /// Returns the signal that closes the connection.
+    pub(crate) fn eviction(&self) -> &Arc<Notify> {
+        &self.evicted
     }
 }
 

@@ -27,6 +27,7 @@ mod suites;
 mod suites_python;
 mod throttle;
 mod tls;
+mod unread;
 mod wire;
 
 use std::sync::LazyLock;
