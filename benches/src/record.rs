@@ -50,7 +50,7 @@ impl Run {
     /// Returns the circumstances of this process: the day, the commit and the machine.
     ///
     /// # Errors
-    /// An error of git, if it cannot be run in the repository.
+    /// An error if git cannot be run, or if the folder is not in a repository.
     pub fn current() -> Outcome<Self> {
         let date = DateTime::<Utc>::from(SystemTime::now()).format("%Y-%m-%d").to_string();
         Ok(Self { date, commit: commit()?, machine: machine() })

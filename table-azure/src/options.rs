@@ -67,7 +67,7 @@ impl Options {
         Self { secondary: Some(endpoint.into()), ..self }
     }
 
-    /// Sets the kind of service, if the endpoint does not show it. An example is a private host name of Cosmos DB.
+    /// Sets the kind of service. Needed if the endpoint does not reveal it, as with a private host name of Cosmos DB.
     pub fn target(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
     }

@@ -31,7 +31,7 @@ macro_rules! refused_by_name {
 }
 pub(crate) use refused_by_name;
 
-/// Declares methods of other libraries in a trait of stores. They take `&mut self`, so a method of the same name in a trait of the program, which takes
+/// Declares, in a trait of stores, methods that other libraries have. A call of such a method is refused with a hint. The methods take `&mut self`, so a method of the same name in a trait of the program, which takes
 /// `&self` or `self`, is found first.
 macro_rules! refused_of_stores {
     ($bound:path: $($name:ident($($value:tt),*))*) => {$(

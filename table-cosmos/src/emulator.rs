@@ -127,7 +127,7 @@ impl Emulator {
     /// Creates the container of a table with a number of levels, physical partitions, and request units per second.
     ///
     /// # Errors
-    /// `InvalidInput` if the emulator rejects the numbers.
+    /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
     pub fn create(
         &self,
         table: &TableName,

@@ -6,8 +6,9 @@ use crate::{Epk, Heat, Load};
 
 /// The width of a bar.
 const WIDTH: f64 = 960.0;
-/// The height of a bar, and the height of a bar including its line of text.
+/// The height of a bar.
 const BAR: f64 = 48.0;
+/// The height of a bar with its line of text.
 const ROW: f64 = 88.0;
 /// The number of possible first bytes of a key, all of which are less than `40`.
 const SPACE: f64 = 64.0;

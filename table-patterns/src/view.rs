@@ -51,7 +51,8 @@
 //! | rebuild | 2 range queries for 256 adjacent rows of the source, and 1 get for each partition of the view that contained one of them before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 1 get and 1 write per partition with a feed |
 //!
 //! # Bounds
-//! - The rows and sums of one entity in one partition of the view are written in one transaction, so their number is at most 98. The list of an
+//! - A change of one entity in one partition of the view is one transaction: its rows, the rows that it removes, and the sums that it changes are together
+//!   at most 99. The list of an
 //!   entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record in each partition that it leaves; such records do
 //!   not make later changes more expensive.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same data.

@@ -25,7 +25,7 @@ pub struct Element {
 }
 
 impl Element {
-    /// Parses a document. Name prefixes, attributes and comments are dropped.
+    /// Parses a document. Namespace prefixes, attributes and comments are dropped.
     ///
     /// Returns `None` if the text is not well-formed XML 1.0, or contains an illegal character, a document type, or an entity other than
     /// the five predefined ones.

@@ -159,7 +159,7 @@ impl Bookkeeping {
         Ok(accounts.into_iter().map(|account| (account.number, account.currency)).collect())
     }
 
-    /// Posts entries in one transaction, and returns their numbers. Repeated requests get their first responses.
+    /// Posts entries in one transaction, and returns their numbers. A repeated request gets the response to the first request.
     ///
     /// # Errors
     /// A [`Refused`]; nothing is posted.

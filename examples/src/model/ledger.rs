@@ -18,7 +18,7 @@ use table_patterns::unit::UnitShare;
 /// The number of accounts in one row of balances.
 pub const SLOTS: u32 = 200;
 
-/// The state of a tenant's books: `contoso` / `books`. Every entry reads it.
+/// The state of a tenant's books, under the keys `contoso` and `books`. Each posting of an entry reads it.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]

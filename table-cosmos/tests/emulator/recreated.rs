@@ -55,7 +55,7 @@ async fn delete(account: &Emulator, target: &str) {
 /// The number of verbs.
 const VERBS: usize = 9;
 
-/// Runs the verb with a number, and returns its name and its outcome.
+/// Runs the verb of the given number, and returns its name and its outcome.
 async fn verb(
     store: &CosmosTables,
     table: &TableName,

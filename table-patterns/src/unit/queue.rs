@@ -142,7 +142,7 @@ impl<S: TableStore> Queue<'_, S> {
     /// deleted, up to the size of one transaction.
     ///
     /// # Errors
-    /// Any error from a transaction, except that the reservation was deleted or renewed.
+    /// Any error from a transaction, except an error that shows that the reservation was deleted or renewed.
     pub(super) async fn pass(&self, queue: &Reservations, stored: &Stored) -> Result<()> {
         self.seen.pass(stored.reservation.row_key());
         if stored.hold.is_zero() {

@@ -152,7 +152,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(Some((begun, free)))
     }
 
-    /// Ends rows, and starts the next rows of the portion that no other worker has claimed.
+    /// Completes the rows that were worked on, and starts the next rows of the portion that no other worker has claimed.
     async fn next(
         &mut self,
         ended: Vec<(Pending, End)>,

@@ -33,7 +33,7 @@ impl SignedVersion {
         Err(Error::of(SasFault::Version(version.to_owned())))
     }
 
-    /// Returns the text in a token.
+    /// Returns the version as it is written in a token, such as `2019-02-02`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -43,7 +43,7 @@ pub struct SchemaRecord {
     pub progress: BTreeMap<String, String>,
     /// Pending work that has not begun, with the store's time, in [ticks](crate::ticks), at which it was first requested.
     pub waiting: BTreeMap<String, u64>,
-    /// The reason why the schema was accepted despite the compatibility.
+    /// The reason given to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules; `None` if no schema was accepted.
     pub accepted: Option<String>,
     /// The number of schemas stored so far, including this one.
     pub generation: u64,

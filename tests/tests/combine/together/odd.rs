@@ -1,4 +1,4 @@
-//! Rows and messages that no program of the run wrote, but another program or the bearer of a signature.
+//! Rows and messages written by another program, or by the bearer of a signature, instead of a program of the run.
 
 use pollster::block_on;
 use rand::RngExt;
