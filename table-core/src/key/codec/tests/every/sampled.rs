@@ -45,7 +45,10 @@ impl Sampled for DateTime<Utc> {
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
-        let mut instants = vec![DateTime::UNIX_EPOCH, tick_count::to_datetime(tick_count::MAX).unwrap()];
+        // A codec of weeks accepts only Mondays, and the seeds may contain none.
+        let monday = Utc.with_ymd_and_hms(1970, 1, 5, 0, 0, 0).unwrap();
+        let last = tick_count::to_datetime(tick_count::MAX).unwrap();
+        let mut instants = vec![DateTime::UNIX_EPOCH, monday, last];
         for number in &seeds.numbers {
             let seconds = first + i64::try_from(number % span).unwrap();
             let nanos = [0, 1, 100, 1_000_000, 250_000_000][usize::try_from((number >> 64) % 5).unwrap()];
