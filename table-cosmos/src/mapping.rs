@@ -52,7 +52,8 @@ const TTL: &str = "ttl";
 /// - A replace or a merge keeps all members of an item that the mapping does not name, and the text of each value that it does not change.
 /// - An item without the constants, a level or a required property of the entity, or with a value in another format, is not an entity. Queries skip and
 ///   report it
-///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); a write of its key fails with `Corrupted` and changes nothing.
+///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); reads, replaces, merges, upserts and
+///   unconditional deletes of its key fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
 /// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and undo no
 ///   change of another program.
 ///

@@ -46,7 +46,7 @@
 //! | read | 1, and 1 more every ten seconds for the state of the view |
 //! | write of the source, declared with `#[entity(feed)]` | 2 more operations: the entries of the feed and its head |
 //! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; per partition with changes some requests for the head, the entries and the cursor; then per changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
-//! | an entity that moved to another partition of the view | 2 more gets, and 1 get for each partition; 2 transactions for 100 such entities of a partition |
+//! | an entity that moved to another partition of the view | 2 gets in addition to those above, and 1 get in each of the two partitions; entities that moved between the same two partitions share transactions, one in each for up to 100 |
 //! | all entities that changed together | for each partition of the view 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
 //! | rebuild | 2 range queries for 256 adjacent rows of the source, and 1 get for each partition of the view that contained one of them before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 1 get and 1 write per partition with a feed |
 //!

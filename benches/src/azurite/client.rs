@@ -73,7 +73,7 @@ impl Work {
 pub struct Done {
     /// The number of operations and the time they took.
     pub rate: Rate,
-    /// The time for which the threads of the client's process were running.
+    /// The processor time of the client's process.
     pub busy: Duration,
 }
 

@@ -12,7 +12,7 @@ pub(crate) const DEVIATIONS: &[(&str, &str, &str)] = &[
     (
         "transactions::egt_3_a_transaction_has_at_most_four_mebibytes",
         "LIM-10",
-        "a batch has 2 MB, which the capabilities say",
+        "a batch has 2 MiB, which the capabilities say",
     ),
 ];
 

@@ -171,7 +171,7 @@ pub(crate) struct PreparedRow {
     pub(crate) undo: Option<Arc<dyn UndoWrite>>,
 }
 
-/// Work outside the table on which a transaction depends, such as the upload of a blob.
+/// Work done outside the table for a transaction, such as an uploaded blob, which can be undone if the transaction is refused.
 pub(crate) trait UndoWrite: Send + Sync {
     /// Checks that the work still holds, directly before the transaction is submitted.
     ///

@@ -17,7 +17,7 @@ pub trait KeyNewtype: Sized {
     fn from_inner(inner: Self::Inner) -> Self;
 }
 
-/// A newtype. It has the name, form and output of the inner codec `C`.
+/// The codec of a newtype. Its name, form and output are those of the codec `C` of the field.
 ///
 /// ```
 /// use table_core::key::KeyPart;

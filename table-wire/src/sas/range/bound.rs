@@ -23,7 +23,8 @@ pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// Returns a key just before a text. For example, `a0` becomes `a.` followed by the last character, because keys cannot contain `/`.
+/// Returns a key just before a text. For example, `a0` becomes `a.` followed by the largest character that a key may contain. The character before `0`, `/`, cannot
+/// occur in keys.
 fn before(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let Some(mut character) = characters.pop() else { return String::new() };
