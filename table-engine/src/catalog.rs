@@ -31,7 +31,7 @@ pub(crate) struct Catalog {
     names: OrdMap<u32, Arc<str>>,
     /// The names of tables whose deletion is in progress, each with the instant at which it ends, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The same names sorted by instant. Expired names are removed from the front.
+    /// The names of the tables being deleted, sorted by instant. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }

@@ -55,7 +55,7 @@ struct Followed {
     at: DateTime<Utc>,
 }
 
-/// The same view over readings with a feed.
+/// The view of the benchmark over readings that have a feed.
 struct Following;
 
 impl View for Following {

@@ -34,7 +34,7 @@ impl Message for LastDay {
     const VERSION: u32 = 1;
 }
 
-/// A stand-in for another system. A repeated call must have no further effect (PAT-EC-2), as when a last day is set.
+/// A stand-in for another system. A repeated call must have no further effect (PAT-EC-2). Setting the last day of an employee is such a call.
 struct Payroll;
 
 impl Handler<LastDay> for Payroll {

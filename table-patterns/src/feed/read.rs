@@ -236,7 +236,7 @@ fn fault(row: EntityRef<'_>) -> Option<&'static str> {
     }
     let is_text = |property| matches!(row.row.find(property, &mut 0), Ok(Some(ValueRef::String(_))));
     let is_entry = number(row.row_key).is_some() && is_text("Source") && is_text("Kind");
-    (!is_entry).then_some("the row is no entry of a feed, and readers skip it; delete it")
+    (!is_entry).then_some("the row is not an entry of a feed, and readers skip it; delete it")
 }
 
 /// Adds the entries of a row. A row that was not written by a feed has none.

@@ -41,7 +41,7 @@ fn alterations(token: &str) -> Vec<String> {
     altered
 }
 
-/// Returns the parameters that a token does not have, each of which would change what is signed.
+/// Returns parameters that the token lacks. Each of them would change the signed text.
 fn additions(token: &str) -> Vec<String> {
     let all = [
         "st=2020-01-01",
