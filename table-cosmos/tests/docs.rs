@@ -70,7 +70,7 @@ fn each_cell_of_the_table_of_patterns_names_its_evidence() {
 fn documented_requests_of_the_recipes_match_the_cookbook() {
     let page = fs::read_to_string(root().join("docs/cosmos.md")).unwrap();
     let mut rows = 0;
-    for recipe in ["tenants", "devices", "documents", "split"] {
+    for recipe in ["tenants", "split"] {
         let snapshot = root().join(format!("table-cosmos/tests/snapshots/cookbook__{recipe}.snap"));
         let table: Vec<String> = fs::read_to_string(snapshot)
             .unwrap()
@@ -84,7 +84,7 @@ fn documented_requests_of_the_recipes_match_the_cookbook() {
         );
         rows += table.len() - 2;
     }
-    assert!(rows >= 16, "{rows} questions");
+    assert!(rows >= 10, "{rows} questions");
 }
 
 #[test]

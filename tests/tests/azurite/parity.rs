@@ -123,7 +123,6 @@ const ROWS: &[(&str, &str, Evidence)] = &[
         "yes",
         By(&["azurite_answers_a_preflight_by_its_rules"]),
     ),
-    ("keys and signatures kept out of logs, responses and metrics", "not known", Not("not known")),
     ("blobs", "yes", By(&["ex_28_", "blb_"])),
     ("settings after a restart", "yes", Not("the server of these tests is in memory")),
     ("HTTP/1.1", "yes", By(&["azurite_accepts_both_forms_of_a_shared_key"])),
@@ -140,8 +139,6 @@ const ROWS: &[(&str, &str, Evidence)] = &[
         "the connection ends, or 413",
         By(&["azurite_refuses_a_body_above_four_mebibytes"]),
     ),
-    ("malformed requests, broken connections", "not known", Not("not known")),
-    ("thousands of silent or unfinished connections next to a client", "not known", Not("not known")),
     (
         "acknowledged writes survive a kill",
         "no: written periodically",
