@@ -112,11 +112,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ("stored policies", "yes", Not("the scenarios of signatures ask for those of tables alone")),
     ("properties of both services", "yes", By(&["azurite_has_properties_and_statistics"])),
     ("statistics of the secondary", "yes", By(&["azurite_has_properties_and_statistics"])),
-    (
-        "account in the path; in the host",
-        "both, transactions only by path",
-        Not("its host style needs a name that the system resolves"),
-    ),
+    ("account in the path; in the host", "both", Not("its host style needs a name that the system resolves")),
     ("several accounts", "by a variable, all in one store", Not("the server of these tests has one account")),
     (
         "CORS: preflight, and the headers of responses",
