@@ -166,6 +166,12 @@ impl<'a> Pages<'a> {
         Ok(Some(page))
     }
 
+    /// Returns `true` if the store returns rows in key order.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        self.store.capabilities().ordered
+    }
+
     /// Returns the continuation token of the next page.
     #[must_use]
     pub const fn continuation(&self) -> Option<&Continuation> {

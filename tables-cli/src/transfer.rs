@@ -3,6 +3,7 @@
 pub(crate) mod change;
 pub mod checksum;
 pub mod compare;
+pub mod contained;
 pub mod copy;
 pub mod delete;
 pub mod derived;
@@ -12,6 +13,8 @@ pub mod parts;
 pub mod progress;
 pub mod rate;
 pub mod schema;
+#[cfg(test)]
+mod shuffled;
 pub mod state;
 pub mod sync;
 pub mod writer;

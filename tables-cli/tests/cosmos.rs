@@ -76,6 +76,8 @@ fn commands_that_need_the_order_of_keys_are_refused_with_another_way() {
     let folder = tempfile::tempdir().unwrap();
     for (line, help) in [
         ("sync Events --store COSMOS --to DIR/copy", "use `tables copy`"),
+        ("restore DIR/backups --to COSMOS", "restore into a folder"),
+        ("restore DIR/backups Events --replace --to COSMOS", "restore into a folder"),
         ("backup DIR/backups --store COSMOS", "use `tables export`"),
         ("count Events --by-partition --store COSMOS", "`tables copy`"),
         ("heat Events --store COSMOS", "`tables copy`"),

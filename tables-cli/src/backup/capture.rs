@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::rows::{self, Pages};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::compare::{Compared, Comparison};
-use crate::transfer::ordered::Paged;
+use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
 use crate::transfer::rate::Rate;
 
@@ -145,7 +145,7 @@ impl Capture<'_> {
             None => LayerWriter::create(storage, &path)?,
         };
         let from = current.continuation.as_deref().map(str::parse).transpose()?;
-        let source = Paged::new(Pages::new(self.store, name, self.query()).behind(from));
+        let source = Ordered::new(Pages::new(self.store, name, self.query()).behind(from))?;
         let target = Merged::open(self.repository, base)?.behind(current.last_key()?);
         let mut comparison = Comparison::new(source, target);
         let (mut saved, mut unpaced, bar) = (Instant::now(), 0, progress::rows("backed up"));
@@ -154,7 +154,7 @@ impl Capture<'_> {
             current.last = Some((key.partition_key.as_str().to_owned(), key.row_key.as_str().to_owned()));
             add(compared, is_full, &mut layer, &mut current.changes, &mut current.checksum)?;
             unpaced += 1;
-            let Some(token) = comparison.settled_source().and_then(Paged::continuation) else { continue };
+            let Some(token) = comparison.settled_source().and_then(Ordered::continuation) else { continue };
             if let Some(rate) = &mut self.rate {
                 rate.wait(std::mem::take(&mut unpaced)).await;
             }
@@ -196,7 +196,7 @@ impl Capture<'_> {
             let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
             let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
             let mut layer = LayerWriter::create(storage, &path)?;
-            let source = Paged::new(Pages::new(self.store, &name, self.query()));
+            let source = Ordered::new(Pages::new(self.store, &name, self.query()))?;
             let mut comparison = Comparison::new(source, Merged::open(self.repository, Some(&table))?);
             let (mut changes, mut checksum) = (Changes::default(), Checksum::default());
             while let Some(compared) = comparison.next().await? {

@@ -7,7 +7,7 @@ use crate::backup::generation::TableRows;
 use crate::backup::layer::{LayerReader, Record};
 use crate::backup::repository::Repository;
 use crate::failure::Result;
-use crate::transfer::ordered::{OrderedEntities, key_order};
+use crate::transfer::ordered::{Entities, OrderedEntities, key_order};
 
 /// The merged rows of several layers.
 #[derive(Debug)]
@@ -76,7 +76,9 @@ impl Merged {
     }
 }
 
-impl OrderedEntities for Merged {
+impl OrderedEntities for Merged {}
+
+impl Entities for Merged {
     async fn next(&mut self) -> Result<Option<TableEntity>> {
         loop {
             match self.next_record()? {

@@ -11,7 +11,7 @@ use crate::backup::merged::Merged;
 use crate::backup::repository::Repository;
 use crate::failure::Result;
 use crate::rows::{self, Pages};
-use crate::transfer::ordered::{OrderedEntities, Paged};
+use crate::transfer::ordered::{Entities, Ordered, OrderedEntities};
 use crate::transfer::schema::SchemaRows;
 use table_inspect::{derived, keys};
 
@@ -107,7 +107,7 @@ impl Opened {
                 BackupRows::Merged(Merged::open(repository, found)?.within(range.clone()))
             }
             Rows::Files(store, _) => {
-                BackupRows::Paged(Paged::new(Pages::new(store, table, Query::new(range.clone()))))
+                BackupRows::Paged(Ordered::new(Pages::new(store, table, Query::new(range.clone())))?)
             }
         })
     }
@@ -119,10 +119,12 @@ pub enum BackupRows<'a> {
     /// The rows are merged from layers.
     Merged(Merged),
     /// The rows are read from the files of an engine.
-    Paged(Paged<'a>),
+    Paged(Ordered<'a>),
 }
 
-impl OrderedEntities for BackupRows<'_> {
+impl OrderedEntities for BackupRows<'_> {}
+
+impl Entities for BackupRows<'_> {
     async fn next(&mut self) -> Result<Option<TableEntity>> {
         match self {
             Self::Merged(rows) => rows.next().await,

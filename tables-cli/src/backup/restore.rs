@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::derived::OtherTables;
-use crate::transfer::ordered::Paged;
+use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
@@ -99,8 +99,8 @@ impl Restoring<'_> {
         &'a self,
         name: &'a TableName,
         new: &'a TableName,
-    ) -> Result<Comparison<crate::backup::opened::BackupRows<'a>, Paged<'a>>> {
-        let target = Paged::new(Pages::new(self.target, new, Query::new(self.range.clone())));
+    ) -> Result<Comparison<crate::backup::opened::BackupRows<'a>, Ordered<'a>>> {
+        let target = Ordered::new(Pages::new(self.target, new, Query::new(self.range.clone())))?;
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 

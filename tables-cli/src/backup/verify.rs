@@ -9,7 +9,7 @@ use crate::backup::merged::Merged;
 use crate::backup::repository::Repository;
 use crate::failure::{Failure, Result};
 use crate::transfer::checksum::Checksum;
-use crate::transfer::ordered::OrderedEntities;
+use crate::transfer::ordered::Entities;
 
 /// The outcome of a verification.
 #[derive(Debug, Default)]

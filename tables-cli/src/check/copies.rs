@@ -9,7 +9,7 @@ use crate::check::wanted::{owner, wanted};
 use crate::failure::Result;
 use crate::rows::Pages;
 use crate::transfer::compare::is_same;
-use crate::transfer::ordered::{OrderedEntities, Paged};
+use crate::transfer::ordered::{Entities, Paged};
 use table_inspect::keys;
 
 /// A defect of an index row.

@@ -14,10 +14,10 @@ use crate::failure::{Exit, Failure, Result};
 use crate::rows::{Pages, Selection, all_tables};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
-use crate::transfer::compare::{Compared, Comparison};
+use crate::transfer::contained::first_not_contained;
 use crate::transfer::copy::Copying;
 use crate::transfer::derived::{admit, refuse_alone};
-use crate::transfer::ordered::Paged;
+use crate::transfer::ordered::Ordered;
 use crate::transfer::parts::{has_parts, refuse_mixed_parts};
 use crate::transfer::schema::SchemaRows;
 use crate::transfer::state::StateFile;
@@ -193,7 +193,7 @@ impl Copy {
             return Ok(());
         }
         let query = self.selection.query(&source.tables, name).await?;
-        let rows = Paged::new(Pages::new(&source.tables, name, query));
+        let rows = || Ordered::new(Pages::new(&source.tables, name, query));
         refuse_mixed_parts(rows, (&target.tables, new), self.mode).await
     }
 
@@ -238,18 +238,16 @@ async fn refuse_other_rows(
     if is_empty {
         return Ok(());
     }
-    let rows = |store, table| Paged::new(Pages::new(store, table, Query::new(KeyRange::ALL)));
-    let mut comparison = Comparison::new(rows(&source.tables, name), rows(&target.tables, new));
-    while let Some(compared) = comparison.next().await? {
-        if matches!(compared, Compared::Changed { .. } | Compared::Extra(_)) {
-            let (partition, row) = (compared.key().partition_key.as_str(), compared.key().row_key.as_str());
+    let query = Query::new(KeyRange::ALL);
+    match first_not_contained((&target.tables, new), &query, (&source.tables, name)).await? {
+        None => Ok(()),
+        Some(EntityKey { partition_key, row_key }) => {
             let help = "use `tables sync`, which deletes them, or pass `--bypass-derived`";
-            return Err(Failure::Refused(format!(
-                "table {new} has other rows than the source, first ('{partition}', '{row}'); their derived rows would remain; {help}"
-            )));
+            Err(Failure::Refused(format!(
+                "table {new} has other rows than the source, first ('{partition_key}', '{row_key}'); their derived rows would remain; {help}"
+            )))
         }
     }
-    Ok(())
 }
 
 /// Compares the copied rows with the source by reading both tables once.
@@ -259,30 +257,19 @@ async fn verify(
     query: Query,
 ) -> Result<Checksum> {
     let mut checksum = Checksum::default();
-    let whole = || Pages::new(&source.tables, name, query.clone());
-    let mut pages = whole();
+    let mut pages = Pages::new(&source.tables, name, query.clone());
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
             checksum.add(&TableEntity::from_entity(entity)?);
         }
     }
-    let keys = query.keys.clone();
-    let other = Pages::new(&target.tables, new, Query { filter: query.filter.clone(), ..Query::new(keys) });
-    let mut first = None;
-    let mut comparison = Comparison::new(Paged::new(whole()), Paged::new(other));
-    while let Some(compared) = comparison.next().await? {
-        // Rows that existed in the target before the copy are not reported.
-        if matches!(compared, Compared::Missing(_) | Compared::Changed { .. }) {
-            first.get_or_insert_with(|| compared.key().clone());
-        }
-    }
-    match first {
+    // Rows that existed in the target before the copy are not reported.
+    match first_not_contained((&source.tables, name), &query, (&target.tables, new)).await? {
         None => Ok(checksum),
-        Some(key) => {
-            let (partition, row) = (key.partition_key.as_str(), key.row_key.as_str());
-            let help = "a program writes to one of them; `tables sync` makes them equal";
+        Some(EntityKey { partition_key, row_key }) => {
+            let help = "a program writes to one of them; copy the table again";
             Err(Failure::Refused(format!(
-                "the tables differ after the copy, first at ('{partition}', '{row}'): {help}"
+                "the tables differ after the copy, first at ('{partition_key}', '{row_key}'): {help}"
             )))
         }
     }

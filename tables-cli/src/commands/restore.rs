@@ -79,6 +79,7 @@ impl Restore {
             Opened::folder(&self.from)?
         };
         let target = Store::open(&to, Purpose::Create).await?;
+        target.require_key_order("restore into a folder, and copy it with `tables copy`")?;
         let all = backup.tables().await?;
         let names = match &self.table {
             None => all,
@@ -144,7 +145,7 @@ impl Restore {
             let outcome = restoring.refuse_existing(name, new).await;
             return outcome.or_else(|error| if is_missing(&error) { Ok(()) } else { Err(error) });
         }
-        let rows = restoring.backup.rows(name, restoring.range)?;
+        let rows = || restoring.backup.rows(name, restoring.range);
         refuse_mixed_parts(rows, (target, new), Mode::Replace).await
     }
 

@@ -11,7 +11,7 @@ use crate::rows::Pages;
 use crate::rows::all_tables;
 use crate::store::{Purpose, Store};
 use crate::transfer::derived::{OtherTables, admit, refuse_alone};
-use crate::transfer::ordered::Paged;
+use crate::transfer::ordered::Ordered;
 use crate::transfer::parts::refuse_mixed_parts;
 use crate::transfer::schema::SchemaRows;
 use crate::transfer::sync::{SyncOptions, sync};
@@ -102,7 +102,7 @@ impl Sync {
             )));
         }
         if self.no_delete {
-            let rows = Paged::new(Pages::new(&source.tables, name, Query::new(KeyRange::ALL)));
+            let rows = || Ordered::new(Pages::new(&source.tables, name, Query::new(KeyRange::ALL)));
             return refuse_mixed_parts(rows, (&target.tables, name), Mode::Replace).await;
         }
         Ok(())

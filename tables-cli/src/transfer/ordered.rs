@@ -1,21 +1,24 @@
-//! Entities in key order, one at a time: the input of comparisons and merges.
+//! Streams of entities. Comparisons and merges need entities in key order, which not every store returns.
 
 use std::cmp::Ordering;
 
 use table_core::key::order;
 use table_core::{Continuation, EntityKey, FromEntity, TableEntity};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 
-/// A source of entities in key order. Memory holds one page or block.
-pub trait OrderedEntities: Send {
+/// A source of entities, in any order. Memory holds one page or block.
+pub trait Entities: Send {
     /// Returns the next entity; `None` at the end.
     ///
     /// # Errors
     /// Any error from the source.
     fn next(&mut self) -> impl Future<Output = Result<Option<TableEntity>>> + Send;
 }
+
+/// A source that returns its entities in key order.
+pub trait OrderedEntities: Entities {}
 
 /// Compares two keys in the order of the Table service: by PartitionKey, then by RowKey.
 #[must_use]
@@ -45,7 +48,7 @@ impl<'a> Paged<'a> {
     }
 }
 
-impl OrderedEntities for Paged<'_> {
+impl Entities for Paged<'_> {
     async fn next(&mut self) -> Result<Option<TableEntity>> {
         loop {
             if let Some(entity) = self.page.next() {
@@ -58,3 +61,54 @@ impl OrderedEntities for Paged<'_> {
         }
     }
 }
+
+/// The entities of a query on a store that returns them in key order.
+#[derive(Debug)]
+pub struct Ordered<'a> {
+    entities: Paged<'a>,
+    last: Option<EntityKey>,
+}
+
+impl<'a> Ordered<'a> {
+    /// Creates the entities of some pages.
+    ///
+    /// # Errors
+    /// `Refused` for a store that does not return rows in key order.
+    pub fn new(pages: Pages<'a>) -> Result<Self> {
+        if pages.is_ordered() {
+            return Ok(Self { entities: Paged::new(pages), last: None });
+        }
+        let help = "copy its tables to a folder with `tables copy`, and use the folder";
+        Err(Failure::Refused(format!("the store does not return rows in key order; {help}")))
+    }
+
+    /// Returns the continuation token after the returned entities; `None` within a page and after the last one.
+    #[must_use]
+    pub fn continuation(&self) -> Option<&Continuation> {
+        self.entities.continuation()
+    }
+}
+
+impl Entities for Ordered<'_> {
+    /// Returns the next entity.
+    ///
+    /// # Errors
+    /// Any error from the store; `Refused` for a key that does not follow the one before. A comparison would report that row as missing.
+    async fn next(&mut self) -> Result<Option<TableEntity>> {
+        let Some(entity) = self.entities.next().await? else { return Ok(None) };
+        let key = entity.key();
+        if self.last.as_ref().is_some_and(|last| key_order(last, key).is_ge()) {
+            let (partition, row) = (key.partition_key.as_str(), key.row_key.as_str());
+            return Err(Failure::Refused(format!(
+                "the store returned row ('{partition}', '{row}') out of key order; nothing was decided from it"
+            )));
+        }
+        self.last = Some(key.clone());
+        Ok(Some(entity))
+    }
+}
+
+impl OrderedEntities for Ordered<'_> {}
+
+#[cfg(test)]
+mod tests;

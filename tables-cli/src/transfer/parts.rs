@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use table_core::key::order;
 use table_core::query::{KeyRange, Select, TextRange};
-use table_core::{DynTableStore, EntityKey, Query, TableEntity, TableName, TableStore, Value};
+use table_core::{DynTableStore, EntityKey, Query, TableEntity, TableName, Value};
 use table_inspect::derived::{part_of, refuse_torn_part};
 use table_patterns::wide::WRITE_ID;
 
@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::change::Mode;
 use crate::transfer::compare::{Compared, Comparison};
-use crate::transfer::ordered::{OrderedEntities, Paged};
+use crate::transfer::ordered::{Entities, Ordered, OrderedEntities, Paged};
 
 /// A condition that every row with a `WriteId` satisfies.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
@@ -102,9 +102,9 @@ impl Replaced {
 /// Refuses a transfer of all rows that would replace some parts of a wide entity of the target, and keep others.
 ///
 /// # Errors
-/// `Refused` with the first such entity, and for a target with wide entities that returns rows in no order; any error from either store.
-pub async fn refuse_mixed_parts(
-    source: impl OrderedEntities,
+/// `Refused` with the first such entity, and for a source or target without key order if the target has wide entities; any error from either store.
+pub async fn refuse_mixed_parts<L: OrderedEntities>(
+    source: impl FnOnce() -> Result<L>,
     (target, table): (&DynTableStore, &TableName),
     mode: Mode,
 ) -> Result<()> {
@@ -114,12 +114,8 @@ pub async fn refuse_mixed_parts(
         Err(Failure::Store(error)) if error.is_table_not_found() => return Ok(()),
         Err(error) => return Err(error),
     }
-    if !target.capabilities().ordered {
-        let help = "their rows cannot be compared, because the store returns rows in no order";
-        return Err(Failure::Refused(format!("table {table} stores wide entities; {help}")));
-    }
-    let stored = Paged::new(Pages::new(target, table, query(KeyRange::ALL)?));
-    let mut comparison = Comparison::new(source, stored);
+    let stored = Ordered::new(Pages::new(target, table, query(KeyRange::ALL)?))?;
+    let mut comparison = Comparison::new(source()?, stored);
     let mut replaced = Replaced::default();
     while let Some(compared) = comparison.next().await? {
         let key = compared.key();

@@ -11,7 +11,7 @@ use table_inspect::keys;
 
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
-use crate::transfer::ordered::{OrderedEntities, Paged};
+use crate::transfer::ordered::{Entities, Paged};
 
 /// The number of UTF-16 code units in one property of a stored schema.
 const PIECE: usize = 32_000;
@@ -40,7 +40,7 @@ impl SchemaRows {
     ///
     /// # Errors
     /// Any error from the rows; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
-    pub async fn collect(mut rows: impl OrderedEntities) -> Result<Self> {
+    pub async fn collect(mut rows: impl Entities) -> Result<Self> {
         let mut found = Vec::new();
         while let Some(row) = rows.next().await? {
             if let Some(schema) = keys::schema_of(&row)? {

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::derived::OtherTables;
-use crate::transfer::ordered::Paged;
+use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
@@ -58,8 +58,8 @@ pub async fn sync(
     }
     let mut writer = Writer::new(target.clone(), name.clone(), Mode::Replace, options.rate);
     let (mut found, bar) = (Differences::default(), progress::rows("changed"));
-    let rows = |store| Paged::new(Pages::new(store, name, Query::new(KeyRange::ALL)));
-    let mut comparison = Comparison::new(rows(source), rows(target));
+    let rows = |store| Ordered::new(Pages::new(store, name, Query::new(KeyRange::ALL)));
+    let mut comparison = Comparison::new(rows(source)?, rows(target)?);
     while let Some(compared) = comparison.next().await? {
         let change = match compared {
             Compared::Same(_) => continue,

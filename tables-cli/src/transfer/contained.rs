@@ -1,0 +1,84 @@
+//! Finds rows of one table that another table lacks: the check of a copy against its source.
+
+use std::ops::Bound;
+
+use table_core::key::order;
+use table_core::query::{KeyRange, TextRange};
+use table_core::{DynTableStore, EntityKey, FromEntity, Query, TableEntity, TableName};
+
+use crate::failure::Result;
+use crate::rows::Pages;
+use crate::transfer::compare::{Compared, Comparison, is_same};
+use crate::transfer::ordered::{Entities, Ordered, Paged, key_order};
+
+/// Returns the first row of a query that another table lacks, or has with other properties; `None` if it contains all of them.
+///
+/// Stores that return rows in key order are read once each, in parallel. Otherwise the other table is queried for each page, once for each of its
+/// PartitionKeys. Memory holds one page of each table.
+///
+/// # Errors
+/// Any error from either store.
+pub async fn first_not_contained(
+    (store, name): (&DynTableStore, &TableName),
+    query: &Query,
+    (other, new): (&DynTableStore, &TableName),
+) -> Result<Option<EntityKey>> {
+    let pages = Pages::new(store, name, query.clone());
+    let rest =
+        Pages::new(other, new, Query { filter: query.filter.clone(), ..Query::new(query.keys.clone()) });
+    if !pages.is_ordered() || !rest.is_ordered() {
+        return by_lookups(pages, other, new).await;
+    }
+    let mut comparison = Comparison::new(Ordered::new(pages)?, Ordered::new(rest)?);
+    while let Some(compared) = comparison.next().await? {
+        if matches!(compared, Compared::Missing(_) | Compared::Changed { .. }) {
+            return Ok(Some(compared.key().clone()));
+        }
+    }
+    Ok(None)
+}
+
+async fn by_lookups(
+    mut pages: Pages<'_>,
+    other: &DynTableStore,
+    new: &TableName,
+) -> Result<Option<EntityKey>> {
+    while let Some(page) = pages.next().await? {
+        let entities: table_core::Result<Vec<_>> = page.rows.iter().map(TableEntity::from_entity).collect();
+        let mut entities = entities?;
+        entities.sort_by(|left, right| key_order(left.key(), right.key()));
+        for rows in entities.chunk_by(|left, right| left.key().partition_key == right.key().partition_key) {
+            if let Some(key) = first_not_in_partition(rows, other, new).await? {
+                return Ok(Some(key));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Looks up rows of one partition, which are in key order.
+async fn first_not_in_partition(
+    rows: &[TableEntity],
+    other: &DynTableStore,
+    new: &TableName,
+) -> Result<Option<EntityKey>> {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(None) };
+    let [lower, upper] = [first, last].map(|row| row.key().row_key.as_str().to_owned());
+    let range = TextRange { lower: Bound::Included(lower), upper: Bound::Included(upper) };
+    let keys = KeyRange::rows(first.key().partition_key.as_str(), range);
+    let mut found = vec![false; rows.len()];
+    let mut stored = Paged::new(Pages::new(other, new, Query::new(keys)));
+    while let Some(entity) = stored.next().await? {
+        let row_key = entity.key().row_key.as_str();
+        let place = rows.binary_search_by(|row| order::compare(row.key().row_key.as_str(), row_key));
+        if let Ok(at) = place
+            && let (Some(row), Some(found)) = (rows.get(at), found.get_mut(at))
+        {
+            *found = is_same(row, &entity);
+        }
+    }
+    Ok(rows.iter().zip(found).find(|(_, found)| !found).map(|(row, _)| row.key().clone()))
+}
+
+#[cfg(test)]
+mod tests;

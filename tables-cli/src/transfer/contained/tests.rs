@@ -1,0 +1,61 @@
+use table_core::query::KeyRange;
+use table_core::{DynTableStore, Engine, EntityKey, IfMatch, Query, TableEntity, TableName, TableStoreExt};
+
+use super::first_not_contained;
+use crate::transfer::shuffled::Shuffled;
+
+fn name() -> TableName {
+    TableName::new("Company").unwrap()
+}
+
+/// Writes 60 rows in five partitions.
+async fn fill(store: &DynTableStore) {
+    let table = store.untyped("Company").unwrap().create_if_missing().await.unwrap();
+    for number in 0..60_i32 {
+        let (partition, row) = (format!("p{}", number % 5), format!("r{number:02}é"));
+        let entity = TableEntity::new(partition.as_str(), row.as_str()).unwrap().with("Number", number);
+        table.insert(&entity).await.unwrap();
+    }
+}
+
+/// Returns the four pairs of ordered and shuffled stores, which contain the same rows.
+async fn pairs() -> Vec<(DynTableStore, DynTableStore)> {
+    let mut pairs = Vec::new();
+    for kinds in [(true, true), (true, false), (false, true), (false, false)] {
+        let store = |is_ordered| match is_ordered {
+            true => DynTableStore::new(Engine::in_memory()),
+            false => DynTableStore::new(Shuffled::new(true)),
+        };
+        let pair = (store(kinds.0), store(kinds.1));
+        fill(&pair.0).await;
+        fill(&pair.1).await;
+        pairs.push(pair);
+    }
+    pairs
+}
+
+async fn found(one: &DynTableStore, other: &DynTableStore) -> Option<EntityKey> {
+    let (name, query) = (name(), Query::new(KeyRange::ALL));
+    first_not_contained((one, &name), &query, (other, &name)).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_row_that_is_missing_or_different_is_found_in_stores_of_any_order() {
+    for (one, other) in pairs().await {
+        assert_eq!(found(&one, &other).await, None, "{one} in {other}");
+
+        // Rows that only the other store has are no difference.
+        let table = other.untyped("Company").unwrap();
+        let extra = TableEntity::new("p3", "r999").unwrap();
+        table.insert(&extra).await.unwrap();
+        assert_eq!(found(&one, &other).await, None, "{one} in {other}");
+        assert_eq!(found(&other, &one).await.as_ref(), Some(extra.key()), "{other} in {one}");
+        table.delete(extra.key(), IfMatch::Any).await.unwrap();
+
+        let changed = TableEntity::new("p2", "r32é").unwrap().with("Number", 33);
+        table.insert_or_replace(&changed).await.unwrap();
+        assert_eq!(found(&one, &other).await.as_ref(), Some(changed.key()), "{one} in {other}");
+        table.delete(changed.key(), IfMatch::Any).await.unwrap();
+        assert_eq!(found(&one, &other).await.as_ref(), Some(changed.key()), "{one} in {other}");
+    }
+}
