@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use crate::schema::IndexKind;
 use crate::schema::evolution::rules::{
     BUCKET, CODEC, Compatibility, INDEX_REMOVED, KEPT_REMOVED, KIND, LITERAL, MOVED, OPTIONAL_ADDED,
     PART_ADDED, PART_REMOVED, PART_UNKNOWN, REMOVED, Rule,
 };
-use crate::schema::stored::StoredSchema;
+use crate::schema::stored::{StoredIndex, StoredSchema};
 
 /// A difference between two schemas.
 ///
@@ -80,7 +81,8 @@ impl Evolution {
     ) -> bool {
         let has = |name: &str| older.properties.iter().any(|property| property.name == name);
         let mut lacking = newer.properties.iter().filter(|property| !has(&property.name)).peekable();
-        let is_copied = lacking.peek().is_some() && older.indexes.iter().any(|index| index.include.is_none());
+        let is_whole = |index: &StoredIndex| index.kind == IndexKind::Copies && index.include.is_none();
+        let is_copied = lacking.peek().is_some() && older.indexes.iter().any(is_whole);
         let knows = |name: &str| older.indexes.iter().any(|index| index.name == name);
         let mut indexes = newer.indexes.iter().filter(|index| !knows(&index.name));
         let mut kept = newer.keeps.iter().filter(|word| !older.keeps.contains(word));

@@ -50,6 +50,8 @@ const ID: &str = "RowKey id digits(6) 6 ordered [0-9]\n";
 const STAGE: &str = "RowKey \"_\"\nRowKey stage one_of(draft|final) 5 ordered [a-z]\n";
 const BY_AGE: &str = "index ByAge copies\nindex ByAge RowKey .Age padded 10 ordered [0-9]\nindex ByAge keeps Age\nindex ByAge keeps Email\nindex ByAge property Email Edm.String\nindex ByAge property Id Edm.String\n";
 
+const WHOLE: &str = "index ByEmail copies unique\nindex ByEmail RowKey \"email_\"\nindex ByEmail RowKey .Email text 0..512 ordered legal\nindex ByEmail keeps *\n";
+
 /// A rule, and the replacements to which it applies.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);
 
@@ -149,6 +151,21 @@ fn changes_that_need_a_backfill_are_named() {
         let compatibility = EVOLUTION_RULES.iter().find(|listed| listed.id == *rule).unwrap().compatibility;
         assert_eq!(!pending(edits).is_empty(), compatibility == Compatibility::NeedsBackfill, "{rule}");
     }
+}
+
+#[test]
+fn an_older_program_writes_next_to_an_optional_property_unless_it_copies_whole_entities() {
+    let writes = |index: &str| {
+        let older: StoredSchema = BASE.replace(WHOLE, index).parse().unwrap();
+        let newer = BASE
+            .replace(WHOLE, index)
+            .replace("property Level", "property Badge Edm.Guid optional\nproperty Level");
+        let newer: StoredSchema = newer.parse().unwrap();
+        compare_schemas(&older, &newer).can_write_concurrently((&newer, &older), |_| false)
+    };
+    assert!(writes(""), "an index with chosen properties");
+    assert!(writes("index ByLevel list\nindex ByLevel RowKey \"level_\"\n"), "a list, which stores keys");
+    assert!(!writes(WHOLE), "copies of whole entities");
 }
 
 #[test]
