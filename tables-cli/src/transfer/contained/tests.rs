@@ -22,9 +22,12 @@ async fn fill(store: &DynTableStore) {
 async fn pairs() -> Vec<(DynTableStore, DynTableStore)> {
     let mut pairs = Vec::new();
     for kinds in [(true, true), (true, false), (false, true), (false, false)] {
-        let store = |is_ordered| match is_ordered {
-            true => DynTableStore::new(Engine::in_memory()),
-            false => DynTableStore::new(Shuffled::new(true)),
+        let store = |is_ordered| {
+            if is_ordered {
+                DynTableStore::new(Engine::in_memory())
+            } else {
+                DynTableStore::new(Shuffled::new(true))
+            }
         };
         let pair = (store(kinds.0), store(kinds.1));
         fill(&pair.0).await;
