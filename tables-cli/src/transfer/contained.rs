@@ -14,7 +14,7 @@ use crate::transfer::ordered::{Entities, Ordered, Paged, key_order};
 /// Returns the first row of a query that another table lacks, or has with other properties; `None` if it contains all of them.
 ///
 /// Stores that return rows in key order are read once each, in parallel. Otherwise the other table is queried for each page, once for each of its
-/// PartitionKeys. Memory holds one page of each table.
+/// partitions. Memory holds one page of each table.
 ///
 /// # Errors
 /// Any error from either store.
