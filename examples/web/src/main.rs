@@ -64,7 +64,7 @@ impl IntoResponse for Failure {
         } else {
             StatusCode::INTERNAL_SERVER_ERROR
         };
-        (status, error.code().as_str().to_owned()).into_response() // the text stays in the log
+        (status, error.code().as_str().to_owned()).into_response() // the text may name keys, and is not sent
     }
 }
 

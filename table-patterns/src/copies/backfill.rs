@@ -109,7 +109,7 @@ impl Place {
 /// use table_patterns::entities::StepRecorder;
 /// use table_patterns::{Entities, Entity, Result, TableStore};
 ///
-/// /// Runs the backfill. Returns `true` once the copies are complete; a job calls it until then.
+/// /// Runs the backfill, which a job calls until it returns `true`. The copies of the entities in `failed` are missing until these are written again.
 /// async fn build<E, S, O>(entities: &Entities<E, S, O>) -> Result<bool>
 /// where
 ///     E: Entity,
@@ -117,7 +117,10 @@ impl Place {
 ///     O: StepRecorder,
 /// {
 ///     let CopiesReport { retry_after, failed, .. } = entities.backfill_copies().run().await?;
-///     Ok(retry_after.is_none() && failed.is_empty())
+///     for failure in &failed {
+///         eprintln!("{failure:?}");
+///     }
+///     Ok(retry_after.is_none())
 /// }
 /// ```
 #[must_use = "a backfill does nothing until it is run"]

@@ -89,7 +89,7 @@ impl Origin {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guard {
     owner: Option<String>,
-    /// The newest version of each source, oldest first.
+    /// The newest version of each source, in any order.
     versions: Vec<(String, i64)>,
 }
 
@@ -143,9 +143,10 @@ impl Guard {
         self.versions.retain(|(source, _)| *source != origin.source);
         self.versions.push((origin.source.clone(), origin.version));
         if self.versions.len() > SOURCES {
-            // Removes the source that has not changed for the longest time, except the owner.
-            let owner = self.owner.clone();
-            if let Some(at) = self.versions.iter().position(|(source, _)| Some(source) != owner.as_ref()) {
+            // Removes the oldest version, except that of the owner and the new one. A store may return properties in any order.
+            let is_kept = |source: &String| Some(source) == self.owner.as_ref() || *source == origin.source;
+            let places = self.versions.iter().enumerate().filter(|(_, (source, _))| !is_kept(source));
+            if let Some((at, _)) = places.min_by_key(|(_, (source, version))| (version, source)) {
                 self.versions.remove(at);
             }
         }
