@@ -76,12 +76,13 @@ fn is_plain(value: &Value) -> bool {
     matches!(value, Value::Double(number) if number.is_finite())
 }
 
-/// Returns the type with a name, with or without `Edm.`, ignoring case.
+/// Returns the type of the given name. The prefix `Edm.` is optional, and case is ignored.
 #[must_use]
 pub fn type_of(name: &str) -> Option<EdmType> {
-    let short = |edm: &EdmType| edm.name().trim_start_matches("Edm.").to_owned();
-    let wanted = name.trim_start_matches("Edm.");
-    EdmType::ALL.into_iter().find(|edm| short(edm).eq_ignore_ascii_case(wanted))
+    EdmType::ALL.into_iter().find(|edm| {
+        let (full, short) = (edm.name(), edm.name().trim_start_matches("Edm."));
+        full.eq_ignore_ascii_case(name) || short.eq_ignore_ascii_case(name)
+    })
 }
 
 /// Parses an instant with an offset, an instant without an offset as UTC, or a date as midnight UTC.

@@ -144,22 +144,27 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
         if index.attr.list || index.attr.unique.is_some() || index.is_broken(entity) {
             continue;
         }
-        let left_out = entity.fields.iter().enumerate().filter(|(at, _)| index.stores_key_field(entity, *at));
-        let left_out: Vec<String> = left_out.map(|(_, field)| field.ident.to_string()).collect();
+        let left_out: Vec<_> = index.undetermined(entity).collect();
         if left_out.is_empty() {
             continue;
         }
+        let is_read = left_out.iter().all(|part| part.codec.gives_back());
+        let mut left_out: Vec<String> = left_out.iter().map(|part| part.name.to_string()).collect();
+        left_out.dedup();
         let name = &index.attr.name;
         let wrong = format!(
             "`{name}` is not unique and its key leaves out `{}` of the entity's key, so two entities with one value would share one copy \
              (PAT-INTRA-5)",
             left_out.join("`, `")
         );
+        let more = if is_read {
+            let them = if left_out.len() == 1 { "it" } else { "them" };
+            format!("end its `row_key` with {them}: `row_key(…, \"_\", {})`", left_out.join(", \"_\", "))
+        } else {
+            "end its `row_key` with the parts of the entity's key, in the same form".to_owned()
+        };
         let help = format!(
-            "end its `row_key` with {}: `row_key(…, \"_\", {})`; or, if at most one entity has each value, declare that: `#[index({name}, \
-             unique, …)]`",
-            if left_out.len() == 1 { "it" } else { "them" },
-            left_out.join(", \"_\", "),
+            "{more}; or, if at most one entity has each value, declare that: `#[index({name}, unique, …)]`"
         );
         ctxt.error("T065", name, wrong, help);
     }

@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 
 use crate::attr::index::IndexAttr;
 use crate::ctxt::Ctxt;
-use crate::model::key::Key;
+use crate::model::key::{Key, Part};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
@@ -49,6 +49,21 @@ impl Index {
     /// Returns `true` if the value of a field can be read from an index row's key.
     pub(crate) fn gives(&self, entity: &Entity<'_>, field: usize) -> bool {
         self.keys(entity).any(|key| key.gives(field))
+    }
+
+    /// Returns the parts of the entity's key that an index row's key does not determine: it contains neither the field in a form that can be decoded nor
+    /// the same part. Two entities that differ only in these parts share the key.
+    pub(crate) fn undetermined<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Part> {
+        let partition_key = self.partition_key.as_ref().and(entity.partition_key.as_ref());
+        let parts = partition_key.into_iter().chain(&entity.row_key).flat_map(Key::parts);
+        parts.filter(|part| {
+            let Some(field) = entity.fields.get(part.field) else { return false };
+            let codec = part.codec.ty(&field.ty).to_string();
+            let is_same =
+                |own: &Part| own.field == part.field && own.codec.ty(&field.ty).to_string() == codec;
+            let mut own = self.keys(entity).filter(|key| !key.unread).flat_map(Key::parts);
+            !self.gives(entity, part.field) && !own.any(is_same)
+        })
     }
 
     /// Returns `true` if a copy stores a field of the entity's key, because the copy's key does not contain it. If the field is also a property, the

@@ -120,13 +120,17 @@ fn summary(found: &[Waiting]) -> Markup {
             div { dt { "set aside" } dd { (sum(|waiting| &waiting.poison)) } }
             div { dt { "partitions" } dd { (show::thousands(found.len() as u64)) } }
         }
-        p.note { "Intents become pending with the change that records them; the age of the oldest is the lag of the workers." }
+        p.note { "Intents become pending with the change that records them; the age of the oldest is the lag of the workers. At most 50 intents of a partition are read." }
     }
 }
 
-/// Returns the time of the oldest of the given rows.
+/// Returns the time of the oldest intent of the given rows. A note in a row changes its Timestamp, and records the time of the intent as `Version`.
 fn oldest(rows: &[TableEntity]) -> Option<DateTime<Utc>> {
-    rows.iter().filter_map(TableEntity::timestamp).min()
+    let recorded = |row: &TableEntity| match row.get("Version") {
+        Some(Value::Int64(ticks)) => u64::try_from(*ticks).ok().and_then(ticks::to_datetime),
+        _ => row.timestamp(),
+    };
+    rows.iter().filter_map(recorded).min()
 }
 
 fn overview(found: &[Waiting]) -> Markup {
@@ -218,4 +222,21 @@ pub(crate) async fn requeue(context: &Context<'_>) -> Result<Response<Body>> {
     let (queue, work) = (field("queue"), field("work").replace("\r\n", "\n"));
     outbox(context, queue)?.requeue_poison_if(|entry| entry.work.replace("\r\n", "\n") == work).await?;
     Ok(response::see_other(&link::to("/work", &[("queue", queue)])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_intent_is_found_by_the_time_at_which_it_was_recorded() {
+        let row = |row_key: &str| TableEntity::new("p", row_key).unwrap();
+        let version = |ticks: u64| Value::Int64(i64::try_from(ticks).unwrap());
+        let at =
+            |hour: i64| ticks::from_datetime(DateTime::from_timestamp(hour * 3_600, 0).unwrap()).unwrap();
+        // Notes in the rows were written later.
+        let rows =
+            [row("1").with("Version", version(at(7))), row("2").with("Version", version(at(5))), row("3")];
+        assert_eq!(oldest(&rows), DateTime::from_timestamp(5 * 3_600, 0));
+    }
 }

@@ -44,7 +44,7 @@ impl Intent {
 pub struct Backlog {
     /// The number of intents that wait for a worker.
     pub waiting: u64,
-    /// The number of waiting intents whose last attempt failed.
+    /// The number of waiting intents with an error of an earlier attempt.
     pub failed: u64,
     /// The number of poison intents.
     pub poison: u64,
@@ -71,7 +71,7 @@ pub async fn intents(
                     backlog.poison += 1;
                 } else {
                     backlog.waiting += 1;
-                    backlog.failed += u64::from(intent.attempts() > 0);
+                    backlog.failed += u64::from(!intent.error().is_empty());
                 }
                 found(intent).await?;
             }

@@ -206,6 +206,35 @@ mod not_unique {
     }
 }
 
+mod not_unique_folded_key {
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(department)]
+    #[row_key("mail_", folded(lower, email))]
+    #[index(ByCity, row_key("city_", city))] //~ T065
+    pub struct Employee {
+        department: String,
+        email: String,
+        city: String,
+    }
+}
+
+mod not_unique_truncated_key {
+    use chrono::{DateTime, Utc};
+    use table_core::Entity;
+
+    #[derive(Entity)]
+    #[partition_key(device)]
+    #[row_key("hour_", truncate(hour(at)))]
+    #[index(ByKind, partition_key("kinds"), row_key(escaped(kind), "!", device))] //~ T065
+    pub struct Reading {
+        device: String,
+        at: DateTime<Utc>,
+        kind: String,
+    }
+}
+
 mod not_unique_other_partition {
     use table_core::Entity;
 
