@@ -98,7 +98,7 @@ async fn main() -> Result<()> {
     let backlog = outbox.backlog().await?;
     assert_eq!((backlog.waiting, backlog.poison), (0, 0));
 
-    // A backup, and a drill: restore it, check every byte, ask a question.
+    // A backup, and a drill: restore it, verify it, ask a question.
     store.backup("helpdesk.backup").await?;
     store.close().await?;
     Engine::restore("helpdesk.backup", "helpdesk.restored")?;
