@@ -219,12 +219,14 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports more than 252 properties (ENT-2).
+/// Reports more than 252 properties, of which the kind is one (ENT-2).
 fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
     let most = MOST - usize::from(entity.kind.is_some());
     let count = entity.properties().count();
     if let Some((field, _)) = entity.properties().nth(most) {
-        let wrong = format!("this is property 253 of {count}; an entity has at most {MOST} (ENT-2)");
+        let kind = if entity.kind.is_some() { " next to its kind" } else { "" };
+        let wrong =
+            format!("this is property {} of {count}; an entity has at most {most}{kind} (ENT-2)", most + 1);
         let help = "split the struct into several entities of one partition (PAT-WIDE), or store a part as JSON: `#[property(json)]`";
         ctxt.error_and_expand("T055", field.ident.span(), wrong, help);
     }
