@@ -68,9 +68,15 @@ fn steps() {
         };
         let mut rows = Vec::new();
         close(1).await?;
-        rows.push(("`commit` of a unit with a step, the first of its partition in an hour", counted.take()));
+        rows.push((
+            "`commit` of a unit with a step, the first of the store: creates the registry and a key",
+            counted.take(),
+        ));
         close(2).await?;
-        rows.push(("`commit` of a unit with a step", counted.take()));
+        rows.push((
+            "`commit` of a unit with a step, the next one of a process in its partition",
+            counted.take(),
+        ));
         let worker = Worker::new(outbox).handler(Ignore);
         worker.run_until_idle().await?;
         rows.push(("a worker until idle: two intents of one partition", counted.take()));
@@ -223,7 +229,9 @@ fn copies() {
         worker.run_until_idle().await?;
         counted.row("the worker, for this insert");
         agents.update(Agent::key("contoso", 7), |agent| agent.name = "Ada Lovelace".into()).await?;
-        counted.row("`update` of a source with ten holders in ten partitions, the first of its partition in an hour");
+        counted.row(
+            "`update` of a source with ten holders in ten partitions, the first of its partition in an hour",
+        );
         worker.run_until_idle().await?;
         counted.row("the worker, for this update");
         cases.get(Case::key(10)).await?;

@@ -69,7 +69,7 @@ fn views() {
         while view.catch_up(1_000).await?.is_behind {}
         counted.start();
         view.catch_up(1_000).await?;
-        counted.row("`catch_up`: 100 quiet partitions");
+        counted.row("another `catch_up` within ten seconds: 100 quiet partitions");
         view.table().await?.get(Headcount::key("Sales")).await?;
         counted.row("read a row of the view, the first in ten seconds");
         Ok(())
