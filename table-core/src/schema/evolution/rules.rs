@@ -88,15 +88,15 @@ rules! {
     WIDENED: "EVO-6", "an `Edm.Int32` property becomes `Edm.Int64` or `Edm.Double`", NeedsBackfill,
         "old values can be read (ENG-12), but filters on it evaluate them incorrectly (FIL-15, FIL-16)",
         "read and write every old row once before filtering on it";
-    CONVERTED: "EVO-7", "a property changes to another number type", NeedsRewrite,
-        "old values have another type and cannot be read", "write every old row with the converted value";
+    CONVERTED: "EVO-7", "a property changes to a different number type", NeedsRewrite,
+        "old values have a different type and cannot be read", "write every old row with the converted value";
     RETYPED: "EVO-8", "a property changes its type, and the old or the new type is not a number", Refused,
         "old values cannot be read", "declare another property";
     KIND: "EVO-9", "the kind (`EntityType`) is changed, added or removed", NeedsRewrite,
-        "old rows are treated as another type", "rewrite every old row, or restore the old kind";
+        "old rows are treated as rows of a different type", "rewrite every old row, or restore the old kind";
     LITERAL: "EVO-10", "a literal in a key is changed, added or removed", NeedsRewrite,
         "old rows are stored under other keys", "copy every row to its new key, then delete the old one";
-    CODEC_WIDTH: "EVO-11", "a key part has another codec for the same values: digits, order, escapes, signs", NeedsRewrite,
+    CODEC_WIDTH: "EVO-11", "a key part has a different codec for the same values: digits, order, escapes, signs", NeedsRewrite,
         "old rows are stored under other keys, and some values may not fit", "copy every row to its new key, then delete the old one";
     ACCEPTS_MORE: "EVO-12", "a key part accepts more values in the same form: `without` becomes text, an enum gains variants", Compatible,
         "old keys can be read", "nothing to do";
@@ -110,7 +110,7 @@ rules! {
         "old rows do not determine their new key", "declare a new table, or add the value as a property first";
     PART_REMOVED: "EVO-17", "a key loses a part", Refused,
         "two old rows may have one new key", "declare a new table, and decide which of two rows wins";
-    BUCKET: "EVO-18", "a bucket is added, removed, or has another number of partitions", NeedsRewrite,
+    BUCKET: "EVO-18", "a bucket is added, removed, or has a different number of partitions", NeedsRewrite,
         "old rows are in other partitions", "copy every row to its new key, then delete the old one";
     TABLE_RENAMED: "EVO-19", "the table is renamed", NeedsRewrite,
         "old rows are in the old table", "copy the table, or open it by its old name with `table_named`";
