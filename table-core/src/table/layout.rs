@@ -39,7 +39,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
     /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
-    ///   indexes, a feed or copies whose backfill has not begun. With a list, or an index without `include(…)`, it must lack no property. The stored
+    ///   indexes, a feed or copies whose backfill has not begun. With an `#[index]` without `include(…)`, it must lack no property. The stored
     ///   schema is then not changed. Otherwise it is an error, unless the table has no rows.
     ///
     /// The handle and its clones check again when they write after [five seconds](LEASE). An older program that lacks an announced part records a

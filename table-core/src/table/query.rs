@@ -345,8 +345,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns the first entity in key order, or `None`. Requests a page of one entity, or pages of the usual size if the query has a filter or the
-    /// partition can contain entities of other types.
+    /// Returns the first entity in key order, or `None`. Requests pages of one entity, or full pages if the query has a filter or the type belongs to a set.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).

@@ -71,7 +71,8 @@ impl Tenant {
         }
     }
 
-    /// Counts everything that an erasure deletes, including remote rows: 0 after an erasure. Reads remote indexes completely.
+    /// Counts the rows, blobs, registrations and entries of remote indexes that are left to erase: 0 after an erasure. A shared list counts as one entry.
+    /// Guards and references in other partitions are not counted. Reads remote indexes completely.
     ///
     /// # Errors
     /// Any error from the stores.

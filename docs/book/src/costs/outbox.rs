@@ -68,12 +68,18 @@ fn steps() {
         };
         let mut rows = Vec::new();
         close(1).await?;
-        rows.push(("`commit` of a unit with a step, the first of its partition in an hour", counted.take()));
+        rows.push((
+            "`commit` of a unit with a step, the first of the store: creates the registry and a key",
+            counted.take(),
+        ));
         close(2).await?;
-        rows.push(("`commit` of a unit with a step", counted.take()));
+        rows.push((
+            "`commit` of a unit with a step, the next one of a process in its partition",
+            counted.take(),
+        ));
         let worker = Worker::new(outbox).handler(Ignore);
         worker.run_until_idle().await?;
-        rows.push(("a worker until idle: two intents", counted.take()));
+        rows.push(("a worker until idle: two intents of one partition", counted.take()));
         for number in 3..=33 {
             close(number).await?;
         }
@@ -142,7 +148,7 @@ fn indexes() {
         worker.run_until_idle().await?;
         counted.start();
         parcels.insert(&parcel(2)).await?;
-        counted.row("in another partition: `insert`");
+        counted.row("in another partition: `insert`, not the first of a process in its partition in an hour");
         worker.run_until_idle().await?;
         counted.row("in another partition: the worker, for this insert");
         let entry = parcels.get_eventual(Parcel::tracking("NO2")).await?.ok_or_else(missing)?;
@@ -219,11 +225,13 @@ fn copies() {
         worker.run_until_idle().await?;
         counted.start();
         cases.insert(&case(10)).await?;
-        counted.row("`insert` of a holder in another partition");
+        counted.row("`insert` of a holder in another partition, the first of its partition in an hour");
         worker.run_until_idle().await?;
         counted.row("the worker, for this insert");
         agents.update(Agent::key("contoso", 7), |agent| agent.name = "Ada Lovelace".into()).await?;
-        counted.row("`update` of a source with ten holders in ten partitions");
+        counted.row(
+            "`update` of a source with ten holders in ten partitions, the first of its partition in an hour",
+        );
         worker.run_until_idle().await?;
         counted.row("the worker, for this update");
         cases.get(Case::key(10)).await?;

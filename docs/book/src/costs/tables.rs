@@ -90,9 +90,9 @@ fn series_of_hours() {
         let today = MessageCounts { employee: 123, day: day(23) };
         counted.start();
         counts.set(&today, 9, 40).await?;
-        counted.row("`set` of a slot");
+        counted.row("`set` of a slot, without other patterns");
         counts.increment(&today, 9, 2).await?;
-        counted.row("`increment` of a slot");
+        counted.row("`increment` of a slot, without other patterns");
         counts.get(MessageCounts::key(123, day(23))).await?;
         counted.row("a day");
         counts.query(MessageCounts::rows(123).day(day(20)..=day(26))).collect().await?;
@@ -200,16 +200,16 @@ fn periods() {
         }
         counted.start();
         logins.insert(&Login { user: "bob".into(), at: noon }).await?;
-        counted.row("`insert`, the table exists");
+        counted.row("`insert` without other patterns, the table exists");
         logins.insert(&Login { user: "bob".into(), at: noon - Duration::days(9) }).await?;
-        counted.row("`insert`, the first of its day");
+        counted.row("`insert` without other patterns, the first of its day");
         let week = logins.query(Login::partition("ada"), noon - Duration::days(6), noon)?;
         let week: Vec<_> = week.stream().try_collect().await?;
         counted.row("a user's logins of seven days");
         assert_eq!(week.len(), 7);
         let later = logins.clone().with_clock(at(noon + Duration::days(30)));
         let dropped = later.expire().await?.len();
-        counted.row(&format!("`expire`, {dropped} tables dropped"));
+        counted.row(&format!("`expire` without other patterns, {dropped} tables dropped"));
         assert!(ticks::now() > noon);
         Ok(())
     });

@@ -52,24 +52,24 @@ fn views() {
         insert("Sales", 1).await?;
         counted.start();
         insert("Sales", 2).await?;
-        counted.row("`insert` of a source");
+        counted.row("`insert` of a source, the next one of a process in a partition that is not quiet");
         view.catch_up(100).await?;
-        counted.row("`catch_up`: one partition, two new entities");
+        counted.row("the first `catch_up`: one partition, two new entities; marks it as quiet");
         for id in 3..=102 {
             insert("Sales", id).await?;
         }
         counted.start();
         while view.catch_up(1_000).await?.is_behind {}
-        counted.row("`catch_up`: one partition, 100 new entities");
+        counted.row("the next `catch_up`: 100 new entities with adjacent keys");
         view.catch_up(1_000).await?;
-        counted.row("`catch_up`: one partition, the end of its feed; marks it as quiet");
+        counted.row("the next `catch_up`: no new entities; marks the partition as quiet");
         for id in 1..100 {
             insert(&format!("Department {id}"), id).await?;
         }
         while view.catch_up(1_000).await?.is_behind {}
         counted.start();
         view.catch_up(1_000).await?;
-        counted.row("`catch_up`: 100 quiet partitions");
+        counted.row("another `catch_up` within ten seconds: 100 quiet partitions");
         view.table().await?.get(Headcount::key("Sales")).await?;
         counted.row("read a row of the view, the first in ten seconds");
         Ok(())

@@ -188,9 +188,9 @@ async fn number(store: &Engine, most: usize) -> Result<()> {
 #[test]
 fn orders_get_a_key_prefix_in_their_table_once_the_old_release_is_stopped() {
     let mut page = Procedure::of("book/evolution.md", "A new key");
-    page.step("In the table of the old entity");
-    page.step("declare both as members of one set");
-    page.step("and stop the programs that read the old rows, too: their queries fail with `EntityMismatch` at the first new row.");
+    page.step("The copy can also stay in the old table");
+    page.step("Declare both types as members of one set");
+    page.step("Stop the readers of the old rows as well: their queries fail with `EntityMismatch` at the first new row.");
     let store = store_of_orders();
     let reader = block_on(store.table::<old::Order>().create_if_missing()).unwrap();
     for most in [1_300, usize::MAX, usize::MAX] {

@@ -15,7 +15,7 @@ pub enum Compatibility {
     NeedsBackfill,
     /// The new schema maintains less than the stored schema promises, as an older program would. The program must accept this explicitly.
     NeedsAcceptance,
-    /// Old rows cannot be read or found until they are rewritten. They contain everything that the rewrite needs.
+    /// Old rows cannot be read or found until they are rewritten.
     NeedsRewrite,
     /// Old rows lack information that the new schema needs, or several of them would become a single row.
     Refused,
@@ -75,7 +75,7 @@ macro_rules! rules {
 
 rules! {
     OPTIONAL_ADDED: "EVO-1", "an optional property is added", Compatible,
-        "old rows read as `None`", "nothing to do";
+        "rows without it read as `None`", "nothing to do";
     REQUIRED_ADDED: "EVO-2", "a required property is added", NeedsRewrite,
         "old rows cannot be read as the type", "make it an `Option`, or write it into every old row";
     REMOVED: "EVO-3", "a property is removed", Compatible,
@@ -88,15 +88,15 @@ rules! {
     WIDENED: "EVO-6", "an `Edm.Int32` property becomes `Edm.Int64` or `Edm.Double`", NeedsBackfill,
         "old values can be read (ENG-12), but filters on it evaluate them incorrectly (FIL-15, FIL-16)",
         "read and write every old row once before filtering on it";
-    CONVERTED: "EVO-7", "a property changes to another number type", NeedsRewrite,
-        "old values have another type and cannot be read", "write every old row with the converted value";
-    RETYPED: "EVO-8", "a property changes to a type that its values cannot be converted to", Refused,
+    CONVERTED: "EVO-7", "a property changes to a different number type", NeedsRewrite,
+        "old values have a different type and cannot be read", "write every old row with the converted value";
+    RETYPED: "EVO-8", "a property changes its type, and the old or the new type is not a number", Refused,
         "old values cannot be read", "declare another property";
     KIND: "EVO-9", "the kind (`EntityType`) is changed, added or removed", NeedsRewrite,
-        "old rows are treated as another type", "rewrite every old row, or restore the old kind";
+        "old rows are treated as rows of a different type", "rewrite every old row, or restore the old kind";
     LITERAL: "EVO-10", "a literal in a key is changed, added or removed", NeedsRewrite,
         "old rows are stored under other keys", "copy every row to its new key, then delete the old one";
-    CODEC_WIDTH: "EVO-11", "a key part has another codec for the same values: digits, order, escapes, signs", NeedsRewrite,
+    CODEC_WIDTH: "EVO-11", "a key part has a different codec for the same values: digits, order, escapes, signs", NeedsRewrite,
         "old rows are stored under other keys, and some values may not fit", "copy every row to its new key, then delete the old one";
     ACCEPTS_MORE: "EVO-12", "a key part accepts more values in the same form: `without` becomes text, an enum gains variants", Compatible,
         "old keys can be read", "nothing to do";
@@ -110,7 +110,7 @@ rules! {
         "old rows do not determine their new key", "declare a new table, or add the value as a property first";
     PART_REMOVED: "EVO-17", "a key loses a part", Refused,
         "two old rows may have one new key", "declare a new table, and decide which of two rows wins";
-    BUCKET: "EVO-18", "a bucket is added, removed, or has another number of partitions", NeedsRewrite,
+    BUCKET: "EVO-18", "a bucket is added, removed, or has a different number of partitions", NeedsRewrite,
         "old rows are in other partitions", "copy every row to its new key, then delete the old one";
     TABLE_RENAMED: "EVO-19", "the table is renamed", NeedsRewrite,
         "old rows are in the old table", "copy the table, or open it by its old name with `table_named`";
@@ -124,15 +124,15 @@ rules! {
         "old copies lack them", "build it again before reading it";
     KEEPS_LESS: "EVO-24", "an index includes fewer properties", NeedsAcceptance,
         "old copies contain more than is read, new ones lack it", "accept it once no program reads them";
-    MADE_UNIQUE: "EVO-25", "an index becomes unique", NeedsBackfill,
-        "old rows may share a value", "build it again, which reports shared values";
-    NOT_UNIQUE: "EVO-26", "an index is no longer unique", NeedsAcceptance,
+    MADE_UNIQUE: "EVO-25", "an index with the same key becomes unique", NeedsBackfill,
+        "its rows were written without a check", "build it again, which fails if two rows share a key";
+    NOT_UNIQUE: "EVO-26", "an index with the same key is no longer unique", NeedsAcceptance,
         "old copies are correct", "accept it once no program relies on it";
     LEAVES_OUT_OTHERS: "EVO-27", "an index excludes other entities: its `when` is changed, added or removed, or it is no longer sparse", NeedsBackfill,
         "it contains extra entries and lacks required ones", "delete the old copies and build it before reading it";
     MADE_SPARSE: "EVO-28", "an index becomes sparse, because a value of its key becomes optional", Compatible,
         "old copies are correct", "nothing to do";
-    STORES_OTHERWISE: "EVO-29", "an index stores a part of the entity's key under another name, because its field was renamed, or other properties", NeedsBackfill,
+    STORES_OTHERWISE: "EVO-29", "an index stores other properties, or a field of the entity's key under a new name because it was renamed", NeedsBackfill,
         "old copies lack them", "keep the name with `#[property(\"…\")]`, or build it again before reading it";
     KEPT_ADDED: "EVO-30", "a feed or a relation with copies is declared", NeedsBackfill,
         "earlier writes are not in the feed, and their references are not recorded",
