@@ -16,6 +16,7 @@ use table_store::store::Capabilities;
 
 use crate::base::{BaseView, Verification};
 use crate::committer::Direct;
+use crate::disk::fault::is_shortage;
 use crate::fault::EngineFault;
 use crate::gaps::FoundGap;
 use crate::options::{EngineOptions, FaultInjection};
@@ -166,12 +167,18 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed. Damage is reported in the result, not as an error.
+    /// `EngineClosed` if the engine was closed; `ServerBusy` if the process has no free descriptor or memory. Damage is reported in the result, not as an
+    /// error.
     pub fn verify(&self) -> Result<Verification> {
         let state = self.inner.shared.state_to_keep()?;
         let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
         // The next engine on the folder may have removed files since this read began.
-        self.inner.shared.check_open().map(|()| found)
+        self.inner.shared.check_open()?;
+        // A file that was not read is neither whole nor damaged.
+        match found.damage.iter().find(|error| is_shortage(error)) {
+            Some(shortage) => Err(shortage.clone()),
+            None => Ok(found),
+        }
     }
 
     /// Makes everything durable, stops the engine, and releases the folder. Remaining handles and snapshots return
