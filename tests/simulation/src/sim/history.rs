@@ -166,7 +166,7 @@ impl History {
 
     fn live(&mut self) -> Result<(), Wrong> {
         self.excuses = self.excuses.of_disk();
-        self.model.may_skip = self.excuses.damaged;
+        self.model.may_skip = self.excuses.is_damaged();
         if self.established && self.random.random_ratio(1, 4) {
             self.earlier = Some(self.disk.after_kill());
         }
@@ -218,7 +218,7 @@ impl History {
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
                 let new_and_full = self.is_full() && !self.established;
-                let broken = self.excuses.damaged && error.code() == ErrorCode::Corrupted;
+                let broken = self.excuses.is_damaged() && error.code() == ErrorCode::Corrupted;
                 if self.has_failed() || new_and_full || broken || self.lacks_descriptors() {
                     return Ok(None);
                 }

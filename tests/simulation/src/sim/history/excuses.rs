@@ -3,15 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// The bytes on the disk that were changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Damage {
+    #[default]
+    None,
+    /// Bytes of one block of a run.
+    Block,
+    Any,
+}
+
 /// The reasons for which a result may differ from the correct one.
 #[derive(Debug, Default)]
 pub(super) struct Excuses {
     /// `true` if a thread of the engine was made to fail.
     pub(super) thread_failed: Arc<AtomicBool>,
-    /// `true` if bytes on the disk were changed.
-    pub(super) damaged: bool,
-    /// `true` if the only change so far was in one block of a run.
-    pub(super) is_one_block: bool,
+    pub(super) damage: Damage,
     /// `true` if the clock has reached the maximum time.
     pub(super) time_over: bool,
     /// `true` if the engine is being closed.
@@ -21,12 +28,15 @@ pub(super) struct Excuses {
 impl Excuses {
     /// Returns the excuses that the disk gives to all later lives.
     pub(super) fn of_disk(&self) -> Self {
-        Self { damaged: self.damaged, is_one_block: self.is_one_block, ..Self::default() }
+        Self { damage: self.damage, ..Self::default() }
     }
 
-    /// Records that bytes on the disk were changed; `is_block` is `true` if they are in one block of a run.
-    pub(super) fn damage(&mut self, is_block: bool) {
-        self.is_one_block = is_block && !self.damaged;
-        self.damaged = true;
+    /// Records a change of bytes on the disk.
+    pub(super) fn add(&mut self, damage: Damage) {
+        self.damage = if self.is_damaged() { Damage::Any } else { damage };
+    }
+
+    pub(super) fn is_damaged(&self) -> bool {
+        self.damage != Damage::None
     }
 }

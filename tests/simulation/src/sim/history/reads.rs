@@ -67,7 +67,7 @@ impl History {
     pub(super) fn may_fail(&self, error: &table_core::Error) -> bool {
         match error.code() {
             _ if self.disk.has_lost_power() => true,
-            ErrorCode::Corrupted => self.excuses.damaged,
+            ErrorCode::Corrupted => self.excuses.is_damaged(),
             ErrorCode::ServerBusy => self.lacks_descriptors(),
             ErrorCode::EngineClosed => self.excuses.closing,
             _ => false,

@@ -7,6 +7,7 @@ use table_core::embedded::Engine;
 use table_core::embedded::testing::Scheduler;
 
 use super::History;
+use super::excuses::Damage;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
@@ -58,10 +59,10 @@ impl History {
         let blocks = statistics.segments as u64 * 2 * BLOCK;
         let waste = statistics.base_bytes / 5 + run_bytes + blocks;
         let is_wasteful = layers == LAYERS && statistics.unmerged_bytes > waste;
-        let is_deep = statistics.layers > if self.excuses.damaged { LAYERS_OF_BROKEN } else { layers };
-        let is_wrong = match self.excuses.damaged {
-            true => is_deep && self.excuses.is_one_block,
-            false => is_deep || is_wasteful,
+        let is_wrong = match self.excuses.damage {
+            Damage::None => statistics.layers > layers || is_wasteful,
+            Damage::Block => statistics.layers > LAYERS_OF_BROKEN,
+            Damage::Any => false,
         };
         if is_wrong && !self.is_full() {
             return Err(Wrong(format!("layers or waste exceed their bounds: {statistics:?}")));

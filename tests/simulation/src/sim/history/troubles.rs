@@ -8,6 +8,7 @@ use rand::RngExt;
 use table_core::embedded::testing::{Action, Hook};
 use table_core::ticks;
 
+use super::excuses::Damage;
 use super::{FOLDER, History, SECOND};
 use crate::power::Fault;
 use crate::sim::plan::Trouble;
@@ -73,7 +74,7 @@ impl History {
                     *byte ^= bit;
                 }
             });
-            self.excuses.damage(is_block);
+            self.excuses.add(if is_block { Damage::Block } else { Damage::Any });
             self.model.may_skip = true;
             self.seen.faults += 1;
         }
@@ -85,7 +86,7 @@ impl History {
             let at = self.random.random_range(0..length);
             self.log.add(format!("byte {at} of {} cannot be read", path.display()));
             self.disk.spoil(&path, at);
-            self.excuses.damage(false);
+            self.excuses.add(Damage::Any);
             self.model.may_skip = true;
             self.seen.faults += 1;
         }
@@ -121,7 +122,7 @@ impl History {
             // lost.
             self.fall_back();
         }
-        self.excuses.damage(false);
+        self.excuses.add(Damage::Any);
         self.model.may_skip = true;
         self.seen.faults += 1;
     }
