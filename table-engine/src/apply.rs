@@ -13,7 +13,7 @@ use table_store::operation::{Operation, OperationKind, RowState};
 use table_store::row::{self, Row, entity_bytes};
 use table_store::store::Committed;
 
-use crate::journal::frame::Change;
+use crate::journal::frame::{Change, MOST_BYTES};
 use crate::key::Key;
 use crate::state::State;
 
@@ -29,7 +29,10 @@ pub(crate) struct Writes {
 /// Returns the changes that the writes make, if all of them can be applied. `ticks` becomes the Timestamp of the entities.
 ///
 /// # Errors
-/// The error of the first operation that fails, with its position (EGT-33, EGT-34).
+/// The error of the first operation that fails, with its position (EGT-33, EGT-34). `RequestBodyTooLarge` for the operation from which on the rows no longer
+/// fit into one frame of the journal; merges and [`TransactionMeasure::Unmeasured`] can add up to that.
+///
+/// [`TransactionMeasure::Unmeasured`]: table_store::limits::TransactionMeasure::Unmeasured
 pub(crate) fn changes(
     state: &State,
     limits: &Limits,
@@ -39,6 +42,7 @@ pub(crate) fn changes(
     let Writes { partition_key, operations } = writes;
     let mut changes = Vec::with_capacity(operations.len());
     let mut committed = Vec::with_capacity(operations.len());
+    let mut bytes = 0;
     for (index, (key, Operation { row_key, kind })) in operations.into_iter().enumerate() {
         let merged = |current: &Row, patch: &Row| {
             let merged = row::merge(current.view(), patch.view())?;
@@ -52,9 +56,18 @@ pub(crate) fn changes(
             committed.push(None);
             continue;
         }
-        let row = result(state, &key, kind, merged).map_err(at)?.map(|row| row.with_timestamp(ticks));
+        let row = result(state, &key, kind, merged).map_err(at)?;
         committed.push(row.is_some().then(|| ETag::from_ticks(ticks)));
-        changes.push(Change { key, row });
+        let change = Change { key, row };
+        bytes += change.bytes();
+        if bytes > MOST_BYTES {
+            return Err(at(Error::of(WriteFault::TooLarge { most: MOST_BYTES })));
+        }
+        changes.push(change);
+    }
+    // A shared row is copied here, so no row of a refused transaction is copied.
+    for change in &mut changes {
+        change.row = change.row.take().map(|row| row.with_timestamp(ticks));
     }
     Ok((changes, committed))
 }

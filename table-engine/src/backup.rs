@@ -88,9 +88,21 @@ impl EngineOptions {
         if !names.iter().any(|name| name == BASE) {
             return Err(Error::of(FolderFault::NothingToRestore(from.into())));
         }
-        let base = BaseView::open_alone(&self.place(&source, from))?;
+        let place = self.place(&source, from);
+        let mut version = BaseView::bytes_in(&place)?;
+        let mut base = BaseView::open_alone(&place)?;
         let (target, _lock) = make_empty(&self.disk, to)?;
-        let report = base.restore_to(&target, to)?;
+        let report = loop {
+            let copied = base.restore_to(&target, to);
+            // A backup to the same folder may have replaced the version and removed its files. The next attempt replaces the runs copied so far, and the open of
+            // the restored folder removes the others.
+            let now = BaseView::bytes_in(&place)?;
+            if copied.is_ok() || now == version {
+                break copied?;
+            }
+            version = now;
+            base = BaseView::open_alone(&place)?;
+        };
         end_restore(&*target, to, &base)?;
         Ok(report)
     }

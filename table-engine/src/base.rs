@@ -10,6 +10,7 @@ mod copy;
 mod cursor;
 mod excluded;
 pub(crate) mod fault;
+mod figures;
 mod filter;
 #[cfg(feature = "testing")]
 pub(crate) mod fuzz;
@@ -19,6 +20,7 @@ mod meta;
 mod open;
 mod policy;
 mod pool;
+mod proof;
 mod run;
 mod runs;
 mod salvage;

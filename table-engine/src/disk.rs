@@ -81,6 +81,11 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Makes all written bytes and the length of the file durable.
     fn sync_data(&self) -> io::Result<()>;
 
+    /// Returns `true` if the file has other names, so a write to it also changes the file of these names. The default is `false`.
+    fn has_other_names(&self) -> io::Result<bool> {
+        Ok(false)
+    }
+
     /// Extends the file at its end, `offset`, by `bytes` zero bytes and reserves disk space for them. The default implementation writes the
     /// zeros.
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {

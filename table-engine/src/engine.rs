@@ -1,9 +1,11 @@
-//! The engine handle, and how an engine starts and stops.
+//! The engine handle, and how an engine stops.
+
+mod start;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use async_channel::Sender;
@@ -13,23 +15,16 @@ use table_store::error::{Error, Result};
 use table_store::store::Capabilities;
 
 use crate::base::{BaseView, Verification};
-use crate::checkpointer::{Checkpointer, Wake};
-use crate::committer::{Checkpoints, Committer, Direct, OnDisk, Thresholds};
+use crate::committer::Direct;
+use crate::disk::fault::is_shortage;
 use crate::fault::EngineFault;
-use crate::folder;
 use crate::gaps::FoundGap;
 use crate::options::{EngineOptions, FaultInjection};
-use crate::recover::{self, Recovered};
 use crate::request::Request;
 use crate::shared::Shared;
-use crate::state::State;
 use crate::statistics::Statistics;
 use crate::threads::Thread;
-use crate::timestamps::steady;
 use crate::waker::contained;
-
-/// Capacity of the committer's request queue. If the queue is full, further writers wait.
-const QUEUE: usize = 1_024;
 
 /// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
 ///
@@ -77,28 +72,6 @@ pub(crate) struct Inner {
     committer: Mutex<Option<Thread>>,
     /// The process that runs the engine's threads. A process that was forked from it does not run them.
     pub(crate) process: u32,
-}
-
-/// The connection to the committer.
-struct Writer {
-    requests: Sender<Request>,
-    direct: Option<Arc<Direct>>,
-    thread: Option<Thread>,
-}
-
-/// Starts the committer's thread. An engine without a committer is read-only.
-fn start(
-    options: &EngineOptions,
-    shared: &Shared,
-    run: impl FnOnce() -> (Vec<oneshot::Sender<Result<()>>>, Result<()>) + Send + 'static,
-) -> Option<Thread> {
-    let run = move || {
-        let (closers, outcome) = run();
-        for closer in closers {
-            let _ = closer.send(outcome.clone());
-        }
-    };
-    options.threads.spawn("tables-commit", run).inspect_err(|error| shared.poison(error)).ok()
 }
 
 /// Counters of calls, for faults injected into every n-th call.
@@ -150,102 +123,6 @@ impl Engine {
         Self { faults: FaultInjection::default(), ..self.clone() }
     }
 
-    fn start_in_memory(options: EngineOptions) -> Self {
-        let (requests, queue) = async_channel::bounded(QUEUE);
-        let steady = steady(options.clock.clone(), 0);
-        let committer = Committer::new(&options, queue.clone(), State::default(), 0, steady.clone(), None);
-        let (shared, threads) = (Arc::clone(&committer.shared), options.threads.clone());
-        let direct = Arc::new(Direct::new(committer));
-        // A test that schedules threads or injects panics needs every write to run on the committer's thread.
-        let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
-        let own = by_callers.then(|| Arc::clone(&direct));
-        let thread = start(&options, &shared, move || direct.run(&queue, &threads));
-        Self::handle(options, steady, None, shared, Writer { requests, direct: own, thread })
-    }
-
-    fn start_on_disk(options: EngineOptions, folder: &Path) -> Result<Self> {
-        let folder = &*folder::absolute(folder)?;
-        let recovered = recover::open(&options, folder)?;
-        let Recovered { state, timestamp, dropped, disk, reserve, journal, base, lock } = recovered;
-        let (requests, queue) = async_channel::bounded(QUEUE);
-        let (jobs, job_queue) = mpsc::channel();
-        let (done, done_queue) = mpsc::channel();
-        let checkpointer = Checkpointer {
-            disk,
-            folder: folder.to_owned(),
-            hook: options.hook.clone(),
-            threads: options.threads.clone(),
-            room: options.memtable_bytes as u64,
-            reserve: Arc::clone(&reserve),
-            base,
-            jobs: job_queue,
-            done,
-            wake: Wake(requests.clone()),
-            resting: false,
-            no_room: false,
-            unmerged: None,
-        };
-        let stop = checkpointer.base.stop();
-        let thread = options.threads.spawn("tables-checkpoint", move || checkpointer.run())?;
-        let thresholds =
-            Thresholds { checkpoint_bytes: options.checkpoint_bytes, memtable_bytes: options.memtable_bytes };
-        let mut checkpoints = Checkpoints::new(
-            thresholds,
-            (jobs, done_queue),
-            (options.threads.clone(), thread, stop),
-            dropped,
-            Arc::clone(&reserve),
-        );
-        checkpoints.count_dropped(&state);
-        let disk = OnDisk { journal, checkpoints, reserve, _lock: lock };
-        let steady = steady(options.clock.clone(), timestamp);
-        let committer = Committer::new(&options, queue, state, timestamp, steady.clone(), Some(disk));
-        let shared = Arc::clone(&committer.shared);
-        let thread = start(&options, &shared, move || committer.run());
-        shared.check_writable()?;
-        let writer = Writer { requests, direct: None, thread };
-        Ok(Self::handle(options, steady, Some(folder.to_owned()), shared, writer))
-    }
-
-    pub(crate) fn start_read_only(
-        options: EngineOptions,
-        folder: &Path,
-        state: State,
-        timestamp: u64,
-    ) -> Self {
-        let (requests, _) = async_channel::bounded(1);
-        let steady = steady(options.clock.clone(), timestamp);
-        let shared = Arc::new(Shared::read_only(state));
-        let writer = Writer { requests, direct: None, thread: None };
-        Self::handle(options, steady, Some(folder.to_owned()), shared, writer)
-    }
-
-    fn handle(
-        options: EngineOptions,
-        steady: Clock,
-        folder: Option<PathBuf>,
-        shared: Arc<Shared>,
-        Writer { requests, direct, thread }: Writer,
-    ) -> Self {
-        let mut capabilities = Capabilities::service(options.limits);
-        capabilities.checks = true;
-        Self {
-            faults: options.faults,
-            inner: Arc::new(Inner {
-                shared,
-                requests,
-                capabilities,
-                options,
-                steady,
-                calls: Calls::default(),
-                folder,
-                direct,
-                committer: Mutex::new(thread),
-                process: std::process::id(),
-            }),
-        }
-    }
-
     /// Writes all rows that are not yet in the base into the base, and deletes the covered journal files. The engine starts checkpoints
     /// automatically. An explicit one before copying the folder, or before a long pause, shortens the next open.
     ///
@@ -290,12 +167,18 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed. Damage is reported in the result, not as an error.
+    /// `EngineClosed` if the engine was closed; `ServerBusy` if the process has no free descriptor or memory. Damage is reported in the result, not as an
+    /// error.
     pub fn verify(&self) -> Result<Verification> {
         let state = self.inner.shared.state_to_keep()?;
         let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
         // The next engine on the folder may have removed files since this read began.
-        self.inner.shared.check_open().map(|()| found)
+        self.inner.shared.check_open()?;
+        // A file that was not read is neither whole nor damaged.
+        match found.damage.iter().find(|error| is_shortage(error)) {
+            Some(shortage) => Err(shortage.clone()),
+            None => Ok(found),
+        }
     }
 
     /// Makes everything durable, stops the engine, and releases the folder. Remaining handles and snapshots return

@@ -1,14 +1,19 @@
-//! Folders: handles that survive a rename of the folder, durable creation, and deletion of files.
+//! Folders: handles that survive a rename of the folder, durable creation, deletion of files, and their separation from other folders.
 
 pub(crate) mod fault;
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use table_store::error::Result;
 
 use crate::disk::{Disk, fault::Task};
+
+/// The name of a copy until it replaces a file that another folder contains as well.
+pub(crate) const COPY_NEW: &str = "COPY.new";
+/// The number of bytes that are copied at a time.
+const COPIED: u64 = 1 << 20;
 
 /// Returns an absolute path, which stays valid when the process changes its working directory.
 pub(crate) fn absolute(folder: &Path) -> Result<PathBuf> {
@@ -66,4 +71,40 @@ pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> boo
         Ok(names.len() as u64)
     };
     remove().map_err(|error| Task::DeleteFiles.failed(error))
+}
+
+/// Replaces each of the given files that has other names by a copy, durably. A folder of hard links is a common form of a snapshot; a write to its files
+/// would change the other folder. Returns `true` if a file was replaced. Missing files are ignored.
+///
+/// # Errors
+/// `DiskFull`, `ServerBusy`, `Io`. Each file is then either the old one or its copy.
+pub(crate) fn separate(disk: &dyn Disk, folder: &Path, files: &[PathBuf]) -> Result<bool> {
+    let mut is_any = false;
+    for file in files {
+        let separated = separate_file(disk, folder, file);
+        is_any |= separated.map_err(|error| Task::WriteFile(file.clone()).refused(error))?;
+    }
+    Ok(is_any)
+}
+
+fn separate_file(disk: &dyn Disk, folder: &Path, path: &Path) -> io::Result<bool> {
+    let file = match disk.open_to_read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        file => file?,
+    };
+    if !file.has_other_names()? {
+        return Ok(false);
+    }
+    let copy = disk.open(&folder.join(COPY_NEW), true)?;
+    let (length, mut offset) = (file.len()?, 0);
+    while offset < length {
+        let mut bytes = vec![0; usize::try_from((length - offset).min(COPIED)).unwrap_or_default()];
+        file.read_at(offset, &mut bytes)?;
+        copy.write_at(offset, &bytes)?;
+        offset += bytes.len() as u64;
+    }
+    copy.sync_data()?;
+    disk.rename(&folder.join(COPY_NEW), path)?;
+    disk.sync_dir(folder)?;
+    Ok(true)
 }

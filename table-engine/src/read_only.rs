@@ -33,7 +33,8 @@ impl Engine {
     ///
     /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped.
     /// All files of the base are kept open, about one per 16 MiB, and systems limit the number of open files of a process. The folder must be on a
-    /// file system of this computer: a network file system may return outdated bytes, in which case opening fails with `Corrupted`.
+    /// file system of this computer: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. Files of a backup are opened
+    /// on demand: after a later backup to the same folder has removed some of them, reads fail with `Corrupted` until the folder is opened again.
     ///
     /// ```
     /// use table_core::embedded::Engine;

@@ -15,7 +15,7 @@ use crate::folder::{self, fault::FolderFault};
 use crate::journal::fault::JournalFault;
 use crate::journal::file::{self, FileHeader};
 use crate::journal::frame::{Change, Record};
-use crate::journal::synced::{Mark, Records, Synced};
+use crate::journal::synced::{Mark, Records, SYNCED, Synced};
 use crate::journal::{Journal, Tail, reader};
 use crate::manifest::{self, FORMAT, FORMAT_NEW, Folder, Version};
 use crate::options::EngineOptions;
@@ -78,7 +78,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let open = |number| disk.open(&file::path(path, number), false).map(|file| (number, file));
     let mut files: Vec<_> = numbers.map(open).collect::<std::io::Result<_>>().map_err(io)?;
     files.sort_unstable_by_key(|(number, _)| *number);
-    let end = match replay_all(path, &files, &meta, records.mark(engine), &mut replay)? {
+    let mut end = match replay_all(path, &files, &meta, records.mark(engine), &mut replay)? {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
@@ -88,9 +88,16 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         held.manifests.push(lock(FORMAT_NEW)?);
         manifest::write(disk, path, FORMAT)?;
     }
+    // IMPORTANT: this precedes every write to a journal file, and every record of synced frames. All other files are replaced, not written.
+    let mut written: Vec<PathBuf> = files.iter().map(|(number, _)| file::path(path, *number)).collect();
+    written.push(path.join(SYNCED));
+    if folder::separate(disk, path, &written)? {
+        end.tail.file = disk.open(&file::path(path, end.tail.number), false).map_err(io)?;
+    }
     let left_over = base.left_over();
     folder::delete(disk, path, |name| {
         left_over(name)
+            || name == folder::COPY_NEW
             || file::number(name).is_some_and(|number| number < meta.journal || number > end.tail.number)
     })?;
     let tail = mend(end).map_err(|error| Task::MendJournal.failed(error))?;

@@ -17,6 +17,7 @@ mod pages;
 mod power;
 mod read_only;
 mod recovery;
+mod restore;
 mod reuse;
 mod room;
 pub(crate) mod sim;

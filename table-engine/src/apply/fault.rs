@@ -18,4 +18,7 @@ pub(super) enum WriteFault {
     #[error("the entity is now at {now}, not at {expected}; read it again and retry")]
     #[fault(UpdateConditionNotSatisfied, rule)]
     Changed { now: ETag, expected: IfMatch, rule: &'static str },
+    #[error("the rows that the transaction writes have more than {most} bytes; split it")]
+    #[fault(RequestBodyTooLarge, "EGT-3")]
+    TooLarge { most: u64 },
 }

@@ -12,8 +12,7 @@ use table_store::error::{Error, ErrorCode, Result};
 
 use crate::base::cursor::Layers;
 use crate::base::excluded::Apart;
-use crate::base::fault::BaseFault;
-use crate::base::policy::{self, Choice, Condition, Debt, Figures};
+use crate::base::policy::{self, Choice};
 use crate::base::run::Run;
 use crate::base::runs::RunsWriter;
 use crate::base::tally::Tally;
@@ -22,13 +21,13 @@ use crate::base::version::{Segment, Version, successor};
 use crate::base::{Base, stopped};
 use crate::disk::fault::is_shortage;
 use crate::failpoint::{Step, reach};
-use crate::key::{self, Span};
+use crate::key;
 
 /// The state of merging that is not part of the version.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
     /// The number of the first run that the compaction in progress does not have to merge.
-    compact: Option<u64>,
+    pub(super) compact: Option<u64>,
     /// Layers that are not merged.
     pub(super) apart: Apart,
 }
@@ -50,20 +49,20 @@ pub(crate) enum Merged {
 
 /// The keys and the runs of one merge.
 #[derive(Debug)]
-struct Part {
-    start: Arc<[u8]>,
+pub(super) struct Part {
+    pub(super) start: Arc<[u8]>,
     /// The first key after the part.
-    end: Option<Vec<u8>>,
+    pub(super) end: Option<Vec<u8>>,
     /// The runs to merge.
-    runs: BTreeSet<u64>,
+    pub(super) runs: BTreeSet<u64>,
 }
 
 /// A finished merge that is not published yet.
-struct Outcome {
-    stored: Stored,
-    written: Vec<Arc<Run>>,
+pub(super) struct Outcome {
+    pub(super) stored: Stored,
+    pub(super) written: Vec<Arc<Run>>,
     /// The entries that the result does not contain: replaced versions, deletions without older rows, and rows of dropped tables.
-    left_out: Tally,
+    pub(super) left_out: Tally,
 }
 
 impl Base {
@@ -77,56 +76,6 @@ impl Base {
     /// Cancels the compaction. Returns `true` if one was in progress.
     pub(crate) fn abandon_merge_all(&mut self) -> bool {
         self.merges.compact.take().is_some()
-    }
-
-    /// Returns the urgency of merges.
-    pub(crate) fn debt(&self) -> Debt {
-        let figures = self.figures();
-        if policy::choose(&figures, self.run_bytes).is_some() {
-            policy::urgency(&figures, self.run_bytes)
-        } else if self.merges.compact.is_some() || !self.stored.meta.dropped.is_empty() {
-            Debt::Some
-        } else {
-            Debt::None
-        }
-    }
-
-    /// Returns the figures of all segments.
-    pub(super) fn figures(&self) -> Vec<Figures> {
-        let mut dead = BTreeSet::new();
-        for table in &self.stored.meta.dropped {
-            dead.extend(self.holding(&Span::table(*table)));
-        }
-        let figures_of = |(index, segment): (usize, &Arc<Segment>)| {
-            let layers = segment.layers.iter().map(|layer| layer.weight).collect();
-            let mut figures = Figures { layers, condition: Condition::Usual };
-            let is_old = |first_new: u64| segment.layers.iter().any(|layer| layer.run.number < first_new);
-            let compacts = self.merges.compact.is_some_and(is_old) && !figures.is_settled();
-            if let Some(apart) = self.merges.apart.condition(segment) {
-                figures.condition = apart;
-            } else if dead.contains(&index) || compacts {
-                figures.condition = Condition::Required;
-            }
-            figures
-        };
-        self.version.segments().iter().enumerate().map(figures_of).collect()
-    }
-
-    /// Returns the segments whose indexes show that they may contain keys of a span.
-    fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
-        let from = self.version.find(&span.start);
-        let segments = self.version.segments().iter().enumerate().skip(from);
-        let within = segments.take_while(|(_, segment)| *segment.start < *span.end);
-        within.filter_map(|(index, segment)| {
-            let start = (&*segment.start).max(span.start.as_slice());
-            let end = self.version.end(index).map_or(span.end.as_slice(), |end| end.min(span.end.as_slice()));
-            let holds = |run: &Run| {
-                *run.first < *end
-                    && *run.last >= *start
-                    && run.directory().is_ok_and(|directory| !directory.within(start, Some(end)).is_empty())
-            };
-            segment.layers.iter().any(|layer| holds(&layer.run)).then_some(index)
-        })
     }
 
     /// Performs the most urgent merge, or a part of it.
@@ -189,7 +138,7 @@ impl Base {
     }
 
     /// Returns the part of a choice that one step merges. A segment that is larger than two runs is merged in parts of about the size of one run.
-    fn part(&self, choice: &Choice) -> Result<Option<Part>> {
+    pub(super) fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
         let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();
         let Some(first) = segments.first() else { return Ok(None) };
@@ -250,7 +199,7 @@ impl Base {
         Ok(outcome)
     }
 
-    fn write_part(&self, part: &Part) -> Result<Outcome> {
+    pub(super) fn write_part(&self, part: &Part) -> Result<Outcome> {
         let mut version = Version::clone(&self.version);
         if let Some(end) = &part.end {
             version.cut(end)?;
@@ -287,115 +236,10 @@ impl Base {
         let stored = Stored { next, version: Arc::new(version), ..self.stored.clone() };
         Ok(Outcome { stored, written, left_out })
     }
-
-    /// Verifies that a merge loses nothing. Within the part, each entry of the merged layers is in the new layer or was omitted for a reason, and the
-    /// older layers are unchanged. Outside the part, all layers are unchanged. Only the indexes of the merged layers are read.
-    ///
-    /// # Errors
-    /// `InternalError` if the tallies or the layers differ.
-    fn prove(&self, part: &Part, outcome: &Outcome) -> Result<()> {
-        let (mut old, new) = (Version::clone(&self.version), &outcome.stored.version);
-        let end = part.end.as_deref();
-        // A segment of the new version may start at `end`.
-        if let Some(end) = end {
-            old.cut(end)?;
-        }
-        let mut below = old.runs_of(&part.start);
-        below.retain(|run| !part.runs.contains(run));
-        let before = old.tally(&part.start, end, &below)?;
-        let accounted = new.tally(&part.start, end, &below)?.with(outcome.left_out);
-        let is_same_below = new.runs_of(&part.start).ends_with(&below);
-        let is_proven = before == accounted && is_same_below && old.is_same_outside(new, &part.start, end);
-        if is_proven {
-            return Ok(());
-        }
-        let folder = self.pool.folder.clone();
-        Err(Error::of(BaseFault::UnprovenMerge {
-            folder,
-            read: before.entries,
-            accounted: accounted.entries,
-        }))
-    }
 }
 
 impl Part {
     fn merges(&self, layer: &super::version::Layer) -> bool {
         self.runs.contains(&layer.run.number)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use table_store::error::ErrorCode;
-
-    use super::*;
-    use crate::base::tests::{base, key_of, meta, row_of};
-
-    /// Returns the part that a merge of a base with one segment and two layers takes, and the result of the merge.
-    fn merged(base: &mut Base) -> (Part, Outcome) {
-        for numbers in [0..200, 50..60] {
-            let row = row_of(numbers.len() as u64, 10);
-            let keys: Vec<_> = numbers.map(|n| key_of(1, n)).collect();
-            base.flush(keys.iter().map(|key| (key.as_slice(), Some(row.view()))), meta(&[1])).unwrap();
-        }
-        let part = base.part(&Choice { segments: 0..1, layers: 2 }).unwrap().unwrap();
-        let outcome = base.write_part(&part).unwrap();
-        base.prove(&part, &outcome).unwrap();
-        (part, outcome)
-    }
-
-    #[test]
-    fn a_merge_that_would_lose_or_add_rows_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut base = base(folder.path());
-        let (part, outcome) = merged(&mut base);
-        assert_eq!(outcome.left_out.entries, 10);
-        let version = |change: &dyn Fn(&mut Version)| {
-            let mut version = Version::clone(&outcome.stored.version);
-            change(&mut version);
-            Outcome {
-                stored: Stored { version: Arc::new(version), ..outcome.stored.clone() },
-                written: Vec::new(),
-                left_out: outcome.left_out,
-            }
-        };
-        let old = base.version.segments()[0].layers.clone();
-        let refused = [
-            version(&|version| version.set(0, Vec::new())),
-            version(&|version| version.set(0, vec![old[0].clone()])),
-            version(&|version| version.set(0, vec![old[1].clone()])),
-            version(&|version| version.set(0, vec![old[1].clone(), version.segments()[0].layers[0].clone()])),
-            Outcome { left_out: Tally::default(), ..version(&|_| {}) },
-            Outcome { left_out: Tally { sum: 1, ..outcome.left_out }, ..version(&|_| {}) },
-        ];
-        for (index, outcome) in refused.iter().enumerate() {
-            let error = base.prove(&part, outcome).unwrap_err();
-            assert_eq!(error.code(), ErrorCode::InternalError, "{index}");
-        }
-        // The next case is a change outside the merged part.
-        let part = Part { end: Some(key_of(1, 100)), ..part };
-        let mut elsewhere = Version::clone(&base.version);
-        elsewhere.cut(&key_of(1, 100)).unwrap();
-        elsewhere.set(1, Vec::new());
-        let stored = Stored { version: Arc::new(elsewhere), ..base.stored.clone() };
-        let outcome = Outcome { stored, written: Vec::new(), left_out: Tally::default() };
-        assert_eq!(base.prove(&part, &outcome).unwrap_err().code(), ErrorCode::InternalError);
-    }
-
-    #[test]
-    fn layers_are_replaced_by_run_number_or_not_at_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut base = base(folder.path());
-        let (part, outcome) = merged(&mut base);
-        let runs: Vec<u64> = base.version.segments()[0].layers.iter().map(|layer| layer.run.number).collect();
-        let replace = |runs: &[u64]| {
-            let mut version = Version::clone(&base.version);
-            let runs = runs.iter().copied().collect();
-            version.replace(0..1, &runs, outcome.written.first()).map(|()| version)
-        };
-        assert_eq!(replace(&runs[1..]).unwrap_err().code(), ErrorCode::InternalError, "below another one");
-        let top = replace(&[runs[0], 1_000]).unwrap();
-        assert_eq!(top.segments()[0].layers.len(), 2, "an unknown run counts for nothing");
-        assert_eq!(part.runs.len(), 2);
     }
 }

@@ -22,6 +22,11 @@ impl BaseView {
         Ok(Self { pool, stored: Arc::new(stored) })
     }
 
+    /// Returns the bytes of a folder's `BASE`, which identify its version.
+    pub(crate) fn bytes_in(place: &Place) -> Result<Vec<u8>> {
+        stored::read_bytes(&*place.disk, &place.folder.join(BASE))
+    }
+
     /// Opens the base of a folder and all of its files, which remain readable even if a writer removes them later. `also` opens other resources of
     /// the same version.
     pub(crate) fn open_during_writes<T>(

@@ -69,7 +69,8 @@ const SUFFIX: &str = ".rows";
 
 /// Returns the number in the name of a run file; `None` for other names.
 pub(super) fn number(name: &str) -> Option<u64> {
-    name.strip_suffix(SUFFIX)?.parse().ok()
+    let number = name.strip_suffix(SUFFIX)?.parse().ok()?;
+    (name == self::name(number)).then_some(number)
 }
 
 impl Pool {

@@ -99,6 +99,12 @@ impl DiskFile for RealFile {
         self.0.sync_data()
     }
 
+    #[cfg(unix)]
+    fn has_other_names(&self) -> io::Result<bool> {
+        use std::os::unix::fs::MetadataExt;
+        Ok(self.0.metadata()?.nlink() > 1)
+    }
+
     /// Reserves blocks without writing them, if the file system supports it.
     #[cfg(target_os = "linux")]
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {

@@ -14,14 +14,19 @@ const VERSION: u32 = 3;
 const EXACT: u32 = 2;
 const SUFFIX: &str = ".journal";
 
+fn name(number: u64) -> String {
+    format!("{number:010}{SUFFIX}")
+}
+
 /// Returns the path of a journal file.
 pub(crate) fn path(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("{number:010}{SUFFIX}"))
+    folder.join(name(number))
 }
 
 /// Returns the number in a journal file's name; `None` for other names.
 pub(crate) fn number(name: &str) -> Option<u64> {
-    name.strip_suffix(SUFFIX)?.parse().ok()
+    let number = name.strip_suffix(SUFFIX)?.parse().ok()?;
+    (name == self::name(number)).then_some(number)
 }
 
 /// Random seeds of the checksums of a file's frames. Any other bytes, such as those of a stored value, never have a valid checksum.
@@ -100,7 +105,9 @@ mod tests {
         let path = path(Path::new("folder"), 12);
         assert_eq!(path, Path::new("folder/0000000012.journal"));
         assert_eq!(number("0000000012.journal"), Some(12));
-        assert_eq!((number("x.journal"), number("12")), (None, None));
+        for other in ["x.journal", "12", "12.journal", "+000000012.journal", "00000000012.journal"] {
+            assert_eq!(number(other), None, "{other}");
+        }
     }
 
     #[test]

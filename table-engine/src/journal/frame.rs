@@ -24,6 +24,9 @@ pub(crate) const HEADER: usize = 28;
 /// The number of bytes of a frame before the checksum of its head.
 const HEAD: usize = 24;
 
+/// The maximum number of [bytes](Change::bytes) of a transaction's changes. The length of a record is a `u32`.
+pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
+
 const WRITE: u8 = 1;
 const CREATE: u8 = 2;
 const DROP: u8 = 3;
@@ -33,6 +36,14 @@ const DROP: u8 = 3;
 pub(crate) struct Change {
     pub(crate) key: Key,
     pub(crate) row: Option<Row>,
+}
+
+impl Change {
+    /// Returns an upper bound of the bytes that the change adds to a record, including a share of the fields that precede the changes.
+    pub(crate) fn bytes(&self) -> u64 {
+        const FIELDS: usize = 32;
+        (FIELDS + self.key.len() + self.row.as_ref().map_or(0, |row| row.as_bytes().len())) as u64
+    }
 }
 
 /// The effect of one transaction.

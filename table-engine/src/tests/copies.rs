@@ -108,3 +108,32 @@ fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
+
+#[test]
+#[cfg(unix)]
+fn a_folder_of_hard_links_is_separate_from_the_original() {
+    for is_padded in [false, true] {
+        let (folder, links) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let engine = open(folder.path());
+        pad(&engine, 0..if is_padded { 20 } else { 1 });
+        write(&engine, "1000", insert(1_000)).unwrap();
+        drop(engine);
+        for name in names(folder.path()) {
+            std::fs::hard_link(folder.path().join(&name), links.path().join(&name)).unwrap();
+        }
+        let first = all(&open(links.path()));
+        let mut expected = [first.clone(), first];
+        for round in 0..6 {
+            for (place, path) in [folder.path(), links.path()].into_iter().enumerate() {
+                let number = 2_000 + round * 2 + i32::try_from(place).unwrap();
+                let engine = open(path);
+                write(&engine, &number.to_string(), insert(number)).unwrap();
+                expected[place].push(("Sales".to_owned(), number.to_string(), number));
+                if round % 2 == 1 {
+                    wait(engine.checkpoint()).unwrap();
+                }
+                assert_eq!(all(&engine), expected[place], "round {round}, folder {place}");
+            }
+        }
+    }
+}

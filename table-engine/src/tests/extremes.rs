@@ -1,5 +1,7 @@
 //! Tests of extreme options and of processes with unusual limits.
 
+use table_store::limits::TransactionMeasure;
+
 use super::*;
 use crate::disk::fault::is_full;
 
@@ -47,4 +49,28 @@ fn a_file_that_may_not_grow_is_a_full_disk() {
     for kind in [std::io::ErrorKind::FileTooLarge, std::io::ErrorKind::QuotaExceeded] {
         assert!(is_full(&kind.into()), "{kind}");
     }
+}
+
+#[test]
+fn egt_3_a_transaction_that_exceeds_a_frame_is_refused_and_harms_nothing() {
+    const ROWS: usize = 64;
+    let folder = tempfile::tempdir().unwrap();
+    let engine = with_table(EngineOptions::new().limits(Limits::UNLIMITED).open(folder.path()).unwrap());
+    write(&engine, "1", insert(1)).unwrap();
+    // All rows share these bytes, and together they have more than 4 GiB.
+    let mut large = RowWriter::new();
+    large.property("Bytes", ValueRef::Binary(&vec![7; (1 << 32) / ROWS]));
+    let (large, mut limits) = (large.finish(), Limits::UNLIMITED);
+    limits.measure = TransactionMeasure::Unmeasured;
+    let mut transaction = Transaction::new(PartitionKey::new("Sales").unwrap(), limits).unwrap();
+    for n in 0..ROWS {
+        let (row_key, kind) =
+            (RowKey::new(format!("{n:02}")).unwrap(), OperationKind::InsertOrReplace(large.clone()));
+        transaction.push(Operation { row_key, kind }).unwrap();
+    }
+    let error = wait(engine.submit(&employees(), transaction)).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::RequestBodyTooLarge, Some("EGT-3")));
+    write(&engine, "2", insert(2)).unwrap();
+    drop(engine);
+    assert_eq!(all(&Engine::open(folder.path()).unwrap()).len(), 2);
 }

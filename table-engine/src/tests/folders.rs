@@ -144,3 +144,25 @@ fn a_missing_base_or_journal_is_refused_with_the_reason() {
         assert!(error.to_string().contains(suffix), "{error}");
     }
 }
+
+#[test]
+fn files_of_other_programs_are_neither_read_nor_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = on_disk(folder.path());
+    write(&engine, "1", insert(1)).unwrap();
+    drop(engine);
+    let others = ["7.journal", "+000000009.journal", "5.rows", "0000000001.journal.bak", "notes.txt"];
+    for name in others {
+        std::fs::write(folder.path().join(name), b"of a program").unwrap();
+    }
+    for _ in 0..2 {
+        let engine = on_disk(folder.path());
+        assert_eq!(number(&engine, "1"), Some(1));
+        wait(engine.compact()).unwrap();
+        wait(engine.close()).unwrap();
+        assert_eq!(all(&Engine::open_read_only(folder.path()).unwrap()).len(), 1);
+    }
+    for name in others {
+        assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), b"of a program", "{name}");
+    }
+}

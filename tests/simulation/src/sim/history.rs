@@ -4,6 +4,7 @@ mod asks;
 mod backups;
 mod copied;
 mod ends;
+mod excuses;
 mod log;
 mod queues;
 mod reads;
@@ -13,7 +14,7 @@ mod troubles;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rand::rngs::StdRng;
@@ -27,6 +28,7 @@ use crate::sim::model::{Model, NUMBERS, Number, Place, Wrong};
 use crate::sim::plan::{End, Life, Trouble, Work};
 use crate::sim::rows::Shape;
 use crate::sim::schedule::{Schedule, Shared};
+use excuses::Excuses;
 pub(super) use log::Log;
 pub use log::Seen;
 
@@ -35,19 +37,6 @@ const FOLDER: &str = "/data/tables";
 const SECOND: u64 = 10_000_000;
 /// The time at which histories begin.
 const BEGINNING: u64 = 638_000_000_000_000_000;
-
-/// The reasons for which a result may differ from the correct one.
-#[derive(Debug, Default)]
-struct Excuses {
-    /// `true` if a thread of the engine was made to fail.
-    thread_failed: Arc<AtomicBool>,
-    /// `true` if bytes on the disk were changed.
-    damaged: bool,
-    /// `true` if the clock has reached the maximum time.
-    time_over: bool,
-    /// `true` if the engine is being closed.
-    closing: bool,
-}
 
 pub(super) struct History {
     random: StdRng,
@@ -176,8 +165,8 @@ impl History {
     }
 
     fn live(&mut self) -> Result<(), Wrong> {
-        self.excuses = Excuses { damaged: self.excuses.damaged, ..Excuses::default() };
-        self.model.may_skip = self.excuses.damaged;
+        self.excuses = self.excuses.of_disk();
+        self.model.may_skip = self.excuses.is_damaged();
         if self.established && self.random.random_ratio(1, 4) {
             self.earlier = Some(self.disk.after_kill());
         }
@@ -229,7 +218,7 @@ impl History {
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
                 let new_and_full = self.is_full() && !self.established;
-                let broken = self.excuses.damaged && error.code() == ErrorCode::Corrupted;
+                let broken = self.excuses.is_damaged() && error.code() == ErrorCode::Corrupted;
                 if self.has_failed() || new_and_full || broken || self.lacks_descriptors() {
                     return Ok(None);
                 }

@@ -318,7 +318,7 @@ impl History {
             ErrorCode::EngineClosed => self.excuses.closing,
             ErrorCode::InternalError => self.excuses.time_over && error.rule() == Some("CON-12"),
             ErrorCode::ServerBusy => self.lacks_descriptors(),
-            ErrorCode::Corrupted => self.excuses.damaged || self.disk.has_lost_power(),
+            ErrorCode::Corrupted => self.excuses.is_damaged() || self.disk.has_lost_power(),
             ErrorCode::Io => self.disk.has_lost_power(),
             _ => false,
         }

@@ -24,7 +24,11 @@ const COPY: &str = "/copy";
 impl History {
     /// Copies the folder as it is at this moment, without waiting for the engine.
     pub(super) fn copy_folder(&mut self) {
-        if self.copied.is_none() && self.established && !self.excuses.damaged && !self.disk.has_lost_power() {
+        if self.copied.is_none()
+            && self.established
+            && !self.excuses.is_damaged()
+            && !self.disk.has_lost_power()
+        {
             self.log.add("the folder is copied".to_owned());
             self.copied = Some((u64::from(self.next / NUMBERS), self.disk.after_kill()));
         }
@@ -34,7 +38,7 @@ impl History {
     /// backup must contain the same rows of the original as before. A backup that was requested before the folder was copied is not checked, because
     /// the copy may have later rows.
     pub(super) fn back_up_copy(&mut self, backup: u64) -> Result<(), Wrong> {
-        if self.disk.has_lost_power() || self.excuses.damaged {
+        if self.disk.has_lost_power() || self.excuses.is_damaged() {
             return Ok(());
         }
         let Some((_, copied)) = self.copied.take_if(|(next, _)| *next <= backup) else { return Ok(()) };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 use table_core::embedded::Engine;
 
-use super::{Excuses, History};
+use super::History;
 use crate::power::SimulatedDisk;
 use crate::sim::model::Wrong;
 use crate::sim::plan::End;
@@ -75,7 +75,7 @@ impl History {
 
     /// Opens the folder again, without faults or on a disk that has rotted, and inspects everything.
     pub(super) fn last_look(&mut self) -> Result<(), Wrong> {
-        self.excuses = Excuses { damaged: self.excuses.damaged, ..Excuses::default() };
+        self.excuses = self.excuses.of_disk();
         self.life = self.life.quiet();
         if self.established && self.random.random_ratio(if self.closed { 2 } else { 1 }, 4) {
             self.rot_at_rest();

@@ -8,6 +8,7 @@ use rand::RngExt;
 use table_core::embedded::testing::{Action, Hook};
 use table_core::ticks;
 
+use super::excuses::Damage;
 use super::{FOLDER, History, SECOND};
 use crate::power::Fault;
 use crate::sim::plan::Trouble;
@@ -67,12 +68,13 @@ impl History {
         if let Some((path, length)) = self.any_file(&["rows"]) {
             let (at, bit) = (self.random.random_range(0..length), 1 << self.random.random_range(0..8));
             self.log.add(format!("byte {at} of {} rots", path.display()));
+            let is_block = self.disk.bytes(&path).is_some_and(|bytes| is_in_block(&bytes, at));
             self.disk.damage(&path, |bytes| {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte ^= bit;
                 }
             });
-            self.excuses.damaged = true;
+            self.excuses.add(if is_block { Damage::Block } else { Damage::Any });
             self.model.may_skip = true;
             self.seen.faults += 1;
         }
@@ -84,7 +86,7 @@ impl History {
             let at = self.random.random_range(0..length);
             self.log.add(format!("byte {at} of {} cannot be read", path.display()));
             self.disk.spoil(&path, at);
-            self.excuses.damaged = true;
+            self.excuses.add(Damage::Any);
             self.model.may_skip = true;
             self.seen.faults += 1;
         }
@@ -120,7 +122,7 @@ impl History {
             // lost.
             self.fall_back();
         }
-        self.excuses.damaged = true;
+        self.excuses.add(Damage::Any);
         self.model.may_skip = true;
         self.seen.faults += 1;
     }
@@ -142,4 +144,12 @@ impl History {
         self.clock.store(to, Ordering::SeqCst);
         self.seen.faults += 1;
     }
+}
+
+/// Returns `true` if a byte of a run is in one of its blocks, which end where the filter begins. The footer begins with the offset of the filter.
+fn is_in_block(run: &[u8], at: usize) -> bool {
+    const HEADER: usize = 24;
+    const FOOTER: usize = 44;
+    let footer = run.len().checked_sub(FOOTER).and_then(|start| run.get(start..)?.first_chunk());
+    footer.is_some_and(|filter| at >= HEADER && (at as u64) < u64::from_le_bytes(*filter))
 }

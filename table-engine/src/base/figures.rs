@@ -1,0 +1,62 @@
+//! The figures of all segments, from which the [policy](super::policy) chooses the next merge.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::base::Base;
+use crate::base::policy::{self, Condition, Debt, Figures};
+use crate::base::run::Run;
+use crate::base::version::Segment;
+use crate::key::Span;
+
+impl Base {
+    /// Returns the urgency of merges.
+    pub(crate) fn debt(&self) -> Debt {
+        let figures = self.figures();
+        if policy::choose(&figures, self.run_bytes).is_some() {
+            policy::urgency(&figures, self.run_bytes)
+        } else if self.merges.compact.is_some() || !self.stored.meta.dropped.is_empty() {
+            Debt::Some
+        } else {
+            Debt::None
+        }
+    }
+
+    /// Returns the figures of all segments.
+    pub(super) fn figures(&self) -> Vec<Figures> {
+        let mut dead = BTreeSet::new();
+        for table in &self.stored.meta.dropped {
+            dead.extend(self.holding(&Span::table(*table)));
+        }
+        let figures_of = |(index, segment): (usize, &Arc<Segment>)| {
+            let layers = segment.layers.iter().map(|layer| layer.weight).collect();
+            let mut figures = Figures { layers, condition: Condition::Usual };
+            let is_old = |first_new: u64| segment.layers.iter().any(|layer| layer.run.number < first_new);
+            let compacts = self.merges.compact.is_some_and(is_old) && !figures.is_settled();
+            if let Some(apart) = self.merges.apart.condition(segment) {
+                figures.condition = apart;
+            } else if dead.contains(&index) || compacts {
+                figures.condition = Condition::Required;
+            }
+            figures
+        };
+        self.version.segments().iter().enumerate().map(figures_of).collect()
+    }
+
+    /// Returns the segments whose indexes show that they may contain keys of a span.
+    fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
+        let from = self.version.find(&span.start);
+        let segments = self.version.segments().iter().enumerate().skip(from);
+        let within = segments.take_while(|(_, segment)| *segment.start < *span.end);
+        within.filter_map(|(index, segment)| {
+            let start = (&*segment.start).max(span.start.as_slice());
+            let end = self.version.end(index).map_or(span.end.as_slice(), |end| end.min(span.end.as_slice()));
+            let holds = |run: &Run| {
+                *run.first < *end
+                    && *run.last >= *start
+                    && run.directory().is_ok_and(|directory| !directory.within(start, Some(end)).is_empty())
+            };
+            segment.layers.iter().any(|layer| holds(&layer.run)).then_some(index)
+        })
+    }
+}

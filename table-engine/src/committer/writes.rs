@@ -1,0 +1,118 @@
+//! The application of single writes to the latest state. Each accepted write adds its frame to the group.
+
+use table_store::error::Result;
+use table_store::name::TableName;
+use table_store::store::Committed;
+
+use super::Committer;
+use crate::apply::{self, Writes};
+use crate::decision::{Decided, Decision, Ground};
+use crate::journal::frame::{Change, Record};
+use crate::key;
+use crate::request::{Answer, Write};
+
+impl Committer {
+    /// Applies one write to the working state, and adds its frame to the group.
+    pub(super) fn apply(&mut self, write: Write) -> Answer {
+        if let Err(error) = self.check_writable(write.frees()) {
+            return write.refuse(error);
+        }
+        match write {
+            Write::Submit { table, writes, answer } => {
+                let outcome = self.submit(&table, writes).map_err(|error| error.with_table(table.as_str()));
+                Answer::Committed(answer, outcome)
+            }
+            Write::Decide { table, mut decision } => {
+                let decided = self.decide(&table, &mut *decision);
+                decided.unwrap_or_else(|error| decision.refuse(error));
+                Answer::Decided(decision)
+            }
+            Write::Renew { table, answer } => Answer::Done(answer, self.renew_table(&table)),
+            Write::Create { table, answer } => Answer::Done(answer, self.create_table(&table)),
+            Write::Drop { table, answer } => Answer::Done(answer, self.drop_table(&table)),
+        }
+    }
+
+    fn submit(&mut self, table: &TableName, mut writes: Writes) -> Result<Committed> {
+        let id = self.state.catalog.find(table, || self.steady.now())?.id;
+        for (key, _) in &mut writes.operations {
+            key::set_table(key, id);
+        }
+        let ticks = self.timestamps.next()?;
+        let (changes, committed) = apply::changes(&self.state, &self.limits, writes, ticks)?;
+        // A transaction of checks alone writes nothing.
+        if !changes.is_empty() {
+            self.write(ticks, changes);
+        }
+        Ok(committed)
+    }
+
+    /// Runs a decision on the latest state, and applies its writes.
+    fn decide(&mut self, table: &TableName, decision: &mut dyn Decision) -> Result<()> {
+        let id = self.state.catalog.find(table, || self.steady.now())?.id;
+        let now = self.steady.now();
+        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next_from(now)?));
+        decision.decide(&mut ground)?;
+        let Decided { ticks, changes, front } = ground.into_decided();
+        if front != self.state.front(id) {
+            self.state.fronts.insert(id, front);
+        }
+        self.state.decided = now;
+        if !changes.is_empty() {
+            self.write(ticks, changes);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, ticks: u64, changes: Vec<Change>) {
+        let record = Record::Write { ticks, changes };
+        self.record(&record);
+        if let Record::Write { changes, .. } = record {
+            let deleted = || changes.iter().filter(|change| change.row.is_none()).map(|change| &change.key);
+            let (first, deletions) = (deleted().min().cloned(), deleted().count());
+            for Change { key, row } in changes {
+                // In memory, a deletion hides nothing, so no tombstone is needed.
+                match (row, &self.disk) {
+                    (None, None) => self.state.memtable.remove(&key),
+                    (row, None) => self.state.memtable.set(key, row),
+                    (row, Some(_)) => self.state.set(key, row, &mut self.written),
+                }
+            }
+            // If a gap is too short, readers only lose time; so an error of the disk is ignored.
+            if let Some(first) = first {
+                let _ = self.state.extend_gap(&first, deletions);
+            }
+        }
+    }
+
+    fn renew_table(&mut self, table: &TableName) -> Result<()> {
+        let entry = self.state.catalog.prepare_renew(table, self.steady.now(), self.timestamps.next()?)?;
+        self.record(&Record::Create { entry: entry.clone() });
+        let replaced = self.state.catalog.add(entry);
+        if let Some(id) = replaced {
+            self.state.fronts.remove(&id);
+            self.dropped.push(id);
+        }
+        Ok(())
+    }
+
+    fn create_table(&mut self, table: &TableName) -> Result<()> {
+        table.require_creatable()?;
+        let entry = self.state.catalog.prepare_create(table, self.steady.now(), self.timestamps.next()?)?;
+        self.record(&Record::Create { entry: entry.clone() });
+        self.state.catalog.add(entry);
+        Ok(())
+    }
+
+    fn drop_table(&mut self, table: &TableName) -> Result<()> {
+        let ticks = self.timestamps.next()?;
+        let now = self.steady.now();
+        let id = self.state.catalog.prepare_drop(table, now)?;
+        self.record(&Record::Drop { ticks, id });
+        let delay = u64::try_from(self.table_delete_delay.as_nanos() / 100).unwrap_or(u64::MAX);
+        self.state.catalog.remove_slowly(id, now, now.saturating_add(delay));
+        self.state.fronts.remove(&id);
+        self.dropped.push(id);
+        Ok(())
+    }
+}

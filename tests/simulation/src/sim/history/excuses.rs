@@ -1,0 +1,42 @@
+//! The reasons for which the result of an engine may differ from the expected one.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The bytes on the disk that were changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Damage {
+    #[default]
+    None,
+    /// Bytes of one block of a run.
+    Block,
+    Any,
+}
+
+/// The reasons for which a result may differ from the correct one.
+#[derive(Debug, Default)]
+pub(super) struct Excuses {
+    /// `true` if a thread of the engine was made to fail.
+    pub(super) thread_failed: Arc<AtomicBool>,
+    pub(super) damage: Damage,
+    /// `true` if the clock has reached the maximum time.
+    pub(super) time_over: bool,
+    /// `true` if the engine is being closed.
+    pub(super) closing: bool,
+}
+
+impl Excuses {
+    /// Returns the excuses that the disk gives to all later lives.
+    pub(super) fn of_disk(&self) -> Self {
+        Self { damage: self.damage, ..Self::default() }
+    }
+
+    /// Records a change of bytes on the disk.
+    pub(super) fn add(&mut self, damage: Damage) {
+        self.damage = if self.is_damaged() { Damage::Any } else { damage };
+    }
+
+    pub(super) fn is_damaged(&self) -> bool {
+        self.damage != Damage::None
+    }
+}
