@@ -64,7 +64,7 @@ fn pat_intra_5_index_rows_of_entities_with_folded_keys_are_kept_apart() {
         for email in ["Ada@contoso.com", "bob@contoso.com"] {
             members.insert(&of(email)).await.unwrap();
         }
-        let found = members.query(Member::by_city("Chess", "Graz")).collect().await.unwrap();
+        let found = members.query(Member::by_city_rows("Chess").city_is("Graz")).collect().await.unwrap();
         assert_eq!(found, [of("Ada@contoso.com"), of("bob@contoso.com")]);
     });
 }
