@@ -11,7 +11,7 @@ const SPARK: (u64, u64) = (260, 46);
 const CHART: (u64, u64) = (720, 190);
 const LABELS: (u64, u64) = (84, 26);
 
-/// Returns a small line of values at equal distances. `label` describes it to readers who cannot see it.
+/// Returns a sparkline of evenly spaced values. `label` is its accessible description.
 pub(crate) fn spark(values: &[u32], label: &str) -> Markup {
     let most = u64::from(values.iter().max().copied().unwrap_or(0)).max(1);
     let last = (values.len().max(2) - 1) as u64;

@@ -53,7 +53,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Adds a box to each row that marks it for the form with the identifier [`mark::FORM`].
+    /// Adds a checkbox to each row, which selects the row for the form [`mark::FORM`].
     pub(crate) fn with_marks(self, has_marks: bool) -> Self {
         Self { has_marks, ..self }
     }

@@ -26,7 +26,7 @@ pub enum Port {
     Queues,
 }
 
-/// Handles a request like a server of these accounts, and logs it.
+/// Handles and logs a request as a server with these accounts would.
 pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -> Response<Bytes> {
     let service = match port {
         Port::Tables => Service::Tables,

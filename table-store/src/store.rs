@@ -130,7 +130,8 @@ pub struct TablePage {
 ///
 /// # Contract
 /// - A read sees every write that was acknowledged before it started (CON-2), and a page is a snapshot of its partition (CON-8).
-/// - A transaction is applied completely or not at all, and is durable once acknowledged (EGT-9, CON-1).
+/// - A transaction is applied completely or not at all (EGT-9). Unless the backend is in memory or was opened with relaxed durability, it is durable once
+///   acknowledged (CON-1).
 /// - Errors have the service's codes (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
 /// - Operations that exceed the [`Capabilities`] are refused before anything is written.
 ///

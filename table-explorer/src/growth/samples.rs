@@ -1,4 +1,4 @@
-//! Samples, of which fewer are kept the older they are.
+//! Samples that are thinned out with age.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

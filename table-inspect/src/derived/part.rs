@@ -43,7 +43,7 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     Some((base, part))
 }
 
-/// Refuses to replace a part of a wide entity by a row of another write. A change of other properties is allowed.
+/// Refuses to replace a part of a wide entity with a row from another write. A change of other properties is allowed.
 ///
 /// # Errors
 /// `Derived` with the key of the whole entity.

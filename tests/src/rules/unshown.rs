@@ -2,7 +2,7 @@
 
 use super::Rule;
 
-/// Rules of one family that no test can show.
+/// Rules of one family that no test can demonstrate.
 #[derive(Clone, Copy, Debug)]
 pub struct Unshown {
     /// The family.

@@ -301,7 +301,7 @@ impl Run {
         }
     }
 
-    /// Begins an outage of seconds to a day, of one table, of the queue, or of everything.
+    /// Starts an outage of between five seconds and a day that affects one table, the queue, or everything.
     fn outage(&mut self) {
         let targets =
             ["", "Desk", "Queues", "Badges", "Tags", "Totals", "TablesOutbox", "TablesFeeds", "work"];

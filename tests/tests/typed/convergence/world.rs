@@ -123,7 +123,7 @@ pub(super) enum Without {
     Records,
 }
 
-/// The way in which responses differ from the stored state.
+/// How responses may differ from the stored state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,

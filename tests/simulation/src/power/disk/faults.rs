@@ -19,7 +19,7 @@ pub enum Fault {
     CallFull(u64),
     /// Files can grow by the given number of bytes before the disk is full.
     FullAfter(u64),
-    /// After the first number of opens, the second number of opens find no free descriptor.
+    /// `NoDescriptors(successes, failures)`: after `successes` opens, the next `failures` fail because no descriptor is free.
     NoDescriptors(u64, u64),
 }
 
