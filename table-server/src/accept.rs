@@ -18,6 +18,7 @@ use crate::linger::Lingering;
 use crate::service::Service;
 use crate::shared::Shared;
 use crate::transport::Transport;
+use crate::turn::{TurnStream, in_turns};
 use crate::unverified::Guest;
 
 /// Accepts connections until `ending` changes, then waits for the open connections to end.
@@ -71,12 +72,14 @@ pub(crate) async fn accept(
         tokio::spawn(async move {
             let _open = open;
             tokio::select! {
-                () = connection.carry(stream) => {}
+                () = in_turns(&guest, connection.carry(stream)) => {}
                 () = guest.expired(first_request) => {
                     tracing::debug!(target: "table_server", "a connection was closed: it sent no verified request, or did not read its responses");
                 }
             }
         });
+        // A burst of connections does not delay the requests of open connections.
+        tokio::task::yield_now().await;
     }
     drop(listener);
     let _ = tokio::time::timeout(shared.limits.shutdown_grace, graceful.shutdown()).await;
@@ -96,6 +99,7 @@ impl Connection {
     /// Does the TLS handshake, if the server has a certificate, and serves the requests of the connection.
     async fn carry(self, stream: TcpStream) {
         let stream = Lingering::new(stream, self.shared.open.clone());
+        let stream = TurnStream::new(stream, Arc::clone(&self.guest));
         match &self.shared.transport {
             Transport::Plain => self.serve(stream).await,
             #[cfg(feature = "tls")]

@@ -1,6 +1,6 @@
 //! A request as handlers read it: method, path below the account, query, headers and body.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 
 use bytes::Bytes;
 use chrono::NaiveDate;
@@ -79,7 +79,7 @@ impl Exchange {
     ///
     /// # Errors
     /// 404 if neither the path nor the host names an account of this server.
-    pub(crate) fn locate<'a>(&mut self, accounts: &'a [Account]) -> Result<&'a Account, Refusal> {
+    pub(crate) fn locate<'a, A: Borrow<Account>>(&mut self, accounts: &'a [A]) -> Result<&'a A, Refusal> {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
         let (label, domain) = self.host().split_once('.').unwrap_or(("", ""));
@@ -225,8 +225,8 @@ fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the account with a name, and `true` if the name is that of its secondary.
-fn find<'a>(accounts: &'a [Account], name: &str) -> Option<(&'a Account, bool)> {
-    let named = |wanted: &str| accounts.iter().find(|account| account.name() == wanted);
+fn find<'a, A: Borrow<Account>>(accounts: &'a [A], name: &str) -> Option<(&'a A, bool)> {
+    let named = |wanted: &str| accounts.iter().find(|account| (*account).borrow().name() == wanted);
     let secondary = || named(name.strip_suffix("-secondary")?);
     named(name).map(|account| (account, false)).or_else(|| secondary().map(|account| (account, true)))
 }
