@@ -29,11 +29,11 @@ pub(crate) fn refused(guest: &Guest) {
     guest.work(REQUEST);
 }
 
-/// Runs a connection in turns until its first verified request.
-pub(crate) async fn in_turns(guest: &Guest, connection: impl Future<Output = ()>) {
+/// Runs a connection in turns until its first verified request. Drops `admission` after the first turn.
+pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Future<Output = ()>) {
     let mut connection = pin!(connection);
     let mut pause = pin!(tokio::time::sleep(Duration::ZERO));
-    let (mut is_paused, mut free) = (false, FREE);
+    let (mut is_paused, mut free, mut admission) = (false, FREE, Some(admission));
     std::future::poll_fn(|context| {
         if guest.is_verified() {
             return connection.as_mut().poll(context);
@@ -44,6 +44,7 @@ pub(crate) async fn in_turns(guest: &Guest, connection: impl Future<Output = ()>
         }
         guest.begin_turn();
         let polled = connection.as_mut().poll(context);
+        drop(admission.take());
         if polled.is_ready() || guest.is_verified() {
             return polled;
         }
@@ -149,7 +150,7 @@ mod tests {
             context.waker().wake_by_ref();
             Poll::<()>::Pending
         });
-        let _ = tokio::time::timeout(WATCHED, in_turns(guest, busy)).await;
+        let _ = tokio::time::timeout(WATCHED, in_turns(guest, (), busy)).await;
         done.get()
     }
 
@@ -177,7 +178,7 @@ mod tests {
             if polls < 1_000 { Poll::Pending } else { Poll::Ready(()) }
         });
         // With turns, the connection would pause for a second after each poll.
-        tokio::time::timeout(WATCHED, in_turns(&guest, connection)).await.unwrap();
+        tokio::time::timeout(WATCHED, in_turns(&guest, (), connection)).await.unwrap();
     }
 
     #[tokio::test]
