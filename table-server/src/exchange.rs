@@ -219,6 +219,11 @@ pub(crate) fn verb<'a>(
     }
 }
 
+/// Returns `true` if the value of a header has only printable ASCII characters and tabs.
+pub(crate) fn is_ascii_text(value: &str) -> bool {
+    value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
+}
+
 /// Returns the values of a header; a value that is not ASCII is empty.
 fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
     values.into_iter().map(|value| value.to_str().unwrap_or_default())
