@@ -44,7 +44,7 @@ fn table_operations() -> Vec<Operation> {
         (any("PATCH"), entity, 'o', &["u"]),
         (any("DELETE"), entity, 'o', &["d"]),
         (get(), properties, 's', &["r"]),
-        (get(), "?restype=service&comp=stats", 's', &["r"]),
+        (get().secondary(), "?restype=service&comp=stats", 's', &["r"]),
         (Ask::new("PUT", "").body(XML, "<StorageServiceProperties/>"), properties, 's', &["w"]),
         (get(), "Account?comp=acl", 'c', &[]),
         (Ask::new("PUT", "").body(XML, ""), "Account?comp=acl", 'c', &[]),
