@@ -97,7 +97,11 @@ fn kinds(target: &str) -> [Kind; 6] {
             repeated: ping.repeat(REPEATED),
             ..silent("pings of HTTP/2", "")
         },
-        Kind { number: FLOODS, repeated: request.repeat(REPEATED).into_bytes(), ..silent("unsigned requests", "") },
+        Kind {
+            number: FLOODS,
+            repeated: request.repeat(REPEATED).into_bytes(),
+            ..silent("unsigned requests", "")
+        },
     ]
 }
 
@@ -162,7 +166,9 @@ impl Hostile {
         let read = self.stream.read(&mut [0; 64 << 10]);
         let written = self.stream.write(&repeated[self.sent..]);
         self.sent = written.as_ref().map_or(self.sent, |written| (self.sent + written) % repeated.len());
-        !matches!(read, Ok(0)) && read.as_ref().err().is_none_or(waits) && written.as_ref().err().is_none_or(waits)
+        !matches!(read, Ok(0))
+            && read.as_ref().err().is_none_or(waits)
+            && written.as_ref().err().is_none_or(waits)
     }
 }
 
