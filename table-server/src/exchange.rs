@@ -143,10 +143,10 @@ impl Exchange {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Returns a decoded parameter of the query.
+    /// Returns a decoded parameter of the query. Upper and lower case of its name are equal, as in the signed text of a request (AUTH-22).
     pub(crate) fn query(&self, name: &str) -> Option<Cow<'_, str>> {
         let mut pairs = form_urlencoded::parse(self.raw_query.as_bytes());
-        pairs.find(|(found, _)| found == name).map(|(_, value)| value)
+        pairs.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     pub(crate) fn query_is(&self, name: &str, value: &str) -> bool {

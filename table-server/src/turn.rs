@@ -89,7 +89,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TurnStream<S> {
         if own.guest.is_verified() {
             return Pin::new(&mut own.stream).poll_read(context, buffer);
         }
-        if !own.guest.take_read() {
+        if !own.guest.may_read() {
             // The connection continues in its next turn, after the tasks that are ready.
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -99,6 +99,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TurnStream<S> {
         ready!(Pin::new(&mut own.stream).poll_read(context, &mut part))?;
         buffer.put_slice(part.filled());
         own.guest.work(READ);
+        own.guest.end_reads();
         Poll::Ready(Ok(()))
     }
 }
@@ -179,6 +180,25 @@ mod tests {
         });
         // With turns, the connection would pause for a second after each poll.
         tokio::time::timeout(WATCHED, in_turns(&guest, (), connection)).await.unwrap();
+    }
+
+    /// A connection that tries to read twice in a turn is not woken until bytes arrive.
+    #[tokio::test]
+    async fn a_silent_connection_is_not_woken() {
+        let (_client, server) = tokio::io::duplex(64);
+        let guest = Arc::new(Guests::new(8, 8).enter([10, 0, 0, 1].into()));
+        let (mut stream, mut turns) = (TurnStream::new(server, Arc::clone(&guest)), 0);
+        let connection = std::future::poll_fn(|context: &mut Context<'_>| {
+            turns += 1;
+            let mut bytes = [0; 8];
+            for _ in 0..2 {
+                assert!(Pin::new(&mut stream).poll_read(context, &mut ReadBuf::new(&mut bytes)).is_pending());
+            }
+            Poll::<()>::Pending
+        });
+        let silent = tokio::time::timeout(Duration::from_millis(20), in_turns(&guest, (), connection)).await;
+        // The second turn is that of the timeout.
+        assert!(silent.is_err() && turns <= 2, "{turns}");
     }
 
     #[tokio::test]

@@ -186,9 +186,14 @@ impl Guest {
         self.may_read.store(true, Ordering::Relaxed);
     }
 
-    /// Returns `true` for the first read of a turn.
-    pub(crate) fn take_read(&self) -> bool {
-        self.may_read.swap(false, Ordering::Relaxed)
+    /// Returns `true` until the connection has read in its turn.
+    pub(crate) fn may_read(&self) -> bool {
+        self.may_read.load(Ordering::Relaxed)
+    }
+
+    /// Ends the reads of this turn.
+    pub(crate) fn end_reads(&self) {
+        self.may_read.store(false, Ordering::Relaxed);
     }
 
     /// Charges the network of the connection for work. Returns the end of the pause that follows, if any.

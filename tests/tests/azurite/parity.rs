@@ -143,7 +143,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ("malformed requests, broken connections", "not known", Not("not known")),
     ("thousands of silent or unfinished connections next to a client", "not known", Not("not known")),
     ("floods of unsigned requests or HTTP/2 frames next to a client", "not known", Not("not known")),
-    ("a host in HTTP/2 other than `:authority`", "no HTTP/2", Not("HTTP/2 is not spoken")),
+    ("a host in HTTP/2 other than `:authority`", "no HTTP/2", By(&["azurite_does_not_speak_http_2"])),
     (
         "acknowledged writes survive a kill",
         "no: written periodically",
