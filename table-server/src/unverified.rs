@@ -3,6 +3,8 @@
 //! Every client that can reach the port can open a connection. Such a connection must not displace a connection with signed requests, and many connections
 //! from one address must not displace those from another address. A connection is a guest until its first verified request.
 
+mod pace;
+
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -10,8 +12,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
-
-mod pace;
 
 use pace::Pace;
 

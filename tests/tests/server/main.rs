@@ -17,6 +17,7 @@ mod javascript;
 mod latency;
 mod messages;
 mod neighbours;
+mod parameters;
 mod parity;
 mod permissions;
 mod python;

@@ -285,18 +285,3 @@ fn que_4_and_6_a_text_comes_back_as_it_was_sent_or_is_refused() {
     assert_eq!(put("texts", "", &"\u{e9}".repeat(32_769)).code(), (413, "RequestBodyTooLarge"));
     assert_eq!(put("texts", "", &"&amp;".repeat(65_536)).status, 201);
 }
-
-/// Names of parameters are the same in upper and lower case, as in the signed text. An ignored `PeekOnly` would hide the message from its consumers.
-#[test]
-fn auth_22_parameters_have_names_in_any_case() {
-    create("cases");
-    assert_eq!(put("cases", "?VisibilityTimeout=60", "later").status, 201);
-    assert_eq!(put("cases", "", "now").status, 201);
-    for query in ["?PeekOnly=true", "?peekonly=true&NumOfMessages=2", "?PEEKONLY=TRUE"] {
-        assert_eq!(elements(&get("cases", query), "MessageText"), ["now"], "{query}");
-    }
-    assert_eq!(Ask::queue("GET", "?Comp=list&Prefix=cases").of(&SERVER).body.matches("<Name>").count(), 1);
-    let leased = Leased::of(&get("cases", "?VisibilityTimeout=60"));
-    let target = format!("cases/messages/{}?PopReceipt={}", leased.id, leased.receipt);
-    assert_eq!(Ask::queue("DELETE", target).of(&SERVER).status, 204);
-}
