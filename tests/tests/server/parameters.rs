@@ -36,9 +36,14 @@ fn auth_22_parameters_of_queues_have_names_in_any_case() {
 
 #[test]
 fn auth_22_parameters_of_tables_have_names_in_any_case() {
-    let properties = Ask::new("GET", "?RestType=service&COMP=properties").of(&SERVER);
+    let properties = Ask::new("GET", "?ResType=service&COMP=properties").of(&SERVER);
     assert!(properties.status == 200 && properties.body.contains("<Cors"), "{}", properties.body);
     assert_eq!(Ask::new("POST", "Tables").json("{\"TableName\":\"Cases\"}").of(&SERVER).status, 201);
     let policies = Ask::new("GET", "Cases?Comp=acl").of(&SERVER);
     assert!(policies.status == 200 && policies.body.contains("SignedIdentifiers"), "{}", policies.body);
+    // The signature covers the parameter that selects the operation.
+    for added in ["Cases?comp=acl", "Cases?Comp=acl", "Cases?COMP=acl&comp=list"] {
+        let altered = Ask::new("GET", added).signed_as("Cases").of(&SERVER);
+        assert_eq!(altered.code(), (403, "AuthenticationFailed"), "{added}");
+    }
 }
