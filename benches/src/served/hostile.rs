@@ -118,9 +118,8 @@ struct Neighbours {
 
 impl Neighbours {
     fn open(address: &str, kind: &Kind) -> Outcome<Self> {
-        let (address, kind) = (address.to_owned(), kind.clone());
-        let connect = move || Hostile::connect(&address, &kind.first);
-        let Kind { number, repeated, .. } = kind.clone();
+        let (address, Kind { number, first, repeated, .. }) = (address.to_owned(), kind.clone());
+        let connect = move || Hostile::connect(&address, &first);
         let mut open = (0..number).map(|_| connect()).collect::<std::io::Result<VecDeque<_>>>()?;
         let ended = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&ended);
@@ -163,7 +162,7 @@ impl Hostile {
     /// Sends as much of a text as the connection takes, and discards the responses. Returns `false` if the connection is closed.
     fn send(&mut self, repeated: &[u8]) -> bool {
         let waits = |error: &std::io::Error| error.kind() == ErrorKind::WouldBlock;
-        let read = self.stream.read(&mut [0; 64 << 10]);
+        let read = self.stream.read(&mut [0; 8 << 10]);
         let written = self.stream.write(&repeated[self.sent..]);
         self.sent = written.as_ref().map_or(self.sent, |written| (self.sent + written) % repeated.len());
         !matches!(read, Ok(0))
