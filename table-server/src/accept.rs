@@ -10,7 +10,7 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use table_wire::sas::Caller;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::handle::handle;
 use crate::idle;
@@ -18,7 +18,12 @@ use crate::linger::Lingering;
 use crate::service::Service;
 use crate::shared::Shared;
 use crate::transport::Transport;
+use crate::turn::{TurnStream, in_turns};
 use crate::unverified::Guest;
+
+/// The maximum number of accepted connections that wait for their first turn. Others wait in the queue of the kernel. During a flood of connections,
+/// each therefore has a turn before it can be closed in favour of later ones.
+const ADMISSIONS: usize = 32;
 
 /// Accepts connections until `ending` changes, then waits for the open connections to end.
 pub(crate) async fn accept(
@@ -38,9 +43,15 @@ pub(crate) async fn accept(
         .max_buf_size(64 << 10);
     builder.http2().timer(TokioTimer::new()).max_header_list_size(64 << 10).max_concurrent_streams(256);
     let builder = Arc::new(builder);
+    let most = shared.limits.unauthenticated_connections.clamp(1, ADMISSIONS);
+    let admissions = Arc::new(Semaphore::new(most));
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let admitted = async {
+            let admission = Arc::clone(&admissions).acquire_owned().await;
+            (admission, listener.accept().await)
+        };
+        let (admission, accepted) = tokio::select! {
+            admitted = admitted => admitted,
             _ = ending.changed() => break,
         };
         let (stream, caller) = match accepted {
@@ -71,7 +82,7 @@ pub(crate) async fn accept(
         tokio::spawn(async move {
             let _open = open;
             tokio::select! {
-                () = connection.carry(stream) => {}
+                () = in_turns(&guest, admission, connection.carry(stream)) => {}
                 () = guest.expired(first_request) => {
                     tracing::debug!(target: "table_server", "a connection was closed: it sent no verified request, or did not read its responses");
                 }
@@ -96,6 +107,7 @@ impl Connection {
     /// Does the TLS handshake, if the server has a certificate, and serves the requests of the connection.
     async fn carry(self, stream: TcpStream) {
         let stream = Lingering::new(stream, self.shared.open.clone());
+        let stream = TurnStream::new(stream, Arc::clone(&self.guest));
         match &self.shared.transport {
             Transport::Plain => self.serve(stream).await,
             #[cfg(feature = "tls")]

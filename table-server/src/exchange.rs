@@ -1,6 +1,6 @@
 //! A request as handlers read it: method, path below the account, query, headers and body.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 
 use bytes::Bytes;
 use chrono::NaiveDate;
@@ -79,7 +79,7 @@ impl Exchange {
     ///
     /// # Errors
     /// 404 if neither the path nor the host names an account of this server.
-    pub(crate) fn locate<'a>(&mut self, accounts: &'a [Account]) -> Result<&'a Account, Refusal> {
+    pub(crate) fn locate<'a, A: Borrow<Account>>(&mut self, accounts: &'a [A]) -> Result<&'a A, Refusal> {
         let rest = self.raw_path.strip_prefix('/').unwrap_or(&self.raw_path);
         let (first, below) = rest.split_once('/').unwrap_or((rest, ""));
         let (label, domain) = self.host().split_once('.').unwrap_or(("", ""));
@@ -143,10 +143,10 @@ impl Exchange {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Returns a decoded parameter of the query.
+    /// Returns a decoded parameter of the query. Upper and lower case of its name are equal, as in the signed text of a request (AUTH-22).
     pub(crate) fn query(&self, name: &str) -> Option<Cow<'_, str>> {
         let mut pairs = form_urlencoded::parse(self.raw_query.as_bytes());
-        pairs.find(|(found, _)| found == name).map(|(_, value)| value)
+        pairs.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     pub(crate) fn query_is(&self, name: &str, value: &str) -> bool {
@@ -219,14 +219,19 @@ pub(crate) fn verb<'a>(
     }
 }
 
+/// Returns `true` if the value of a header has only printable ASCII characters and tabs.
+pub(crate) fn is_ascii_text(value: &str) -> bool {
+    value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
+}
+
 /// Returns the values of a header; a value that is not ASCII is empty.
 fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
     values.into_iter().map(|value| value.to_str().unwrap_or_default())
 }
 
 /// Returns the account with a name, and `true` if the name is that of its secondary.
-fn find<'a>(accounts: &'a [Account], name: &str) -> Option<(&'a Account, bool)> {
-    let named = |wanted: &str| accounts.iter().find(|account| account.name() == wanted);
+fn find<'a, A: Borrow<Account>>(accounts: &'a [A], name: &str) -> Option<(&'a A, bool)> {
+    let named = |wanted: &str| accounts.iter().find(|account| (*account).borrow().name() == wanted);
     let secondary = || named(name.strip_suffix("-secondary")?);
     named(name).map(|account| (account, false)).or_else(|| secondary().map(|account| (account, true)))
 }

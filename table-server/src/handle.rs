@@ -5,18 +5,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::header::{CONTENT_LENGTH, EXPECT};
-use http::{Request, Response, Version};
+use http::{Request, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
 use table_wire::sas::Caller;
 use tokio::sync::SemaphorePermit;
 
+use crate::account::Account;
+use crate::answer::Answer;
+use crate::authorize::Access;
 use crate::exchange::Exchange;
 use crate::observe;
 use crate::refusal::Refusal;
 use crate::route::{self, Admitted};
 use crate::service::Service;
 use crate::shared::Shared;
+use crate::turn;
 use crate::unread::ResponseBody;
 use crate::unverified::Guest;
 
@@ -26,34 +30,62 @@ const DRAINED: u64 = 64 << 20;
 /// The maximum time for reading a refused body.
 const DRAINING: Duration = Duration::from_secs(5);
 
+/// A request whose head has been examined.
+struct Examined {
+    exchange: Exchange,
+    /// The account and the proof of a verified request, or the response to an unverified one.
+    admitted: Result<(Arc<Account>, Access), Answer>,
+    begun: Instant,
+}
+
 /// Handles a request.
 ///
 /// A request counts against the limit only after its signature is verified, which needs only its head. Unauthenticated requests therefore cannot
-/// exhaust the limit.
-pub(crate) async fn handle(
+/// exhaust the limit. The head is examined by this call, not by the future, which HTTP/2 runs outside the turns of the connection.
+pub(crate) fn handle(
     shared: Arc<Shared>,
     service: Service,
     request: Request<Incoming>,
     caller: Caller,
     guest: Arc<Guest>,
-) -> Result<Response<ResponseBody>, Infallible> {
+) -> impl Future<Output = Result<Response<ResponseBody>, Infallible>> {
     let begun = Instant::now();
-    let version = request.version();
-    let (parts, mut body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     let mut exchange = Exchange::new(service, parts, caller);
-    let (mut answer, is_verified) =
-        match route::admit(&shared.accounts, shared.bearer.as_ref(), &mut exchange) {
-            Admitted::Answered(answer) => (answer, false),
-            Admitted::Verified(account, access) => {
-                guest.verified();
-                let answer = match read(&shared, &mut exchange, &mut body).await {
-                    Ok(_permit) => route::answer(account, &access, &exchange).await,
-                    Err(refusal) => Err(refusal),
-                };
-                (route::finish(account, &exchange, answer), true)
-            }
-        };
-    if version < Version::HTTP_2 && !body.is_end_stream() {
+    let admitted = match route::admit(&shared.accounts, shared.bearer.as_ref(), &mut exchange) {
+        Admitted::Answered(answer) => {
+            turn::refused(&guest);
+            Err(answer)
+        }
+        Admitted::Verified(account, access) => {
+            guest.verified();
+            Ok((Arc::clone(account), access))
+        }
+    };
+    let examined = Examined { exchange, admitted, begun };
+    async move { Ok(respond(&shared, examined, body, &guest).await) }
+}
+
+/// Reads the body of a verified request, runs it, and returns the response.
+async fn respond(
+    shared: &Shared,
+    examined: Examined,
+    mut body: Incoming,
+    guest: &Guest,
+) -> Response<ResponseBody> {
+    let Examined { mut exchange, admitted, begun } = examined;
+    let is_verified = admitted.is_ok();
+    let mut answer = match admitted {
+        Err(answer) => answer,
+        Ok((account, access)) => {
+            let answer = match read(shared, &mut exchange, &mut body).await {
+                Ok(_permit) => route::answer(&account, &access, &exchange).await,
+                Err(refusal) => Err(refusal),
+            };
+            route::finish(&account, &exchange, answer)
+        }
+    };
+    if exchange.is_http_1 && !body.is_end_stream() {
         if exchange.header(EXPECT).is_some_and(|expected| expected.eq_ignore_ascii_case("100-continue")) {
             // The client may omit the body, or have sent it already: the start of the next request is uncertain (RFC 9110, section 10.1.1).
             answer.closes = true;
@@ -70,8 +102,8 @@ pub(crate) async fn handle(
         begun.elapsed(),
         &shared.log_limit,
     ));
-    let count = |body| shared.unread.count(body, caller.address, guest.eviction());
-    Ok(answer.into_response(&exchange).map(count))
+    let count = |body| shared.unread.count(body, exchange.caller.address, guest.eviction());
+    answer.into_response(&exchange).map(count)
 }
 
 /// Reads the body of a verified request within its bounds, and counts the request against the limit.

@@ -57,6 +57,7 @@ pub mod testing;
 mod tls;
 mod traffic;
 mod transport;
+mod turn;
 mod unread;
 mod unverified;
 

@@ -1,5 +1,7 @@
 //! Routing of a request: the account, the signature, then the operation.
 
+use std::borrow::Borrow;
+
 use http::HeaderName;
 use http::header::ORIGIN;
 
@@ -16,34 +18,35 @@ const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
 /// The result of examining the head of a request.
 #[derive(Debug)]
-pub(crate) enum Admitted<'a> {
+pub(crate) enum Admitted<'a, A> {
     /// The response to a request that is rejected, or that needs no signature.
     Answered(Answer),
     /// A request whose signature is valid. Its body may be read.
-    Verified(&'a Account, Access),
+    Verified(&'a A, Access),
 }
 
 /// Finds the account of a request and verifies its signature. Requires only the head.
-pub(crate) fn admit<'a>(
-    accounts: &'a [Account],
+pub(crate) fn admit<'a, A: Borrow<Account>>(
+    accounts: &'a [A],
     bearer: Option<&Bearer>,
     exchange: &mut Exchange,
-) -> Admitted<'a> {
-    let account = match located(accounts, exchange) {
+) -> Admitted<'a, A> {
+    let found = match located(accounts, exchange) {
         Ok(account) => account,
         Err(refusal) => return Admitted::Answered(Answer::refused(refusal, exchange)),
     };
+    let account = found.borrow();
     if exchange.method == "OPTIONS" {
         let answer = preflight::answer(account, exchange);
         return Admitted::Answered(answer.unwrap_or_else(|refusal| Answer::refused(refusal, exchange)));
     }
     match verified(account, bearer, exchange) {
-        Ok(access) => Admitted::Verified(account, access),
+        Ok(access) => Admitted::Verified(found, access),
         Err(refusal) => Admitted::Answered(finish(account, exchange, Err(refusal))),
     }
 }
 
-fn located<'a>(accounts: &'a [Account], exchange: &mut Exchange) -> Result<&'a Account, Refusal> {
+fn located<'a, A: Borrow<Account>>(accounts: &'a [A], exchange: &mut Exchange) -> Result<&'a A, Refusal> {
     framing::check(exchange)?;
     if exchange.service == Service::Blobs {
         let help = "this server has tables and queues; for blobs, run `azurite-blob` at this port";

@@ -20,7 +20,7 @@ use crate::unverified::Guests;
 /// Accounts, limits and counts.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) accounts: Vec<Account>,
+    pub(crate) accounts: Vec<Arc<Account>>,
     pub(crate) limits: ServerLimits,
     pub(crate) latency: Duration,
     pub(crate) transport: Transport,
@@ -50,7 +50,7 @@ impl Shared {
         bearer: Option<Bearer>,
     ) -> Self {
         Self {
-            accounts,
+            accounts: accounts.into_iter().map(Arc::new).collect(),
             limits,
             latency,
             transport,

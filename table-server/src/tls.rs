@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use table_core::{Error, Result};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
@@ -16,7 +17,6 @@ use tokio_rustls::rustls::sign::{CertifiedKey, SigningKey, SingleCertAndKey};
 use tokio_rustls::server::TlsStream;
 
 use crate::fault::ServerFault;
-use crate::linger::Lingering;
 
 /// A certificate and its key. A server with a certificate serves only HTTPS, as HTTP/1.1 or HTTP/2, which is negotiated in the handshake.
 ///
@@ -89,7 +89,10 @@ impl Tls {
     }
 
     /// Performs the TLS handshake of a connection.
-    pub(crate) async fn accept(&self, stream: Lingering) -> io::Result<TlsStream<Lingering>> {
+    pub(crate) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: S,
+    ) -> io::Result<TlsStream<S>> {
         self.0.accept(stream).await
     }
 }

@@ -3,13 +3,17 @@
 //! Every client that can reach the port can open a connection. Such a connection must not displace a connection with signed requests, and many connections
 //! from one address must not displace those from another address. A connection is a guest until its first verified request.
 
+mod pace;
+
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+
+use pace::Pace;
 
 /// The limits for guests, and the open guests.
 #[derive(Debug)]
@@ -26,8 +30,15 @@ pub(crate) struct Guests {
 struct Open {
     count: usize,
     next: u64,
-    /// Guests by the network of the sender, oldest first.
-    guests: HashMap<IpAddr, BTreeMap<u64, Arc<Notify>>>,
+    /// Guests by the network of the sender.
+    networks: HashMap<IpAddr, Network>,
+}
+
+#[derive(Debug, Default)]
+struct Network {
+    /// The signal that closes each guest, oldest first.
+    guests: BTreeMap<u64, Arc<Notify>>,
+    pace: Pace,
 }
 
 impl Guests {
@@ -50,8 +61,17 @@ impl Guests {
         let number = open.next;
         open.next += 1;
         open.count += 1;
-        open.guests.entry(network).or_default().insert(number, Arc::clone(&evicted));
-        Guest { guests: Arc::clone(self), network, number, is_known: AtomicBool::new(false), evicted }
+        open.networks.entry(network).or_default().guests.insert(number, Arc::clone(&evicted));
+        Guest {
+            guests: Arc::clone(self),
+            network,
+            number,
+            is_verified: AtomicBool::new(false),
+            is_known: AtomicBool::new(false),
+            work: AtomicU32::new(0),
+            may_read: AtomicBool::new(true),
+            evicted,
+        }
     }
 
     /// Closes a guest, if any, to free its descriptor. Returns `true` if it did.
@@ -63,8 +83,8 @@ impl Guests {
 impl Open {
     /// Closes the oldest guest of the network with the most guests.
     fn evict(&mut self) -> bool {
-        let most = self.guests.iter().max_by_key(|(_, own)| own.len()).map(|(network, _)| *network);
-        let oldest = most.and_then(|network| Some((network, *self.guests.get(&network)?.keys().next()?)));
+        let most = self.networks.iter().max_by_key(|(_, own)| own.guests.len());
+        let oldest = most.and_then(|(network, own)| Some((*network, *own.guests.keys().next()?)));
         let Some((network, number)) = oldest else {
             self.count = 0;
             return false;
@@ -76,10 +96,10 @@ impl Open {
     }
 
     fn remove(&mut self, network: IpAddr, number: u64) -> Option<Arc<Notify>> {
-        let own = self.guests.get_mut(&network)?;
-        let removed = own.remove(&number);
-        if own.is_empty() {
-            self.guests.remove(&network);
+        let own = self.networks.get_mut(&network)?;
+        let removed = own.guests.remove(&number);
+        if own.guests.is_empty() {
+            self.networks.remove(&network);
         }
         self.count -= usize::from(removed.is_some());
         removed
@@ -103,7 +123,14 @@ pub(crate) struct Guest {
     guests: Arc<Guests>,
     network: IpAddr,
     number: u64,
+    /// `true` if the connection has sent a verified request.
+    is_verified: AtomicBool,
+    /// `true` if the connection is no longer counted as a guest.
     is_known: AtomicBool,
+    /// The units of work that are not charged yet.
+    work: AtomicU32,
+    /// `true` if the connection has not read in its present turn.
+    may_read: AtomicBool,
     evicted: Arc<Notify>,
 }
 
@@ -111,6 +138,7 @@ impl Guest {
     /// Records that a request of the connection was verified. The connection is then no longer a guest, unless the limit of known connections is
     /// reached.
     pub(crate) fn verified(&self) {
+        self.is_verified.store(true, Ordering::Relaxed);
         if self.is_known.load(Ordering::Relaxed) {
             return;
         }
@@ -136,6 +164,43 @@ impl Guest {
         if self.is_known.load(Ordering::Relaxed) {
             self.evicted.notified().await;
         }
+    }
+
+    /// Returns `true` if the connection has sent a verified request.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.is_verified.load(Ordering::Relaxed)
+    }
+
+    /// Adds units of work of the connection.
+    pub(crate) fn work(&self, units: u32) {
+        self.work.fetch_add(units, Ordering::Relaxed);
+    }
+
+    /// Returns the units of work since the last call.
+    pub(crate) fn take_work(&self) -> u32 {
+        self.work.swap(0, Ordering::Relaxed)
+    }
+
+    /// Allows one read, at the start of a turn.
+    pub(crate) fn begin_turn(&self) {
+        self.may_read.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` until the connection has read in its turn.
+    pub(crate) fn may_read(&self) -> bool {
+        self.may_read.load(Ordering::Relaxed)
+    }
+
+    /// Ends the reads of this turn.
+    pub(crate) fn end_reads(&self) {
+        self.may_read.store(false, Ordering::Relaxed);
+    }
+
+    /// Charges the network of the connection for work. Returns the end of the pause that follows, if any.
+    pub(crate) fn charge(&self, units: u32) -> Option<Instant> {
+        let mut open = self.guests.open();
+        let networks = open.networks.len();
+        open.networks.get_mut(&self.network)?.pace.charge(units, networks, Instant::now())
     }
 
     /// Returns the signal that closes the connection.
@@ -198,7 +263,7 @@ mod tests {
         assert!(!is_evicted(&known).await);
         drop((known, strangers));
         assert_eq!((guests.known.load(Ordering::Relaxed), guests.open().count), (0, 0));
-        assert!(guests.open().guests.is_empty());
+        assert!(guests.open().networks.is_empty());
     }
 
     #[tokio::test]

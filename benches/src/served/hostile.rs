@@ -1,7 +1,7 @@
 //! Latency of a client next to connections that never send a verified request.
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,10 +23,17 @@ const NEIGHBOURS: usize = 1_000;
 const CONNECTIONS: usize = 8;
 /// The maximum ratio of the 99th percentile latencies with and without neighbours.
 const TIMES: f64 = 3.0;
+/// The number of connections that send without pause.
+const FLOODS: usize = 20;
+/// The number of messages that such a connection sends at once.
+const REPEATED: usize = 200;
+/// The preface of an HTTP/2 connection, and empty settings.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 /// The number of streams of one HTTP/2 connection: the server's maximum.
 const STREAMS: u32 = 256;
 
-/// Measures the rows. The neighbours with an unsigned body show that the server verifies a signature before it admits the request and reads its body.
+/// Measures the rows. The connections with an unsigned body show that the server verifies a signature before it admits the request and reads its body. Those
+/// that send without pause show that unverified work has a limited rate.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let (place, shape) = (Place::new(&server.line)?, &Shape::ALL[0]);
@@ -35,28 +42,17 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
         let done = worker::ask(Work::Get, (&place, false), shape, CONNECTIONS, options.time)?;
         Ok(Done::quantile(&done.micros, 990))
     };
-    let target = format!("{}/{}", place.account_path, shape.table);
-    let kinds = [
-        ("silent", NEIGHBOURS, Vec::new()),
-        ("half a head", NEIGHBOURS, format!("GET {target} HTTP/1.1\r\nHost: a\r\nX-A").into_bytes()),
-        (
-            "an unsigned body",
-            NEIGHBOURS,
-            format!("POST {target} HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n{{").into_bytes(),
-        ),
-        ("256 streams of HTTP/2 each", NEIGHBOURS / 50, streams(&target)),
-    ];
-    for (kind, number, sent) in kinds {
+    for kind in kinds(&format!("{}/{}", place.account_path, shape.table)) {
         let (mut alone, mut next) = (Vec::new(), Vec::new());
         for _ in 0..options.rounds {
             alone.push(slow()?);
-            let neighbours = Neighbours::open(&place.tables, number, sent.clone())?;
+            let neighbours = Neighbours::open(&place.tables, &kind)?;
             next.push(slow()?);
             drop(neighbours);
         }
         let (alone, next) = (median(alone), median(next));
         report.line(
-            &format!("p99 of point gets next to {number} connections: {kind}"),
+            &format!("p99 of point gets next to {} connections: {}", kind.number, kind.title),
             format!("{next} µs"),
             format!("{alone} µs without them"),
             f64::from(next) / f64::from(alone.max(1)),
@@ -66,37 +62,112 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
+/// A kind of hostile connection.
+#[derive(Clone, Debug)]
+struct Kind {
+    title: &'static str,
+    number: usize,
+    /// The bytes that a connection sends when it is opened.
+    first: Vec<u8>,
+    /// The bytes that it sends again and again. If empty, one connection is replaced every millisecond.
+    repeated: Vec<u8>,
+}
+
+fn kinds(target: &str) -> [Kind; 6] {
+    let silent = |title, first: &str| Kind {
+        title,
+        number: NEIGHBOURS,
+        first: first.as_bytes().to_vec(),
+        repeated: Vec::new(),
+    };
+    // A PING frame with eight bytes.
+    let ping = [&[0, 0, 8, 6, 0, 0, 0, 0, 0][..], &[0; 8]].concat();
+    let request = format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n");
+    [
+        silent("silent", ""),
+        silent("half a head", &format!("GET {target} HTTP/1.1\r\nHost: a\r\nX-A")),
+        silent(
+            "an unsigned body",
+            &format!("POST {target} HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n{{"),
+        ),
+        Kind { number: FLOODS, first: streams(target), ..silent("256 streams of HTTP/2 each", "") },
+        Kind {
+            number: FLOODS,
+            first: PREFACE.to_vec(),
+            repeated: ping.repeat(REPEATED),
+            ..silent("pings of HTTP/2", "")
+        },
+        Kind {
+            number: FLOODS,
+            repeated: request.repeat(REPEATED).into_bytes(),
+            ..silent("unsigned requests", "")
+        },
+    ]
+}
+
 fn median(mut micros: Vec<u32>) -> u32 {
     micros.sort_unstable();
     micros.get(micros.len() / 2).copied().unwrap_or(0)
 }
 
-/// The hostile connections, which stay open until the value is dropped. One of them is replaced every millisecond.
+/// The hostile connections, which stay open until the value is dropped.
 struct Neighbours {
     ended: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Neighbours {
-    fn open(address: &str, number: usize, sent: Vec<u8>) -> Outcome<Self> {
-        let address = address.to_owned();
-        let connect = move || -> std::io::Result<TcpStream> {
-            let mut stream = TcpStream::connect(&address)?;
-            // The server may have closed the connection already.
-            let _ = stream.write_all(&sent);
-            Ok(stream)
-        };
+    fn open(address: &str, kind: &Kind) -> Outcome<Self> {
+        let (address, Kind { number, first, repeated, .. }) = (address.to_owned(), kind.clone());
+        let connect = move || Hostile::connect(&address, &first);
         let mut open = (0..number).map(|_| connect()).collect::<std::io::Result<VecDeque<_>>>()?;
         let ended = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&ended);
         let thread = thread::spawn(move || {
             while !end.load(Ordering::Relaxed) {
-                open.pop_front();
-                open.extend(connect());
+                if repeated.is_empty() {
+                    open.pop_front();
+                    open.extend(connect());
+                }
+                for connection in open.iter_mut().filter(|_| !repeated.is_empty()) {
+                    if !connection.send(&repeated)
+                        && let Ok(next) = connect()
+                    {
+                        *connection = next;
+                    }
+                }
                 thread::sleep(Duration::from_millis(1));
             }
         });
         Ok(Self { ended, thread: Some(thread) })
+    }
+}
+
+/// A hostile connection.
+struct Hostile {
+    stream: TcpStream,
+    /// The number of bytes of the repeated text that are sent.
+    sent: usize,
+}
+
+impl Hostile {
+    fn connect(address: &str, first: &[u8]) -> std::io::Result<Self> {
+        let mut stream = TcpStream::connect(address)?;
+        // The server may have closed the connection already.
+        let _ = stream.write_all(first);
+        stream.set_nonblocking(true)?;
+        Ok(Self { stream, sent: 0 })
+    }
+
+    /// Sends as much of a text as the connection takes, and discards the responses. Returns `false` if the connection is closed.
+    fn send(&mut self, repeated: &[u8]) -> bool {
+        let waits = |error: &std::io::Error| error.kind() == ErrorKind::WouldBlock;
+        let read = self.stream.read(&mut [0; 8 << 10]);
+        let written = self.stream.write(&repeated[self.sent..]);
+        self.sent = written.as_ref().map_or(self.sent, |written| (self.sent + written) % repeated.len());
+        !matches!(read, Ok(0))
+            && read.as_ref().err().is_none_or(waits)
+            && written.as_ref().err().is_none_or(waits)
     }
 }
 
@@ -110,7 +181,7 @@ impl Drop for Neighbours {
 
 /// Returns the bytes of an HTTP/2 connection: the preface, empty settings, then for each stream the headers of an unsigned request without its body.
 fn streams(target: &str) -> Vec<u8> {
-    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
+    let mut bytes = PREFACE.to_vec();
     // The encoded headers are `:method: POST`, `:scheme: http`, and as literals `:path` and `:authority: a` (RFC 7541). The lengths fit in a byte.
     let mut head = vec![0x83, 0x86, 0x04, u8::try_from(target.len()).unwrap_or(0)];
     head.extend_from_slice(target.as_bytes());

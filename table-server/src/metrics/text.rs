@@ -1,6 +1,7 @@
 //! The text format of Prometheus.
 
 use std::fmt::{Display, Write};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Metrics;
@@ -19,7 +20,7 @@ pub(crate) struct UnderWay {
 }
 
 /// Writes all metrics of a server.
-pub(crate) fn write(metrics: &Metrics, accounts: &[Account], under_way: UnderWay) -> String {
+pub(crate) fn write(metrics: &Metrics, accounts: &[Arc<Account>], under_way: UnderWay) -> String {
     let mut text = Text(String::with_capacity(16 << 10));
     text.head("connections", "gauge", "", "Open connections.");
     text.line(&"table_server_connections", &under_way.connections);
@@ -84,7 +85,7 @@ fn latencies(text: &mut Text, metrics: &Metrics) {
 }
 
 /// Writes the statistics of each account's engine.
-fn engines(text: &mut Text, accounts: &[Account]) {
+fn engines(text: &mut Text, accounts: &[Arc<Account>]) {
     let statistics: Vec<_> = accounts
         .iter()
         .filter_map(|account| Some((account.name(), account.engine.statistics().ok()?)))
@@ -123,7 +124,7 @@ fn engines(text: &mut Text, accounts: &[Account]) {
 }
 
 /// Writes the partitions with the most requests.
-fn partitions(text: &mut Text, accounts: &[Account]) {
+fn partitions(text: &mut Text, accounts: &[Arc<Account>]) {
     let help = "Requests to the busiest partitions, estimated; older requests count less.";
     text.head("hot_partition_requests", "gauge", "", help);
     for account in accounts {

@@ -103,8 +103,8 @@ async fn change_set<S: TableStore>(
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let mut conditions = part.values("if-match");
     let if_match = conditions.next();
-    if conditions.next().is_some() {
-        return Err(Refusal::input("`If-Match` must be one header"));
+    if conditions.next().is_some() || if_match.is_some_and(|text| !exchange::is_ascii_text(text)) {
+        return Err(Refusal::input("`If-Match` must be one header in ASCII"));
     }
     let sent = Sent {
         verb: exchange::verb(part.method, part.values("x-http-method"))?,

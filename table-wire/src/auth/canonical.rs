@@ -37,12 +37,13 @@ impl<'a> SignedParts<'a> {
         form_urlencoded::parse(self.query.as_bytes())
     }
 
-    /// Appends `/account/path`, and `?comp=…` as the only query parameter (AUTH-6).
+    /// Appends `/account/path`, and `?comp=…` as the only query parameter (AUTH-6). Its name is found in upper and lower case, because a server that reads
+    /// `Comp` must not accept it unsigned.
     fn resource(&self, account: &str, text: &mut String) {
         for piece in ["/", account, self.path] {
             text.push_str(piece);
         }
-        if let Some((_, comp)) = self.pairs().find(|(name, _)| name == "comp") {
+        if let Some((_, comp)) = self.pairs().find(|(name, _)| name.eq_ignore_ascii_case("comp")) {
             text.push_str("?comp=");
             text.push_str(&comp);
         }

@@ -135,6 +135,8 @@ const ROWS: &[(&str, &str, Evidence)] = &[
         "the connection ends, or 413",
         By(&["azurite_refuses_a_body_above_four_mebibytes"]),
     ),
+    ("floods of unsigned requests or HTTP/2 frames next to a client", "not known", Not("not known")),
+    ("a host in HTTP/2 other than `:authority`", "no HTTP/2", By(&["azurite_does_not_speak_http_2"])),
     (
         "acknowledged writes survive a kill",
         "no: written periodically",

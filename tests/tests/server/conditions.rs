@@ -89,9 +89,7 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
         Ask::new("POST", "$batch").body("multipart/mixed; boundary=b", body).of(&SERVER)
     };
     for verb in ["PUT", "MERGE", "PATCH", "DELETE"] {
-        // Parts are UTF-8, and text outside ASCII is not a version of an entity.
-        let ascii = MALFORMED.iter().filter(|condition| condition.is_ascii());
-        let conditions = ascii.map(|condition| format!("If-Match: {condition}\r\n"));
+        let conditions = MALFORMED.iter().map(|condition| format!("If-Match: {condition}\r\n"));
         let lists = [
             "If-Match: *\r\nIf-Match: *\r\n",
             "If-Match:\r\nIf-Match: *\r\n",
@@ -102,10 +100,8 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
             let refused = (answer.status, answer.body.matches("HTTP/1.1 400 ").count());
             assert_eq!(refused, (202, 1), "{verb} {headers}: {}", answer.body);
         }
-        for stale in ["a", "\u{e9}"] {
-            let answer = send(verb, &format!("If-Match: W/\"{stale}\"\r\n"));
-            assert!(answer.body.contains("HTTP/1.1 412 "), "{verb}: {}", answer.body);
-        }
+        let stale = send(verb, "If-Match: W/\"a\"\r\n");
+        assert!(stale.body.contains("HTTP/1.1 412 "), "{verb}: {}", stale.body);
     }
     // A method is tunnelled only in a POST, and only once.
     for (verb, headers) in [

@@ -56,3 +56,30 @@ fn requests_share_a_connection_of_http_2() {
         connection.await.unwrap().unwrap();
     });
 }
+
+/// The host is part of no signature, so two different hosts in a request must not be read by different components.
+#[test]
+fn a_host_other_than_the_authority_is_refused() {
+    with_server(Config::on_loopback(account()), async |connection, _| {
+        let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
+        let stream = TokioIo::new(TcpStream::connect(host).await.unwrap());
+        let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
+        let connection = tokio::spawn(connection);
+        for (hosts, expected) in [
+            (&[][..], 200),
+            (&[host], 200),
+            (&["contoso.table.example"], 400),
+            (&[host, "contoso.table.example"], 400),
+            (&[""], 400),
+        ] {
+            let mut request = request(&format!("http://{host}"), "GET", "Tables", "");
+            for value in hosts {
+                request.headers_mut().append("host", value.parse().unwrap());
+            }
+            let answer = sender.send_request(request).await.unwrap();
+            assert_eq!(answer.status().as_u16(), expected, "{hosts:?}");
+        }
+        drop(sender);
+        connection.await.unwrap().unwrap();
+    });
+}

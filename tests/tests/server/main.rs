@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod account_permissions;
 mod alterations;
 mod batches;
 mod behaviour;
@@ -16,6 +17,7 @@ mod javascript;
 mod latency;
 mod messages;
 mod neighbours;
+mod parameters;
 mod parity;
 mod permissions;
 mod python;

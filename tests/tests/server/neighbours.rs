@@ -4,7 +4,8 @@
 //! server's own limits. `latency` measures latencies next to them, and so do the benchmarks (`ratios -- --server --only hostile`).
 
 use std::env;
-use std::time::Duration;
+use std::io::Write;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -13,6 +14,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use table_server::{Config, Server};
+use tests::ask::Ask;
 use tests::served::{account, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -23,6 +25,10 @@ use crate::http2::request;
 const GUESTS: usize = 64;
 /// The number of connections of a burst. Kernels before Linux 5.4 have room for 128 by default.
 const BURST: usize = 1_000;
+/// The number of unsigned requests of one connection.
+const UNSIGNED: usize = 2_000;
+/// The minimum time of these requests: 200 µs for each, except for the first ones.
+const UNSIGNED_TIME: Duration = Duration::from_millis(398);
 /// The number of connections of each kind, unless the environment sets it.
 const CONNECTIONS: usize = 160;
 
@@ -170,6 +176,50 @@ async fn a_burst_of_connections_waits_in_the_queue() {
     };
     let open: Vec<_> = (0..BURST).map(connect).collect();
     drop(open);
+}
+
+/// A connection is not closed in favour of later ones before the server has read its first request.
+#[test]
+fn a_burst_of_signed_connections_is_answered() {
+    let mut config = Config::on_loopback(account());
+    config.limits.unauthenticated_connections = 2;
+    with_server(config, async |connection, _| {
+        let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
+        let request = Ask::new("GET", "Tables").written(&connection);
+        // The connections block the thread of the server, so it finds all of them at once.
+        let connect = |_| {
+            let mut stream = std::net::TcpStream::connect(host).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            stream.set_nonblocking(true).unwrap();
+            TcpStream::from_std(stream).unwrap()
+        };
+        for (number, mut stream) in (0..100).map(connect).collect::<Vec<_>>().into_iter().enumerate() {
+            let mut answer = [0; 12];
+            let read = stream.read_exact(&mut answer).await;
+            assert!(read.is_ok() && &answer == b"HTTP/1.1 200", "connection {number}: {read:?}");
+        }
+    });
+}
+
+/// Each unsigned request delays the next one, and a signed request is not delayed.
+#[test]
+fn unsigned_requests_have_a_rate() {
+    with_server(Config::on_loopback(account()), async |connection, _| {
+        let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
+        let begun = Instant::now();
+        let mut stream = TcpStream::connect(host).await.unwrap();
+        let (mut reader, mut writer) = stream.split();
+        let request = "GET /contoso/Tables HTTP/1.1\r\nHost: a\r\n";
+        let requests = format!("{request}\r\n").repeat(UNSIGNED - 1) + request + "Connection: close\r\n\r\n";
+        let mut answers = Vec::new();
+        let write = async { writer.write_all(requests.as_bytes()).await.unwrap() };
+        let (read, ()) = tokio::join!(reader.read_to_end(&mut answers), write);
+        assert!(read.is_ok(), "{read:?}");
+        assert_eq!(answers.windows(12).filter(|text| text == b"HTTP/1.1 403").count(), UNSIGNED);
+        assert!(begun.elapsed() >= UNSIGNED_TIME, "{:?}", begun.elapsed());
+        let mut client = Client::new(host).await;
+        client.work(1).await;
+    });
 }
 
 /// Unsigned requests are rejected before they use the capacity for verified ones, even if only one request is allowed at a time.
