@@ -173,6 +173,24 @@ impl<'a> Pages<'a> {
     }
 }
 
+/// Returns `true` if a table has no rows or does not exist.
+///
+/// # Errors
+/// Any error from the store.
+pub async fn is_empty(store: &DynTableStore, table: &TableName) -> Result<bool> {
+    let first = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
+    let mut pages = Pages::new(store, table, first);
+    loop {
+        match pages.next().await {
+            Ok(Some(page)) if page.rows.is_empty() => {}
+            Ok(Some(_)) => return Ok(false),
+            Ok(None) => return Ok(true),
+            Err(Failure::Store(error)) if error.is_table_not_found() => return Ok(true),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Returns all tables of a store, including those in which the library stores schemas, feeds and outboxes.
 ///
 /// # Errors

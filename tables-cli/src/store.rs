@@ -35,6 +35,8 @@ pub struct Store {
     pub engine: Option<Engine>,
     /// The location as shown in messages, without secrets.
     pub shown: String,
+    /// The identity of the location, as stored in state files. It does not depend on the current folder.
+    pub identity: String,
 }
 
 impl Store {
@@ -57,7 +59,7 @@ impl Store {
             }
             Location::Cosmos(database) => (database.open().await?, None),
         };
-        Ok(Self { tables, engine, shown })
+        Ok(Self { tables, engine, shown, identity: location.identity() })
     }
 
     /// Refuses a store that does not return rows in key order, for commands that need the order.

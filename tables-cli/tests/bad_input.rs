@@ -99,28 +99,6 @@ fn a_folder_in_use_is_read_and_not_written() {
 }
 
 #[test]
-fn state_files_of_other_transfers_and_other_files_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path();
-    let lines = |count: u32| -> String {
-        let line = |row: u32| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\"}}\n");
-        (0..count).fold(String::new(), |text, row| text + &line(row))
-    };
-    std::fs::write(at.join("in.jsonl"), lines(10)).unwrap();
-    shown(at, "import Things DIR/in.jsonl --store DB --state DIR/state");
-    let (exit, text) = refused(at, "copy Things --store DB --to DIR/other --state DIR/state");
-    assert!(exit == Exit::Refused && text.contains("belongs to another transfer (import"), "{text}");
-    let (exit, text) = import(at, "in.jsonl", lines(4).as_bytes(), "--state DIR/state");
-    assert!(
-        exit == Exit::Refused && text.contains("the state file has 10 records, and the file 4"),
-        "{text}"
-    );
-    std::fs::write(at.join("state"), "{\"transfer\":").unwrap();
-    let (exit, text) = import(at, "in.jsonl", lines(10).as_bytes(), "--state DIR/state");
-    assert!(exit == Exit::Refused && text.contains("is not a state file"), "{text}");
-}
-
-#[test]
 fn a_store_that_vanishes_is_named_and_the_copy_continues_afterwards() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

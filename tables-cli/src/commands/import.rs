@@ -8,7 +8,8 @@ use crate::commands::export::FileForm;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
-use crate::transfer::import::{Importing, Rejections};
+use crate::transfer::import::Importing;
+use crate::transfer::rejections::Rejections;
 use crate::transfer::state::{State, StateFile};
 use crate::transfer::writer::Mode;
 use table_inspect::csv::{CsvReader, Types};
@@ -75,7 +76,7 @@ impl Import {
         let transfer = format!(
             "import {} into {name} of {} by {:?}, {:?}",
             self.file.display(),
-            store.shown,
+            store.identity,
             self.mode,
             (FileForm::of(self.format, &self.file)?, &self.types, self.guess_types)
         );
@@ -180,7 +181,7 @@ fn end(rejections: &Rejections) -> Result<Exit> {
     match rejections.file() {
         Some(path) => Err(Failure::Refused(format!(
             "{} rejected; {path} has the reasons",
-            count_of(rejections.count, "row")
+            count_of(rejections.count(), "row")
         ))),
         None => Ok(Exit::Done),
     }
