@@ -1,6 +1,7 @@
 //! Tests of commands that are killed by the system at any moment and started again. The final rows are those of an uninterrupted command.
 //!
-//! `TABLES_KILLS` sets the number of kills for each command; the default is small. `tests/interrupted.rs` stops the same commands at each request.
+//! `TABLES_KILLS` sets the number of kills for each command; the default is small. `TABLES_PROGRAM` names another program, such as an optimised one.
+//! `tests/interrupted.rs` stops the same commands at each request.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -20,7 +21,8 @@ fn kills() -> usize {
 }
 
 fn tables(folder: &Path, line: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tables"));
+    let program = std::env::var_os("TABLES_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_tables").into());
+    let mut command = Command::new(program);
     command.current_dir(folder).args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
