@@ -13,6 +13,7 @@ pub mod progress;
 pub mod rate;
 pub mod rejections;
 pub mod schema;
+mod sequences;
 mod settled;
 pub mod state;
 pub mod sync;
