@@ -75,10 +75,15 @@ impl Selection {
     /// Returns the query that selects the rows.
     ///
     /// # Errors
-    /// `Usage` for conditions on parts if no schema is stored, or that the key cannot support, and for a string that is not a filter.
+    /// `Usage` for conditions on parts if no schema is stored, or that the key cannot support, and for a string that is empty or not a filter.
     pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
         let mut query = match &self.filter {
             None => Query::new(KeyRange::ALL),
+            // IMPORTANT: an empty text, such as that of an unset variable of a shell, would select every row.
+            Some(text) if text.trim().is_empty() => {
+                let help = "omit `--filter`, or write a condition such as \"Age ge 30\"";
+                return Err(Failure::Usage(format!("the filter is empty; {help}")));
+            }
             Some(text) => Query::parse(text).map_err(|error| Failure::Usage(error.to_string()))?,
         };
         let keys = if self.parts.is_empty() {

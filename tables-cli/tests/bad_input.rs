@@ -98,6 +98,30 @@ fn a_folder_in_use_is_read_and_not_written() {
     drop(held);
 }
 
+/// The file of rejected rows is emptied first.
+#[test]
+fn the_file_of_rejected_rows_is_no_other_file_of_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = "{\"PartitionKey\":\"p\",\"RowKey\":\"1\"}\n{ broken\n";
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(at.join("in.jsonl"), at.join("link")).unwrap();
+    let other = if cfg!(unix) { "DIR/link" } else { "DIR/in.jsonl" };
+    for options in [
+        "--errors DIR/in.jsonl".to_owned(),
+        "--errors DIR/in.jsonl --dry-run".to_owned(),
+        format!("--errors {other}"),
+        "--errors DIR/./in.jsonl --state DIR/state".to_owned(),
+        "--errors DIR/new --state DIR/new".to_owned(),
+        "--state DIR/in.jsonl".to_owned(),
+    ] {
+        let (exit, message) = import(at, "in.jsonl", text.as_bytes(), &options);
+        assert!(exit == Exit::Usage && message.contains("names a file of another argument"), "{message}");
+        assert_eq!(std::fs::read_to_string(at.join("in.jsonl")).unwrap(), text, "{options}");
+    }
+    assert!(!at.join("new").exists() && !at.join("db").exists());
+}
+
 #[test]
 fn a_store_that_vanishes_is_named_and_the_copy_continues_afterwards() {
     let folder = tempfile::tempdir().unwrap();

@@ -14,7 +14,8 @@ const IMPORT: &str = "import Things DIR/in.jsonl --store DB --state DIR/state";
 
 /// Returns lines of entities with the rows of a range, and a property.
 fn lines(rows: std::ops::Range<u32>, property: &str) -> String {
-    rows.map(|row| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row:04}\",\"A\":\"{property}\"}}\n")).collect()
+    rows.map(|row| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row:04}\",\"A\":\"{property}\"}}\n"))
+        .collect()
 }
 
 /// Writes the file and runs a command that must be refused with a text.
@@ -89,7 +90,12 @@ fn a_state_does_not_hide_an_emptied_target() {
     }
     std::fs::remove_dir_all(at.join("copied")).unwrap();
     for copy in &copies {
-        refuses(at, &lines(0..50, "x"), copy, "counts 50 records as written, and table Things of the target is empty");
+        refuses(
+            at,
+            &lines(0..50, "x"),
+            copy,
+            "counts 50 records as written, and table Things of the target is empty",
+        );
     }
     shown(at, "delete Things --all --yes --store DB");
     refuses(at, &lines(0..50, "x"), IMPORT, "counts 50 records as written");

@@ -121,7 +121,8 @@ fn pause(folder: &'static str, before: usize, forgets_work: bool) -> bool {
     let store = DynTableStore::new(Engine::in_memory());
     let table = block_on(store.untyped("Things").unwrap().create_if_missing()).unwrap();
     let put = |row: &str| {
-        block_on(table.insert_or_replace(&TableEntity::new("p", row).unwrap().with("A", row.to_owned()))).unwrap();
+        block_on(table.insert_or_replace(&TableEntity::new("p", row).unwrap().with("A", row.to_owned())))
+            .unwrap();
     };
     put("1");
     back_up(objects.clone(), &store).unwrap();

@@ -66,6 +66,7 @@ impl Import {
             let help = "a resumed import repeats the last rows, which `insert` rejects; use `--mode replace` and a file";
             return Err(Failure::Usage(help.to_owned()));
         }
+        self.refuse_shared_files()?;
         let records = self.records()?;
         if self.dry_run {
             return self.check(records, out);
@@ -92,6 +93,22 @@ impl Import {
         let written = importing.run(records, &mut state, &mut rejections).await?;
         say(out, &format!("imported {} into {name}", count_of(written, "row")))?;
         end(&rejections)
+    }
+
+    /// Refuses a file that is named twice: the file of rejected rows would replace the imported file or the state file.
+    fn refuse_shared_files(&self) -> Result<()> {
+        let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+        let named = [("--errors", self.errors.as_deref()), ("--state", self.state.as_deref())];
+        let mut taken = vec![real(&self.file)];
+        for (option, path) in named.into_iter().filter_map(|(option, path)| Some((option, path?))) {
+            let path = real(path);
+            if path.is_some() && taken.contains(&path) {
+                let help = "name a file that the command does not use otherwise";
+                return Err(Failure::Usage(format!("`{option}` names a file of another argument; {help}")));
+            }
+            taken.push(path);
+        }
+        Ok(())
     }
 
     /// Returns the records of the file, each with its line.

@@ -70,9 +70,7 @@ impl Location {
     #[must_use]
     pub fn identity(&self) -> String {
         match self {
-            Self::Folder(path) => {
-                path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string()
-            }
+            Self::Folder(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
             other => other.to_string(),
         }
     }

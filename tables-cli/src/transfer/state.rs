@@ -70,7 +70,10 @@ impl StateFile {
             Some((path, Ok(bytes))) => {
                 let state: State = serde_json::from_slice(&bytes).map_err(|_| {
                     let help = "name another one, or delete it";
-                    Failure::Refused(format!("{} is not a state file of this version; {help}", path.display()))
+                    Failure::Refused(format!(
+                        "{} is not a state file of this version; {help}",
+                        path.display()
+                    ))
                 })?;
                 if state.transfer != transfer {
                     let (path, other) = (path.display(), &state.transfer);
