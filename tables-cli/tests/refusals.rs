@@ -45,6 +45,7 @@ const REFUSALS: &[(&str, Exit, &str)] = &[
     ("copy Company --filter '' --store DB --to DIR/to", Usage, "the filter is empty"),
     ("export Company DIR/db --store DB", Refused, "exists; pass `--force`"),
     ("import Company DIR/none.csv --store DB", Store, "DIR/none.csv: No such file"),
+    ("import Company DIR/in.jsonl --rate 0 --store DB", Usage, "0 is not in 1.."),
     ("import Company - --state DIR/s --store DB", Usage, "use `--mode replace` and a file"),
     ("copy Company --store DB --to DB", Usage, "a table cannot be copied onto itself"),
     ("copy --store DB --to DIR/to --rename Other", Usage, "<TABLE>"),

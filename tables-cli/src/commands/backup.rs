@@ -45,7 +45,7 @@ pub(super) struct Backup {
     #[arg(long, value_name = "TIMES")]
     keep: Option<Retention>,
     /// Read at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
 }
 

@@ -57,7 +57,7 @@ pub(super) struct Copy {
     #[arg(long, value_name = "FILE", requires = "table")]
     state: Option<PathBuf>,
     /// Copy at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
     /// Do not read both tables again to compare them
     #[arg(long)]

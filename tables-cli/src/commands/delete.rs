@@ -43,7 +43,7 @@ pub(super) struct Delete {
     #[arg(long)]
     bypass_derived: bool,
     /// Delete at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
 }
 

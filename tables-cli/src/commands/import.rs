@@ -47,7 +47,7 @@ pub(super) struct Import {
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
     /// Write at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
     /// Write even if indexes, copies or feeds are derived from the entities, which become wrong
     #[arg(long)]
