@@ -90,7 +90,8 @@ impl<R: Read> CsvReader<R> {
         if let Some(name) = names.iter().find(is_orphan) {
             let property = name.strip_suffix(TYPE).unwrap_or_default();
             if property.ends_with(TYPE) {
-                let message = format!("the CSV has a column `{name}` for the type of a column of types; rename it");
+                let message =
+                    format!("the CSV has a column `{name}` for the type of a column of types; rename it");
                 return Err(FileError::Refused(message));
             }
             return Err(FileError::Refused(format!(

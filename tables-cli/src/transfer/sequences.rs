@@ -4,12 +4,12 @@ use table_core::{TableEntity, Value};
 
 use crate::failure::{Failure, Result};
 
-/// The prefix of the RowKeys of sequences. The name of the sequence follows it.
+/// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
 pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
 /// The property with the next number.
 pub(super) const NEXT: &str = "Next";
 
-/// A condition that exactly the RowKeys of sequences satisfy.
+/// A condition that exactly the `RowKey`s of sequences satisfy.
 pub(super) const IS_SEQUENCE: &str = "(RowKey ge '\u{FFFC}sequence_' and RowKey lt '\u{FFFC}sequence`')";
 
 /// Returns the name and the next number of a sequence; `None` for any other row.
