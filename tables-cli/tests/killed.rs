@@ -49,8 +49,8 @@ fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
         rounds += 1;
         for attempt in 0..ROUND {
             let (mut child, begun) = (tables(at, line).spawn().unwrap(), Instant::now());
-            let life = Duration::from_secs_f64(random.random_range(0.0..1.1) * whole.as_secs_f64());
-            while child.try_wait().unwrap().is_none() && begun.elapsed() < life {
+            let delay = Duration::from_secs_f64(random.random_range(0.0..1.1) * whole.as_secs_f64());
+            while child.try_wait().unwrap().is_none() && begun.elapsed() < delay {
                 std::thread::sleep(Duration::from_millis(1));
             }
             if child.try_wait().unwrap().is_some() {
