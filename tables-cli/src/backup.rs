@@ -37,6 +37,9 @@ pub mod retention;
 mod sealed;
 pub mod storage;
 #[cfg(test)]
+#[cfg(feature = "object-store")]
+mod takeover_tests;
+#[cfg(test)]
 mod tests;
 pub mod verify;
 mod work;

@@ -30,6 +30,7 @@ mod sync;
 mod tail;
 
 use std::io::Write;
+use std::pin::Pin;
 
 use clap::{Parser, Subcommand};
 use table_core::{DynTableStore, EntityKey, TableName};
@@ -126,11 +127,19 @@ enum Command {
     Man(complete::Manual),
 }
 
-/// Runs a command, and writes its output to `out`.
+/// Runs a command, and writes its output to `out`. The future is boxed: every program and test that polls an unboxed one would compile all commands again.
 ///
 /// # Errors
 /// The [`Failure`] that ended the command, with its exit code.
-pub async fn run(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
+#[inline(never)]
+pub fn run<'a>(
+    tables: Tables,
+    out: &'a mut (dyn Write + Send),
+) -> Pin<Box<dyn Future<Output = Result<Exit>> + 'a>> {
+    Box::pin(run_command(tables, out))
+}
+
+async fn run_command(tables: Tables, out: &mut (dyn Write + Send)) -> Result<Exit> {
     let Tables { store, output, command } = tables;
     let context = Context { store, output };
     match command {

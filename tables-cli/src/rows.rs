@@ -75,10 +75,15 @@ impl Selection {
     /// Returns the query that selects the rows.
     ///
     /// # Errors
-    /// `Usage` for conditions on parts if no schema is stored, or that the key cannot support, and for a string that is not a filter.
+    /// `Usage` for conditions on parts if no schema is stored, or that the key cannot support, and for a string that is empty or not a filter.
     pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
         let mut query = match &self.filter {
             None => Query::new(KeyRange::ALL),
+            // IMPORTANT: an empty text, such as that of an unset variable of a shell, would select every row.
+            Some(text) if text.trim().is_empty() => {
+                let help = "omit `--filter`, or write a condition such as \"Age ge 30\"";
+                return Err(Failure::Usage(format!("the filter is empty; {help}")));
+            }
             Some(text) => Query::parse(text).map_err(|error| Failure::Usage(error.to_string()))?,
         };
         let keys = if self.parts.is_empty() {
@@ -176,6 +181,24 @@ impl<'a> Pages<'a> {
     #[must_use]
     pub const fn continuation(&self) -> Option<&Continuation> {
         self.from.as_ref()
+    }
+}
+
+/// Returns `true` if a table has no rows or does not exist.
+///
+/// # Errors
+/// Any error from the store.
+pub async fn is_empty(store: &DynTableStore, table: &TableName) -> Result<bool> {
+    let first = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
+    let mut pages = Pages::new(store, table, first);
+    loop {
+        match pages.next().await {
+            Ok(Some(page)) if page.rows.is_empty() => {}
+            Ok(Some(_)) => return Ok(false),
+            Ok(None) => return Ok(true),
+            Err(Failure::Store(error)) if error.is_table_not_found() => return Ok(true),
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -24,7 +24,12 @@ pub enum Purpose {
     Write,
     /// The command writes, and may create the folder.
     Create,
+    /// The command serves the store to other programs, and may create the folder. The engine caches as much as for a program.
+    Serve,
 }
+
+/// The size in bytes of the engine's cache for commands, most of which read each block once.
+const CACHE: usize = 32 << 20;
 
 /// An open store, with its engine if it is a folder.
 #[derive(Clone, Debug)]
@@ -35,13 +40,15 @@ pub struct Store {
     pub engine: Option<Engine>,
     /// The location as shown in messages, without secrets.
     pub shown: String,
+    /// The identity of the location, as stored in state files. It does not depend on the current folder.
+    pub identity: String,
 }
 
 impl Store {
     /// Opens the store at a location.
     ///
     /// # Errors
-    /// `Refused` for a folder that does not exist, unless the purpose is [`Purpose::Create`]; `Store` with the error of the engine
+    /// `Refused` for a folder that does not exist, unless the purpose is [`Purpose::Create`] or [`Purpose::Serve`]; `Store` with the error of the engine
     /// or of the account; `Usage` for Cosmos DB, if the program was built without it.
     pub async fn open(location: &Location, purpose: Purpose) -> Result<Self> {
         let shown = location.to_string();
@@ -57,7 +64,7 @@ impl Store {
             }
             Location::Cosmos(database) => (database.open().await?, None),
         };
-        Ok(Self { tables, engine, shown })
+        Ok(Self { tables, engine, shown, identity: location.identity() })
     }
 
     /// Refuses a store that does not return rows in key order, for commands that need the order.
@@ -90,16 +97,19 @@ fn of_engine(engine: Engine) -> (DynTableStore, Option<Engine>) {
 }
 
 fn open_folder(path: &Path, purpose: Purpose) -> Result<Engine> {
-    if purpose != Purpose::Create && !path.is_dir() {
+    if !matches!(purpose, Purpose::Create | Purpose::Serve) && !path.is_dir() {
         let shown = path.display();
         return Err(Failure::Refused(format!(
             "there is no folder `{shown}`; check `--store`, or create it with `import` or `copy`"
         )));
     }
-    let options = EngineOptions::new();
+    let options = match purpose {
+        Purpose::Serve => EngineOptions::new(),
+        Purpose::Read | Purpose::Write | Purpose::Create => EngineOptions::new().cache_bytes(CACHE),
+    };
     Ok(match purpose {
         Purpose::Read => options.open_read_only(path)?,
-        Purpose::Write | Purpose::Create => options.open(path)?,
+        Purpose::Write | Purpose::Create | Purpose::Serve => options.open(path)?,
     })
 }
 

@@ -12,7 +12,10 @@ pub mod ordered;
 pub mod parts;
 pub mod progress;
 pub mod rate;
+pub mod rejections;
 pub mod schema;
+mod sequences;
+mod settled;
 #[cfg(test)]
 mod shuffled;
 pub mod state;

@@ -98,26 +98,28 @@ fn a_folder_in_use_is_read_and_not_written() {
     drop(held);
 }
 
+/// The file of rejected rows is emptied first.
 #[test]
-fn state_files_of_other_transfers_and_other_files_are_refused() {
+fn the_file_of_rejected_rows_is_no_other_file_of_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let lines = |count: u32| -> String {
-        let line = |row: u32| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\"}}\n");
-        (0..count).fold(String::new(), |text, row| text + &line(row))
-    };
-    std::fs::write(at.join("in.jsonl"), lines(10)).unwrap();
-    shown(at, "import Things DIR/in.jsonl --store DB --state DIR/state");
-    let (exit, text) = refused(at, "copy Things --store DB --to DIR/other --state DIR/state");
-    assert!(exit == Exit::Refused && text.contains("belongs to another transfer (import"), "{text}");
-    let (exit, text) = import(at, "in.jsonl", lines(4).as_bytes(), "--state DIR/state");
-    assert!(
-        exit == Exit::Refused && text.contains("the state file has 10 records, and the file 4"),
-        "{text}"
-    );
-    std::fs::write(at.join("state"), "{\"transfer\":").unwrap();
-    let (exit, text) = import(at, "in.jsonl", lines(10).as_bytes(), "--state DIR/state");
-    assert!(exit == Exit::Refused && text.contains("is not a state file"), "{text}");
+    let text = "{\"PartitionKey\":\"p\",\"RowKey\":\"1\"}\n{ broken\n";
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(at.join("in.jsonl"), at.join("link")).unwrap();
+    let other = if cfg!(unix) { "DIR/link" } else { "DIR/in.jsonl" };
+    for options in [
+        "--errors DIR/in.jsonl".to_owned(),
+        "--errors DIR/in.jsonl --dry-run".to_owned(),
+        format!("--errors {other}"),
+        "--errors DIR/./in.jsonl --state DIR/state".to_owned(),
+        "--errors DIR/new --state DIR/new".to_owned(),
+        "--state DIR/in.jsonl".to_owned(),
+    ] {
+        let (exit, message) = import(at, "in.jsonl", text.as_bytes(), &options);
+        assert!(exit == Exit::Usage && message.contains("names a file of another argument"), "{message}");
+        assert_eq!(std::fs::read_to_string(at.join("in.jsonl")).unwrap(), text, "{options}");
+    }
+    assert!(!at.join("new").exists() && !at.join("db").exists());
 }
 
 #[test]

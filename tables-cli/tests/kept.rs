@@ -49,6 +49,7 @@ const COMMANDS: &[&str] = &[
     "restore DIR/backup DB T --row ROW --replace",
     "restore DIR/backup DB T --row ROW --keep",
     "restore DIR/backup DB T --partition a --replace",
+    "restore DIR/backup DB T --partition a --keep",
     "restore DIR/backup DB --replace",
     "restore DIR/backup DB --keep",
     "repair T --store DB",
@@ -60,7 +61,9 @@ fn wrong_cells(kind: Kind) -> Vec<String> {
     let (at, row) = (folder.path(), if kind == Kind::Wide { "2001_01" } else { "id_0001" });
     assert_eq!(kind.visit(&at.join("whole"), 0..3, "n"), 0, "{kind:?}");
     assert_eq!(kind.visit(&at.join("ONE"), 1..4, "m"), 0, "{kind:?}");
-    shown(at, &format!("put {} a {row} Name=plain Day001:Int32=7 --store DIR/PLAIN", kind.table()));
+    // Without its sequence, a table of plain rows has no entity with one of the first numbers.
+    let row_of_plain = if kind == Kind::Sequence { "id_0900" } else { row };
+    shown(at, &format!("put {} a {row_of_plain} Name=plain Day001:Int32=7 --store DIR/PLAIN", kind.table()));
     shown(at, "backup DIR/backup --store DIR/ONE");
     shown(at, &format!("export {} DIR/rows.jsonl --row {row} --store DIR/whole", kind.table()));
     let text = std::fs::read_to_string(at.join("rows.jsonl")).unwrap();

@@ -1,6 +1,7 @@
 //! Tests of commands that are killed by the system at any moment and started again. The final rows are those of an uninterrupted command.
 //!
-//! `TABLES_KILLS` sets the number of kills for each command; the default is small. `tests/interrupted.rs` stops the same commands at each request.
+//! `TABLES_KILLS` sets the number of kills for each command; the default is small. `TABLES_PROGRAM` names another program, such as an optimised one.
+//! `tests/interrupted.rs` stops the same commands at each request.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -20,7 +21,8 @@ fn kills() -> usize {
 }
 
 fn tables(folder: &Path, line: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tables"));
+    let program = std::env::var_os("TABLES_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_tables").into());
+    let mut command = Command::new(program);
     command.current_dir(folder).args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -39,16 +41,21 @@ fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     prepare();
     let begun = Instant::now();
     run(at, line);
-    let whole = begun.elapsed();
+    let mut whole = begun.elapsed();
     check();
     let (mut killed, mut rounds) = (0, 0);
     while killed < kills() {
         prepare();
         rounds += 1;
-        for _ in 0..ROUND {
-            let mut child = tables(at, line).spawn().unwrap();
-            std::thread::sleep(Duration::from_secs_f64(random.random_range(0.0..1.1) * whole.as_secs_f64()));
+        for attempt in 0..ROUND {
+            let (mut child, begun) = (tables(at, line).spawn().unwrap(), Instant::now());
+            let delay = Duration::from_secs_f64(random.random_range(0.0..1.1) * whole.as_secs_f64());
+            while child.try_wait().unwrap().is_none() && begun.elapsed() < delay {
+                std::thread::sleep(Duration::from_millis(1));
+            }
             if child.try_wait().unwrap().is_some() {
+                // The machine is faster than before, so kills must come earlier.
+                whole = if attempt == 0 { begun.elapsed() } else { whole };
                 break;
             }
             child.kill().unwrap();

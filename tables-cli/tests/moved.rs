@@ -71,7 +71,7 @@ fn wrong_transfers(kind: Kind) -> Vec<String> {
         if exit.is_err() || !is_renamed && kind.visit(&at.join("db"), 0..0, "") > 0 {
             wrong.push(format!("{kind:?}: `{line}`, plain row accepted: {is_accepted}: {exit:?} {text}"));
         }
-        if is_accepted && *is_renamed && kind != Kind::Wide {
+        if is_accepted && *is_renamed && !matches!(kind, Kind::Wide | Kind::Sequence) {
             wrong.push(format!("{kind:?}: a plain row was accepted after `{line}`"));
         }
     }

@@ -84,10 +84,16 @@ impl<R: Read> CsvReader<R> {
             }
         }
         let is_orphan = |name: &&String| {
-            name.strip_suffix(TYPE).is_some_and(|property| !names.iter().any(|other| other == property))
+            let is_value = |property: &str| names.iter().any(|other| other == property);
+            name.strip_suffix(TYPE).is_some_and(|property| property.ends_with(TYPE) || !is_value(property))
         };
         if let Some(name) = names.iter().find(is_orphan) {
-            let property = name.trim_end_matches(TYPE);
+            let property = name.strip_suffix(TYPE).unwrap_or_default();
+            if property.ends_with(TYPE) {
+                let message =
+                    format!("the CSV has a column `{name}` for the type of a column of types; rename it");
+                return Err(FileError::Refused(message));
+            }
             return Err(FileError::Refused(format!(
                 "the CSV has a column `{name}`, and no column `{property}`"
             )));

@@ -101,6 +101,7 @@ fn a_file_without_keys_or_with_a_column_twice_is_refused() {
     assert!(
         refused("PartitionKey,RowKey,\"A\n").contains("a quote in the first line of the CSV is not closed")
     );
+    assert!(refused("PartitionKey,RowKey,A,A@type,A@type@type\n").contains("a column `A@type@type` for"));
     assert!(refused("PartitionKey,RowKey,A@type\n").contains("has a column `A@type`, and no column `A`"));
     assert!(refused("PartitionKey,RowKey,A,A\n").contains("column 4 of the CSV repeats the name `A`"));
 }

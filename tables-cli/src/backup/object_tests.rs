@@ -207,6 +207,15 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
 }
 
 #[test]
+fn of_commands_that_begin_backups_at_once_one_writes_the_marker() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    for source in ["a", "b"] {
+        storage(store.clone()).begin("BACKUPS", source.as_bytes()).unwrap();
+    }
+    assert_eq!(storage(store).read("BACKUPS").unwrap().unwrap(), b"a");
+}
+
+#[test]
 fn a_prefix_with_other_objects_and_an_unknown_url_are_refused() {
     let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
     storage(store.clone()).replace("letter", b"Dear").unwrap();

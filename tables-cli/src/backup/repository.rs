@@ -210,10 +210,10 @@ impl Repository {
     /// Adds a complete generation.
     ///
     /// # Errors
-    /// `File` if the generation cannot be written.
+    /// `Refused` if another command took over the lock; `File` if the generation cannot be written.
     pub fn commit(&self, generation: &Generation) -> Result<()> {
         self.storage.confirm(&[ROWS, FILES])?;
-        sealed::write(&*self.storage, &manifest(&generation.id), generation)
+        sealed::commit(&*self.storage, &manifest(&generation.id), generation)
     }
 
     /// Removes a generation. Its files remain until [`collect`](Self::collect).

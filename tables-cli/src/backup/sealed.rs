@@ -27,6 +27,14 @@ pub(super) fn write(storage: &dyn Storage, name: &str, value: &impl Serialize) -
     storage.replace(name, sealed(name, value)?.as_bytes())
 }
 
+/// Writes the value that completes the work of a command, if the command still holds the lock.
+///
+/// # Errors
+/// `Refused` if another command took over the lock; `File` if the value cannot be written.
+pub(super) fn commit(storage: &dyn Storage, name: &str, value: &impl Serialize) -> Result<()> {
+    storage.commit(name, sealed(name, value)?.as_bytes())
+}
+
 /// Writes a value unless the file exists.
 ///
 /// # Errors

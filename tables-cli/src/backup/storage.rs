@@ -57,11 +57,18 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be written.
     fn replace(&self, name: &str, content: &[u8]) -> Result<()>;
 
-    /// Writes a small file unless it exists. Of several commands that do so at once, one writes it. A storage without locks replaces the file.
+    /// Writes a small file unless it exists. Of several commands that do so at once, one writes it.
     ///
     /// # Errors
     /// `Refused` if another command writes the file; `File` if the storage cannot be written.
-    fn begin(&self, name: &str, content: &[u8]) -> Result<()> {
+    fn begin(&self, name: &str, content: &[u8]) -> Result<()>;
+
+    /// Writes the small file that completes the work of a command. A storage with locks that can be taken over writes it only if this command still
+    /// holds the lock.
+    ///
+    /// # Errors
+    /// `Refused` if another command took over the lock; `File` if the storage cannot be written.
+    fn commit(&self, name: &str, content: &[u8]) -> Result<()> {
         self.replace(name, content)
     }
 

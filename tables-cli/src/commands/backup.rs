@@ -45,7 +45,7 @@ pub(super) struct Backup {
     #[arg(long, value_name = "TIMES")]
     keep: Option<Retention>,
     /// Read at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
 }
 
@@ -85,7 +85,7 @@ impl Backup {
         let purpose = if form == Form::Files { Purpose::Write } else { Purpose::Read };
         let store = Store::open(&location, purpose).await?;
         let engine = store.engine("backup --format files");
-        let repository = Repository::create_in(storage::locate(to)?, &source_of(&location))?;
+        let repository = Repository::create_in(storage::locate(to)?, &store.identity)?;
         match form {
             Form::Files => say_files(&capture_files(&repository, engine?).await?, out)?,
             Form::Rows => {
@@ -99,14 +99,6 @@ impl Backup {
             prune(&repository, keep, out)?;
         }
         Ok(Exit::Done)
-    }
-}
-
-/// Returns the name by which a folder of backups identifies a store.
-fn source_of(location: &Location) -> String {
-    match location {
-        Location::Folder(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
-        other => other.to_string(),
     }
 }
 

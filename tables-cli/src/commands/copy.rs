@@ -11,7 +11,7 @@ use table_core::{EntityKey, FromEntity, Query, TableEntity, TableName};
 use crate::check::refuse_torn;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::rows::{Pages, Selection, all_tables};
+use crate::rows::{Pages, Selection, all_tables, is_empty};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::contained::first_not_contained;
@@ -57,7 +57,7 @@ pub(super) struct Copy {
     #[arg(long, value_name = "FILE", requires = "table")]
     state: Option<PathBuf>,
     /// Copy at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
     /// Do not read both tables again to compare them
     #[arg(long)]
@@ -113,8 +113,8 @@ impl Copy {
         let query = self.selection.query(&source.tables, name).await?;
         let transfer = format!(
             "copy {name} of {} to {new} of {}, {:?}, {:?}, {:?}",
-            source.shown,
-            target.shown,
+            source.identity,
+            target.identity,
             query.filter_text(),
             (&self.partition_key, &self.row_key, &self.keep_timestamp),
             self.mode
@@ -224,18 +224,7 @@ async fn refuse_other_rows(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
 ) -> Result<()> {
-    let first = Query { top: Some(1), ..Query::new(KeyRange::ALL) };
-    let mut pages = Pages::new(&target.tables, new, first);
-    let is_empty = loop {
-        match pages.next().await {
-            Ok(Some(page)) if page.rows.is_empty() => {}
-            Ok(Some(_)) => break false,
-            Ok(None) => break true,
-            Err(Failure::Store(error)) if error.is_table_not_found() => break true,
-            Err(error) => return Err(error),
-        }
-    };
-    if is_empty {
+    if is_empty(&target.tables, new).await? {
         return Ok(());
     }
     let query = Query::new(KeyRange::ALL);

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use table_core::query::Select;
+use table_core::query::{KeyRange, Select};
 use table_core::{DynTableStore, TableName, TableStore};
 
 use crate::check::refuse_torn;
@@ -43,7 +43,7 @@ pub(super) struct Delete {
     #[arg(long)]
     bypass_derived: bool,
     /// Delete at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
 }
 
@@ -54,9 +54,19 @@ impl Delete {
             let help = "select rows, or pass `--all` for every row, or `--drop-table`";
             return Err(Failure::Usage(format!("nothing is selected in {name}; {help}")));
         }
+        if !self.selection.is_all() && (self.all || self.drop_table) {
+            let help = "omit the selection, or the option";
+            return Err(Failure::Usage(format!(
+                "`--all` and `--drop-table` delete every row of {name}, and other options select some; {help}"
+            )));
+        }
         let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };
         let store = context.store.open(purpose).await?;
         let mut query = self.selection.query(&store.tables, &name).await?;
+        if query.keys == KeyRange::ALL && query.filter.is_none() && !self.all && !self.drop_table {
+            let help = "select fewer rows, or pass `--all` instead";
+            return Err(Failure::Usage(format!("every row of {name} is selected; {help}")));
+        }
         query.select = Select::names(["PartitionKey", "RowKey"]);
         let mut count: u64 = 0;
         let mut pages = Pages::new(&store.tables, &name, query.clone());

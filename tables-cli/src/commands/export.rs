@@ -72,7 +72,7 @@ pub(super) struct Export {
     #[arg(long)]
     force: bool,
     /// Read at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
 }
 

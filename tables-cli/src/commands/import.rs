@@ -8,7 +8,8 @@ use crate::commands::export::FileForm;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
-use crate::transfer::import::{Importing, Rejections};
+use crate::transfer::import::Importing;
+use crate::transfer::rejections::Rejections;
 use crate::transfer::state::{State, StateFile};
 use crate::transfer::writer::Mode;
 use table_inspect::csv::{CsvReader, Types};
@@ -46,7 +47,7 @@ pub(super) struct Import {
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
     /// Write at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
     /// Write even if indexes, copies or feeds are derived from the entities, which become wrong
     #[arg(long)]
@@ -65,6 +66,7 @@ impl Import {
             let help = "a resumed import repeats the last rows, which `insert` rejects; use `--mode replace` and a file";
             return Err(Failure::Usage(help.to_owned()));
         }
+        self.refuse_shared_files()?;
         let records = self.records()?;
         if self.dry_run {
             return self.check(records, out);
@@ -75,7 +77,7 @@ impl Import {
         let transfer = format!(
             "import {} into {name} of {} by {:?}, {:?}",
             self.file.display(),
-            store.shown,
+            store.identity,
             self.mode,
             (FileForm::of(self.format, &self.file)?, &self.types, self.guess_types)
         );
@@ -91,6 +93,22 @@ impl Import {
         let written = importing.run(records, &mut state, &mut rejections).await?;
         say(out, &format!("imported {} into {name}", count_of(written, "row")))?;
         end(&rejections)
+    }
+
+    /// Refuses a file that is named twice: the file of rejected rows would replace the imported file or the state file.
+    fn refuse_shared_files(&self) -> Result<()> {
+        let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+        let named = [("--errors", self.errors.as_deref()), ("--state", self.state.as_deref())];
+        let mut taken = vec![real(&self.file)];
+        for (option, path) in named.into_iter().filter_map(|(option, path)| Some((option, path?))) {
+            let path = real(path);
+            if path.is_some() && taken.contains(&path) {
+                let help = "name a file that the command does not use otherwise";
+                return Err(Failure::Usage(format!("`{option}` names a file of another argument; {help}")));
+            }
+            taken.push(path);
+        }
+        Ok(())
     }
 
     /// Returns the records of the file, each with its line.
@@ -180,7 +198,7 @@ fn end(rejections: &Rejections) -> Result<Exit> {
     match rejections.file() {
         Some(path) => Err(Failure::Refused(format!(
             "{} rejected; {path} has the reasons",
-            count_of(rejections.count, "row")
+            count_of(rejections.count(), "row")
         ))),
         None => Ok(Exit::Done),
     }

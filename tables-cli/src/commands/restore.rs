@@ -50,7 +50,7 @@ pub(super) struct Restore {
     #[arg(long)]
     bypass_derived: bool,
     /// Write at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
 }
 
@@ -135,7 +135,8 @@ impl Restore {
             derived::refuse_declarations(name, &schemas.schemas())?;
             derived::refuse_plain_writes(target, new, false).await?;
             let outcome = refuse_torn(target, new, &Query::new(restoring.range.clone())).await;
-            return outcome.or_else(|error| if is_missing(&error) { Ok(()) } else { Err(error) });
+            outcome.or_else(|error| if is_missing(&error) { Ok(()) } else { Err(error) })?;
+            return self.refuse_mixed_parts(restoring, (name, new)).await;
         }
         let has_derived = admit(&schemas, (target, new), self.table.is_none()).await?;
         if !self.keep {
@@ -145,8 +146,20 @@ impl Restore {
             let outcome = restoring.refuse_existing(name, new).await;
             return outcome.or_else(|error| if is_missing(&error) { Ok(()) } else { Err(error) });
         }
+        self.refuse_mixed_parts(restoring, (name, new)).await
+    }
+
+    /// Refuses rows that would make kept rows of the target wrong.
+    async fn refuse_mixed_parts(
+        &self,
+        restoring: &Restoring<'_>,
+        (name, new): (&TableName, &TableName),
+    ) -> Result<()> {
+        if !self.keep {
+            return Ok(());
+        }
         let rows = || restoring.backup.rows(name, restoring.range);
-        refuse_mixed_parts(rows, (target, new), Mode::Replace).await
+        refuse_mixed_parts(rows, (restoring.target, new), Mode::Replace).await
     }
 
     fn named(&self, all: &[TableName], name: &str) -> Result<TableName> {

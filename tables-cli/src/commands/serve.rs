@@ -40,7 +40,7 @@ impl Serve {
         out: &mut (dyn Write + Send),
         end: impl Future<Output = ()>,
     ) -> Result<Exit> {
-        let store = context.store.open(Purpose::Create).await?;
+        let store = context.store.open(Purpose::Serve).await?;
         let account = Account::emulator(store.engine("serve")?.clone())?;
         let (name, load) = (account.name().to_owned(), account.partition_load());
         let ephemeral = Config::on_loopback(account).ephemeral();

@@ -39,7 +39,7 @@ pub(super) struct Sync {
     #[arg(long)]
     dry_run: bool,
     /// Write at most ROWS rows per second
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
 }
 

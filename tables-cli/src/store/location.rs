@@ -61,11 +61,17 @@ impl Location {
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Memory, _) | (_, Self::Memory) => false,
-            (Self::Folder(left), Self::Folder(right)) => {
-                let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-                real(left) == real(right)
-            }
-            _ => self.to_string() == other.to_string(),
+            _ => self.identity() == other.identity(),
+        }
+    }
+
+    /// Returns the text by which files of this program identify the store: the path of a folder without links and relative parts, otherwise the
+    /// location as shown.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        match self {
+            Self::Folder(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
+            other => other.to_string(),
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Checksums of sets of entities, which are equal for equal contents regardless of the order in which a store returns them.
+//! Checksums of sets of entities, which are equal for equal contents regardless of the order in which a store returns them; and of sequences of records.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 use table_core::{TableEntity, Value};
 
+use table_inspect::record::Record;
 use table_inspect::value;
 
 /// The checksum of a set of entities: their count, and the sum of their hashes. Keys, names, types and values are included; Timestamps and `ETag`s,
@@ -45,6 +46,40 @@ impl fmt::Display for Checksum {
     }
 }
 
+/// The checksum of a sequence of records, which depends on their order. All records that are not entities are equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct SequenceChecksum(u128);
+
+impl SequenceChecksum {
+    /// Returns the checksum of the sequence with one more record.
+    #[must_use]
+    pub fn followed_by(self, record: &Record) -> Self {
+        let mut hash_of_all = Sha256::new();
+        hash_of_all.update(self.0.to_le_bytes());
+        if let Ok(entity) = record {
+            hash_of_all.update(hash(entity).to_le_bytes());
+        }
+        Self(first_bytes(hash_of_all))
+    }
+}
+
+impl From<SequenceChecksum> for String {
+    fn from(checksum: SequenceChecksum) -> Self {
+        format!("{:032x}", checksum.0)
+    }
+}
+
+impl TryFrom<String> for SequenceChecksum {
+    type Error = std::num::ParseIntError;
+
+    /// # Errors
+    /// `ParseIntError` for a text that is not a hexadecimal number.
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        u128::from_str_radix(&text, 16).map(Self)
+    }
+}
+
 fn hash(entity: &TableEntity) -> u128 {
     let mut hash = Sha256::new();
     let mut text = |text: &[u8]| {
@@ -64,8 +99,11 @@ fn hash(entity: &TableEntity) -> u128 {
             found => text(value::show(found).as_bytes()),
         }
     }
-    let digest = hash.finalize();
-    digest.first_chunk().map_or(0, |front| u128::from_le_bytes(*front))
+    first_bytes(hash)
+}
+
+fn first_bytes(hash: Sha256) -> u128 {
+    hash.finalize().first_chunk().map_or(0, |front| u128::from_le_bytes(*front))
 }
 
 #[cfg(test)]

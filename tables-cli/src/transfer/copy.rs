@@ -41,12 +41,13 @@ impl Copying<'_> {
     /// Copies the rows that follow the position of the state, and completes the state. If the state is complete, nothing is copied.
     ///
     /// # Errors
-    /// `Refused` for a row that the target refuses; any error from either store. Another call with the state continues the copy.
+    /// `Refused` for a row that the target refuses, and for an empty target if the state counts written rows; any error from either store. Another call with the state continues the copy.
     pub async fn run(&self, state: &mut StateFile) -> Result<()> {
+        let (store, new) = self.target;
+        state.refuse_empty_target(store, new).await?;
         if state.state().is_done {
             return Ok(());
         }
-        let (store, new) = self.target;
         store.create_table_if_missing(new).await?;
         let done = state.state().records;
         let from = state.state().continuation.as_deref().map(str::parse).transpose()?;

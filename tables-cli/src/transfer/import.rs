@@ -1,16 +1,14 @@
 //! Writing the records of a file to a table, and setting aside those that are rejected.
 
-use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
-use std::path::Path;
-
 use table_core::{DynTableStore, TableName, TableStoreExt};
 
 use crate::failure::{Failure, Result};
 use crate::transfer::progress;
-use crate::transfer::state::{State, StateFile};
+use crate::transfer::rejections::Rejections;
+use crate::transfer::settled::SettledChecksum;
+use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
-use table_inspect::record::{Record, Rejected};
+use table_inspect::record::Record;
 
 /// The table that receives the records.
 #[derive(Clone, Copy, Debug)]
@@ -31,14 +29,21 @@ impl Importing<'_> {
     /// Writes the records, each with its line, after those of the state, and completes the state. Returns the number of written records, including those of earlier calls.
     ///
     /// # Errors
-    /// `Refused` for a rejected record if none are set aside, after all records before it are written; any error from the store or the file. Another
-    /// call with the state continues the import.
+    /// `Refused` for a rejected record if none are set aside, after all records before it are written; for records that are not those of the state, and
+    /// for an empty table if the state counts written records; any error from the store or the file. Another call with the state continues the import.
     pub async fn run(
         &self,
         records: impl Iterator<Item = Result<(u64, Record)>>,
         state: &mut StateFile,
         rejections: &mut Rejections,
     ) -> Result<u64> {
+        if state.state().records > 0 && state.state().checksum.is_none() {
+            let help = "delete it to import the whole file";
+            return Err(Failure::Refused(format!(
+                "the state file has no checksum of the settled records; {help}"
+            )));
+        }
+        state.refuse_empty_target(self.store, self.name).await?;
         self.store.create_table_if_missing(self.name).await?;
         let mut writer = Writer::new(self.store.clone(), self.name.clone(), self.mode, self.rate);
         if self.guards_parts {
@@ -54,7 +59,7 @@ impl Importing<'_> {
         match outcome {
             Ok(()) => {
                 state.finish(settled)?;
-                Ok(settled - rejections.count)
+                Ok(settled - rejections.count())
             }
             Err(failure) => {
                 state.save()?;
@@ -71,26 +76,38 @@ async fn push_all(
     rejections: &mut Rejections,
 ) -> Result<()> {
     let (done, mut last, bar) = (state.state().records, 0, progress::rows("imported"));
-    let mut settle = |writer: &mut Writer, rejections: &mut Rejections| {
+    let mut checksum = SettledChecksum::new(state.is_stored());
+    let settle = |writer: &mut Writer,
+                  rejections: &mut Rejections,
+                  checksum: &mut SettledChecksum,
+                  state: &mut StateFile| {
         // IMPORTANT: the file of rejections is written before the state, which records its length. When the import continues, the bytes after this length are
         // removed.
         let outcome = rejections.push(writer.take_rejected());
         let settled = done + writer.settled();
         bar.set_position(settled);
-        state.advance_file(settled, rejections.count, rejections.bytes)?;
+        state.advance_file(settled, checksum.settle(settled), rejections.records())?;
         outcome
     };
     for (record, number) in records.zip(1..) {
         let (line, record) = record?;
         last = number;
+        checksum.read(&record);
         if number <= done {
+            let settled = checksum.settle(number);
+            if number == done && state.state().checksum.is_some_and(|found| found != settled) {
+                let help = "name another state file, or delete it to import the whole file";
+                return Err(Failure::Refused(format!(
+                    "lines 1 to {line} of the file, which are settled, have changed; {help}"
+                )));
+            }
             continue;
         }
         match record {
             Ok(entity) => writer.push(line, Change::Write(entity)).await?,
             Err(rejected) => writer.skip(rejected).await?,
         }
-        settle(writer, rejections)?;
+        settle(writer, rejections, &mut checksum, state)?;
     }
     if last < done {
         let help = "it is not the file that was interrupted; name another state file, or delete it";
@@ -99,67 +116,7 @@ async fn push_all(
         )));
     }
     writer.flush().await?;
-    settle(writer, rejections)?;
+    settle(writer, rejections, &mut checksum, state)?;
     bar.finish_and_clear();
     Ok(())
-}
-
-/// The rejected records. They are written to a file if one is given; otherwise, the first rejected record ends the import.
-#[derive(Debug, Default)]
-pub struct Rejections {
-    file: Option<(String, File)>,
-    /// The number of rejected records, including those of earlier calls.
-    pub count: u64,
-    /// The length of the file.
-    bytes: u64,
-}
-
-impl Rejections {
-    /// Opens the file of rejected records, and removes the records that the state does not count.
-    ///
-    /// # Errors
-    /// `File` if it cannot be written.
-    pub fn open(path: Option<&Path>, state: &State) -> Result<Self> {
-        let Some(path) = path else { return Ok(Self { count: state.rejected, ..Self::default() }) };
-        let open = || {
-            let mut file = File::options().create(true).write(true).truncate(false).open(path)?;
-            let bytes = state.errors.min(file.metadata()?.len());
-            file.set_len(bytes)?;
-            file.seek(SeekFrom::Start(bytes))?;
-            Ok((file, bytes))
-        };
-        let (file, bytes) = open().map_err(Failure::file(path.display()))?;
-        Ok(Self { file: Some((path.display().to_string(), file)), count: state.rejected, bytes })
-    }
-
-    /// Returns `true` if rejected records are written to a file.
-    #[must_use]
-    pub const fn are_set_aside(&self) -> bool {
-        self.file.is_some()
-    }
-
-    /// Returns the file, if at least one record was rejected.
-    #[must_use]
-    pub fn file(&self) -> Option<&str> {
-        self.file.as_ref().filter(|_| self.count > 0).map(|(path, _)| path.as_str())
-    }
-
-    /// Adds rejected records.
-    ///
-    /// # Errors
-    /// `Refused` with the first rejected record if no file was given; `File` if the file cannot be written.
-    pub fn push(&mut self, rejected: Vec<Rejected>) -> Result<()> {
-        for rejected in rejected {
-            let Some((path, file)) = &mut self.file else {
-                let help =
-                    "earlier rows are written. Give `--errors FILE` to set such rows aside and continue";
-                return Err(Failure::Refused(format!("{rejected}; {help}")));
-            };
-            let line = format!("{rejected}\n");
-            file.write_all(line.as_bytes()).map_err(Failure::file(&*path))?;
-            self.count += 1;
-            self.bytes += line.len() as u64;
-        }
-        Ok(())
-    }
 }

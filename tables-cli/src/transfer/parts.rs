@@ -1,12 +1,13 @@
-//! Parts of wide entities in the target of a transfer. Rows that would mix parts of different writes are refused.
+//! Parts of wide entities in the target of a transfer. Rows that would mix parts of different writes are refused, as are rows that would set a sequence back.
 
 use std::collections::HashMap;
 use std::ops::Bound;
 
 use table_core::key::order;
-use table_core::query::{KeyRange, Select, TextRange};
+use table_core::query::{EntityRef, KeyRange, Select, TextRange};
 use table_core::{DynTableStore, EntityKey, Query, TableEntity, TableName, Value};
 use table_inspect::derived::{part_of, refuse_torn_part};
+use table_inspect::keys;
 use table_patterns::wide::WRITE_ID;
 
 use crate::failure::{Failure, Result};
@@ -14,6 +15,7 @@ use crate::rows::Pages;
 use crate::transfer::change::Mode;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::ordered::{Entities, Ordered, OrderedEntities, Paged};
+use crate::transfer::sequences::{self, IS_SEQUENCE, is_sequence, refuse_lowered};
 
 /// A condition that every row with a `WriteId` satisfies.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
@@ -24,9 +26,18 @@ fn query(keys: KeyRange) -> Result<Query> {
     Ok(Query { keys, select, ..Query::parse(HAS_WRITE)? })
 }
 
-/// The stored parts of the wide entities to which some rows of one partition belong.
+/// Returns the query of the rows of a target that a transfer can make wrong: parts of wide entities, and sequences.
+fn guarded() -> Result<Query> {
+    let select = Select::names(["PartitionKey", "RowKey", WRITE_ID, sequences::NEXT]);
+    Ok(Query { select, ..Query::parse(&format!("{HAS_WRITE} or {IS_SEQUENCE}"))? })
+}
+
+/// The stored parts of the wide entities to which some rows of one partition belong, and the stored sequences among these rows.
 #[derive(Debug, Default)]
-pub(super) struct StoredParts(HashMap<String, TableEntity>);
+pub(super) struct StoredParts {
+    parts: HashMap<String, TableEntity>,
+    sequences: HashMap<String, TableEntity>,
+}
 
 impl StoredParts {
     /// Reads the stored parts; no request is sent if no row can be a part.
@@ -36,7 +47,13 @@ impl StoredParts {
         rows: impl Iterator<Item = &'a TableEntity>,
     ) -> Result<Self> {
         let (mut ends, mut partition): (Option<(String, String)>, &str) = (None, "");
+        let mut stored = Self::default();
         for row in rows {
+            if is_sequence(row)
+                && let Some(found) = keys::read(store, table, row.key()).await?
+            {
+                stored.sequences.insert(row.key().row_key.as_str().to_owned(), found);
+            }
             let Some((base, _)) = part_of(row.key().row_key.as_str()) else { continue };
             partition = row.key().partition_key.as_str();
             let own = (format!("{base}_"), format!("{base}_99"));
@@ -45,27 +62,29 @@ impl StoredParts {
                 Some((lower, upper)) => (min(lower, own.0), max(upper, own.1)),
             });
         }
-        let Some((lower, upper)) = ends else { return Ok(Self::default()) };
+        let Some((lower, upper)) = ends else { return Ok(stored) };
         let range = TextRange { lower: Bound::Included(lower), upper: Bound::Included(upper) };
         let mut rows = Paged::new(Pages::new(store, table, query(KeyRange::rows(partition, range))?));
-        let mut found = HashMap::new();
         while let Some(row) = rows.next().await? {
-            found.insert(row.key().row_key.as_str().to_owned(), row);
+            stored.parts.insert(row.key().row_key.as_str().to_owned(), row);
         }
-        Ok(Self(found))
+        Ok(stored)
     }
 
-    /// Refuses a row that is a part of another write than the stored parts of its entity.
+    /// Refuses a row that is a part of another write than the stored parts of its entity, and one that sets a sequence back.
     pub(super) fn admit(&self, row: &TableEntity, mode: Mode) -> Result<()> {
         let row_key = row.key().row_key.as_str();
-        let Some((base, _)) = part_of(row_key).filter(|_| !self.0.is_empty()) else { return Ok(()) };
-        let own = self.0.get(row_key);
+        if let Some(stored) = self.sequences.get(row_key) {
+            refuse_lowered(stored, row)?;
+        }
+        let Some((base, _)) = part_of(row_key).filter(|_| !self.parts.is_empty()) else { return Ok(()) };
+        let own = self.parts.get(row_key);
         let has_write = matches!(row.get(WRITE_ID), Some(Value::Guid(_)));
         if !has_write && (own.is_none() || mode == Mode::Merge) {
             return Ok(());
         }
         // An entity has at most 99 parts.
-        let siblings = (1..=99).filter_map(|number| self.0.get(&format!("{base}_{number:02}")));
+        let siblings = (1..=99).filter_map(|number| self.parts.get(&format!("{base}_{number:02}")));
         for stored in own.into_iter().chain(siblings.filter(|_| has_write)) {
             refuse_torn_part(stored, row, false)?;
         }
@@ -99,25 +118,26 @@ impl Replaced {
     }
 }
 
-/// Refuses a transfer of all rows that would replace some parts of a wide entity of the target, and keep others.
+/// Refuses a transfer of rows that would replace some parts of a wide entity of the target and keep others, or set a sequence of the target back.
 ///
 /// # Errors
-/// `Refused` with the first such entity, and for a source or target without key order if the target has wide entities; any error from either store.
+/// `Refused` with the first such entity or sequence, and for a source or target without key order if the target has such rows; any error from either
+/// store.
 pub async fn refuse_mixed_parts<L: OrderedEntities>(
     source: impl FnOnce() -> Result<L>,
     (target, table): (&DynTableStore, &TableName),
     mode: Mode,
 ) -> Result<()> {
-    match has_parts(target, table, &Query::new(KeyRange::ALL)).await {
-        Ok(true) => {}
-        Ok(false) => return Ok(()),
-        Err(Failure::Store(error)) if error.is_table_not_found() => return Ok(()),
-        Err(error) => return Err(error),
+    if !is_any(target, table, guarded()?, |row| is_guarded(row.row_key)).await? {
+        return Ok(());
     }
-    let stored = Ordered::new(Pages::new(target, table, query(KeyRange::ALL)?))?;
+    let stored = Ordered::new(Pages::new(target, table, guarded()?))?;
     let mut comparison = Comparison::new(source()?, stored);
     let mut replaced = Replaced::default();
     while let Some(compared) = comparison.next().await? {
+        if let Compared::Changed { source, target } = &compared {
+            refuse_lowered(target, source)?;
+        }
         let key = compared.key();
         let Some((base, _)) = part_of(key.row_key.as_str()) else { continue };
         let whole = EntityKey::new(key.partition_key.as_str(), base)?;
@@ -157,11 +177,28 @@ pub async fn has_parts(store: &DynTableStore, table: &TableName, selected: &Quer
         (Some(own), Some(selected)) => Some(own.and(selected)),
         (own, selected) => own.or(selected),
     };
-    let mut pages = Pages::new(store, table, own);
-    while let Some(page) = pages.next().await? {
-        if page.rows.iter().any(|row| part_of(row.row_key).is_some()) {
-            return Ok(true);
+    is_any(store, table, own, |row| part_of(row.row_key).is_some()).await
+}
+
+fn is_guarded(row_key: &str) -> bool {
+    part_of(row_key).is_some() || row_key.starts_with(sequences::PREFIX)
+}
+
+/// Returns `true` if a row of a query satisfies a condition. A table that does not exist has no rows.
+async fn is_any(
+    store: &DynTableStore,
+    table: &TableName,
+    query: Query,
+    condition: impl Fn(&EntityRef<'_>) -> bool,
+) -> Result<bool> {
+    let mut pages = Pages::new(store, table, query);
+    loop {
+        match pages.next().await {
+            Ok(Some(page)) if page.rows.iter().any(|row| condition(&row)) => return Ok(true),
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(false),
+            Err(Failure::Store(error)) if error.is_table_not_found() => return Ok(false),
+            Err(error) => return Err(error),
         }
     }
-    Ok(false)
 }

@@ -6,30 +6,45 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use table_core::{DynTableStore, TableName};
 
 use crate::failure::{Failure, Result};
 use crate::part::part_of;
+use crate::rows::is_empty;
+use crate::transfer::checksum::SequenceChecksum;
 
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The contents of a state file.
+/// The contents of a state file. A file with other fields is from another version, whose records of progress may have another meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct State {
     /// The transfer that the file belongs to: command, source, target, table and options that change what is written.
     pub transfer: String,
     /// The number of records that were read and then acknowledged or rejected.
     pub records: u64,
-    /// The number of rejected records among these records.
+    /// The checksum of these records, if the source is a file.
+    pub checksum: Option<SequenceChecksum>,
+    /// The rejected records among these records.
     #[serde(default)]
-    pub rejected: u64,
-    /// The length of the file of rejected records after these records.
-    #[serde(default)]
-    pub errors: u64,
+    pub rejected: RejectedRecords,
     /// The continuation token after these records, if the source is a table.
     pub continuation: Option<String>,
     /// `true` if the transfer is complete.
     pub is_done: bool,
+}
+
+/// The records that were rejected and set aside.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectedRecords {
+    /// The number of records.
+    pub count: u64,
+    /// The absolute path of the file with their reasons.
+    pub file: Option<String>,
+    /// The length of this file.
+    pub bytes: u64,
 }
 
 /// The state file of a running transfer. Without a path, nothing is stored.
@@ -54,7 +69,11 @@ impl StateFile {
             Some((path, Err(error))) => return Err(Failure::file(path.display())(error)),
             Some((path, Ok(bytes))) => {
                 let state: State = serde_json::from_slice(&bytes).map_err(|_| {
-                    Failure::Refused(format!("{} is not a state file; name another one", path.display()))
+                    let help = "name another one, or delete it";
+                    Failure::Refused(format!(
+                        "{} is not a state file of this version; {help}",
+                        path.display()
+                    ))
                 })?;
                 if state.transfer != transfer {
                     let (path, other) = (path.display(), &state.transfer);
@@ -75,6 +94,29 @@ impl StateFile {
         Self { pause, ..self }
     }
 
+    /// Returns `true` if the state is stored in a file.
+    #[must_use]
+    pub const fn is_stored(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// Refuses a target without rows if the state counts written records. The table may have been deleted since then.
+    ///
+    /// # Errors
+    /// `Refused` for a table that is empty or does not exist; any error from the store.
+    pub async fn refuse_empty_target(&self, store: &DynTableStore, table: &TableName) -> Result<()> {
+        let written = self.state.records - self.state.rejected.count.min(self.state.records);
+        let Some(path) = self.path.as_ref().filter(|_| written > 0) else { return Ok(()) };
+        if !is_empty(store, table).await? {
+            return Ok(());
+        }
+        let help = "delete the state file to write them again";
+        Err(Failure::Refused(format!(
+            "{} counts {written} records as written, and table {table} of the target is empty; {help}",
+            path.display()
+        )))
+    }
+
     /// Returns the state.
     #[must_use]
     pub const fn state(&self) -> &State {
@@ -91,13 +133,19 @@ impl StateFile {
         self.save_if_due()
     }
 
-    /// Records the progress of a transfer from a file, with the number of rejected records and the length of their file. The file is written at most
-    /// twice a second.
+    /// Records the progress of a transfer from a file, with the checksum of all settled records and the rejected records among them. The file is
+    /// written at most twice a second.
     ///
     /// # Errors
     /// `File` if it cannot be written.
-    pub fn advance_file(&mut self, records: u64, rejected: u64, errors: u64) -> Result<()> {
-        (self.state.records, self.state.rejected, self.state.errors) = (records, rejected, errors);
+    pub fn advance_file(
+        &mut self,
+        records: u64,
+        checksum: SequenceChecksum,
+        rejected: &RejectedRecords,
+    ) -> Result<()> {
+        (self.state.records, self.state.checksum) = (records, Some(checksum));
+        self.state.rejected.clone_from(rejected);
         self.save_if_due()
     }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
+mod sequence;
+
 use std::path::Path;
 
 use table_core::{Engine, ErrorCode, QueueName, Selection, TableEntity};
@@ -187,9 +189,10 @@ pub(crate) enum Kind {
     Source,
     Holder,
     View,
+    Sequence,
 }
 
-pub(crate) const KINDS: [Kind; 10] = [
+pub(crate) const KINDS: [Kind; 11] = [
     Kind::Indexed,
     Kind::Unique,
     Kind::Listed,
@@ -200,6 +203,7 @@ pub(crate) const KINDS: [Kind; 10] = [
     Kind::Source,
     Kind::Holder,
     Kind::View,
+    Kind::Sequence,
 ];
 
 impl Kind {
@@ -215,6 +219,7 @@ impl Kind {
             Self::Source => "Sources",
             Self::Holder => "Holders",
             Self::View => "Sizes",
+            Self::Sequence => "Numbered",
         }
     }
 
@@ -231,6 +236,7 @@ impl Kind {
                 Self::Across => visit!(engine, Across, ids, prefix),
                 Self::Source | Self::Holder => visit_copies(&engine, ids, prefix).await,
                 Self::View => visit_view(&engine, ids, prefix).await,
+                Self::Sequence => sequence::visit(&engine, ids, prefix).await,
                 Self::Wide => {
                     let years = engine.wide::<Attendance>().create_if_missing().await.unwrap();
                     for year in ids.clone() {

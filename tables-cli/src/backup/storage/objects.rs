@@ -98,6 +98,15 @@ impl Storage for Objects {
         self.shared.put(name, Bytes::copy_from_slice(content))
     }
 
+    fn begin(&self, name: &str, content: &[u8]) -> Result<()> {
+        // If another command creates the object first, the caller reads its content.
+        self.shared.requests.create(name, Bytes::copy_from_slice(content)).map(drop)
+    }
+
+    fn commit(&self, name: &str, content: &[u8]) -> Result<()> {
+        self.shared.commit(name, Bytes::copy_from_slice(content))
+    }
+
     fn remove(&self, name: &str) -> Result<()> {
         self.shared.renew(false)?;
         segments::remove(&self.shared, name, 0)?;

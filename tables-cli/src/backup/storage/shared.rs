@@ -24,6 +24,14 @@ impl Shared {
         self.requests.put(name, content)
     }
 
+    /// Creates or replaces the object that completes the work of this command, if it still holds the lock.
+    pub(super) fn commit(&self, name: &str, content: Bytes) -> Result<()> {
+        match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(lease) => lease.commit(&self.requests, name, content, &self.shown),
+            None => self.requests.put(name, content),
+        }
+    }
+
     /// Renews the lock if it is due or if `is_required` is `true`.
     pub(super) fn renew(&self, is_required: bool) -> Result<()> {
         match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {

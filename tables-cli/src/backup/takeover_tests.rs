@@ -1,0 +1,175 @@
+//! Tests of commands that pause at one request to an object store while another command takes over the lock, and continue afterwards.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use std::{fmt, thread};
+
+use futures_util::stream::BoxStream;
+use object_store::memory::InMemory;
+use object_store::path::Path as ObjectPath;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult,
+};
+use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
+
+use super::capture::{CaptureOptions, capture};
+use super::storage::objects::Objects;
+use super::verify::verify;
+use super::{Contents, Repository};
+
+/// A gate that the first matching request reaches, and at which it waits.
+#[derive(Debug, Default)]
+struct Gate {
+    is_reached: AtomicBool,
+    is_open: AtomicBool,
+}
+
+/// The requests of a command that pauses before its first write after a number of writes to a folder.
+#[derive(Debug)]
+struct Pausing {
+    store: Arc<dyn ObjectStore>,
+    /// The part of the path of the objects that are counted.
+    folder: &'static str,
+    /// The number of counted writes before the pause.
+    before: usize,
+    writes: std::sync::atomic::AtomicUsize,
+    gate: Arc<Gate>,
+}
+
+impl fmt::Display for Pausing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pausing {}", self.store)
+    }
+}
+
+#[async_trait::async_trait]
+impl ObjectStore for Pausing {
+    async fn put_opts(
+        &self,
+        location: &ObjectPath,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> object_store::Result<PutResult> {
+        let is_counted = location.as_ref().contains(self.folder);
+        if is_counted && self.writes.fetch_add(1, Ordering::SeqCst) == self.before {
+            self.gate.is_reached.store(true, Ordering::SeqCst);
+            while !self.gate.is_open.load(Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        self.store.put_opts(location, payload, options).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &ObjectPath,
+        options: PutMultipartOptions,
+    ) -> object_store::Result<Box<dyn MultipartUpload>> {
+        self.store.put_multipart_opts(location, options).await
+    }
+
+    async fn get_opts(&self, location: &ObjectPath, options: GetOptions) -> object_store::Result<GetResult> {
+        self.store.get_opts(location, options).await
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, object_store::Result<ObjectPath>>,
+    ) -> BoxStream<'static, object_store::Result<ObjectPath>> {
+        self.store.delete_stream(locations)
+    }
+
+    fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        self.store.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> object_store::Result<ListResult> {
+        self.store.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(
+        &self,
+        from: &ObjectPath,
+        to: &ObjectPath,
+        options: CopyOptions,
+    ) -> object_store::Result<()> {
+        self.store.copy_opts(from, to, options).await
+    }
+}
+
+fn repository(store: Arc<dyn ObjectStore>) -> crate::failure::Result<Repository> {
+    let objects = Objects::new(store, ObjectPath::from("prefix"), "the store")?;
+    Repository::create_in(Arc::new(objects.with_patience(Duration::ZERO)), "a store")
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+fn back_up(objects: Arc<dyn ObjectStore>, store: &DynTableStore) -> crate::failure::Result<String> {
+    let repository = repository(objects)?;
+    let captured = block_on(capture(&repository, store, &CaptureOptions::default()))?;
+    Ok(captured.generation.id)
+}
+
+/// Lets a backup pause before one write. Meanwhile another command takes over, backs up another state, and removes files that no generation contains.
+/// Returns `false` if the backup has no such write.
+fn pause(folder: &'static str, before: usize, forgets_work: bool) -> bool {
+    let (objects, gate): (Arc<dyn ObjectStore>, _) = (Arc::new(InMemory::new()), Arc::new(Gate::default()));
+    let store = DynTableStore::new(Engine::in_memory());
+    let table = block_on(store.untyped("Things").unwrap().create_if_missing()).unwrap();
+    let put = |row: &str| {
+        block_on(table.insert_or_replace(&TableEntity::new("p", row).unwrap().with("A", row.to_owned())))
+            .unwrap();
+    };
+    put("1");
+    back_up(objects.clone(), &store).unwrap();
+    put("2");
+    let paused = Pausing {
+        store: objects.clone(),
+        folder,
+        before,
+        writes: std::sync::atomic::AtomicUsize::new(0),
+        gate: gate.clone(),
+    };
+    let case = format!("{folder} {before} {forgets_work}");
+    let has_paused = thread::scope(|scope| {
+        let slow = scope.spawn(|| back_up(Arc::new(paused), &store));
+        while !gate.is_reached.load(Ordering::SeqCst) && !slow.is_finished() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let has_paused = gate.is_reached.load(Ordering::SeqCst);
+        if has_paused {
+            let other = repository(objects.clone()).unwrap();
+            if forgets_work {
+                // A backup in another form has no progress to continue from.
+                other.storage().remove("working.json").unwrap();
+            }
+            block_on(capture(&other, &store, &CaptureOptions::default())).unwrap();
+            other.collect().unwrap();
+            gate.is_open.store(true, Ordering::SeqCst);
+        }
+        let id = slow.join().unwrap();
+        assert!(id.is_ok() || has_paused, "{case}: {id:?}");
+        has_paused
+    });
+    let last = repository(objects).unwrap();
+    let found = block_on(verify(&last)).unwrap();
+    assert!(found.damage.is_empty(), "{case}: {found:?}");
+    let Contents::Rows { tables } = last.newest().unwrap().unwrap().contents else { panic!("{case}") };
+    assert_eq!(tables.iter().map(|table| table.rows).sum::<u64>(), 2, "{case}");
+    has_paused
+}
+
+#[test]
+fn a_paused_backup_completes_no_generation_whose_files_were_removed() {
+    let mut pauses = 0;
+    for folder in ["generations/", "locks/", "working.json"] {
+        for forgets_work in [false, true] {
+            pauses += (0..20).take_while(|before| pause(folder, *before, forgets_work)).count();
+        }
+    }
+    assert!(pauses > 8, "{pauses}");
+}

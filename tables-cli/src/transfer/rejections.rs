@@ -1,0 +1,93 @@
+//! The rejected records of an import, which are set aside in a file with their reasons.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use table_inspect::record::Rejected;
+
+use crate::failure::{Failure, Result};
+use crate::transfer::state::{RejectedRecords, State};
+
+/// The rejected records. They are written to a file if one is given; otherwise, the first rejected record ends the import.
+#[derive(Debug, Default)]
+pub struct Rejections {
+    file: Option<(String, File)>,
+    records: RejectedRecords,
+}
+
+impl Rejections {
+    /// Opens the file of rejected records, and removes the records that the state does not count.
+    ///
+    /// # Errors
+    /// `Refused` if the state counts records of another file, or if the file was shortened; `File` if it cannot be written.
+    pub fn open(path: Option<&Path>, state: &State) -> Result<Self> {
+        let recorded = &state.rejected;
+        let full = path.map(std::path::absolute).transpose().map_err(Failure::file("--errors"))?;
+        let full = full.map(|path| path.display().to_string());
+        if recorded.count > 0 && full != recorded.file {
+            let file = recorded.file.as_deref().unwrap_or_default();
+            return Err(Failure::Refused(format!(
+                "the state file counts rejected rows, whose reasons are in {file}; pass `--errors {file}`"
+            )));
+        }
+        let Some(path) = path else { return Ok(Self::default()) };
+        let failed = || Failure::file(path.display());
+        let mut file =
+            File::options().create(true).write(true).truncate(false).open(path).map_err(failed())?;
+        if file.metadata().map_err(failed())?.len() < recorded.bytes {
+            let help = "delete the state file to import the whole file";
+            return Err(Failure::Refused(format!(
+                "{} is shorter than the state file records; {help}",
+                path.display()
+            )));
+        }
+        file.set_len(recorded.bytes).map_err(failed())?;
+        file.seek(SeekFrom::Start(recorded.bytes)).map_err(failed())?;
+        let records = RejectedRecords { file: full, ..recorded.clone() };
+        Ok(Self { file: Some((path.display().to_string(), file)), records })
+    }
+
+    /// Returns `true` if rejected records are written to a file.
+    #[must_use]
+    pub const fn are_set_aside(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Returns the file, if at least one record was rejected.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_ref().filter(|_| self.count() > 0).map(|(path, _)| path.as_str())
+    }
+
+    /// Returns the number of rejected records, including those of earlier calls.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.records.count
+    }
+
+    /// Returns the records as stored in a state file.
+    #[must_use]
+    pub const fn records(&self) -> &RejectedRecords {
+        &self.records
+    }
+
+    /// Adds rejected records.
+    ///
+    /// # Errors
+    /// `Refused` with the first rejected record if no file was given; `File` if the file cannot be written.
+    pub fn push(&mut self, rejected: Vec<Rejected>) -> Result<()> {
+        for rejected in rejected {
+            let Some((path, file)) = &mut self.file else {
+                let help =
+                    "earlier rows are written. Give `--errors FILE` to set such rows aside and continue";
+                return Err(Failure::Refused(format!("{rejected}; {help}")));
+            };
+            let line = format!("{rejected}\n");
+            file.write_all(line.as_bytes()).map_err(Failure::file(&*path))?;
+            self.records.count += 1;
+            self.records.bytes += line.len() as u64;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! Sequences in the target of a transfer. A row that would set a sequence back is refused, because numbers of existing entities would be given out again.
+
+use table_core::{TableEntity, Value};
+
+use crate::failure::{Failure, Result};
+
+/// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
+pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
+/// The property with the next number.
+pub(super) const NEXT: &str = "Next";
+
+/// A condition that exactly the `RowKey`s of sequences satisfy.
+pub(super) const IS_SEQUENCE: &str = "(RowKey ge '\u{FFFC}sequence_' and RowKey lt '\u{FFFC}sequence`')";
+
+/// Returns the name and the next number of a sequence; `None` for any other row.
+fn sequence_of(row: &TableEntity) -> Option<(&str, i64)> {
+    match (row.key().row_key.as_str().strip_prefix(PREFIX), row.get(NEXT)) {
+        (Some(name), Some(Value::Int64(next))) => Some((name, *next)),
+        _ => None,
+    }
+}
+
+/// Returns `true` if a row is the row of a sequence.
+pub(super) fn is_sequence(row: &TableEntity) -> bool {
+    sequence_of(row).is_some()
+}
+
+/// Refuses to replace the row of a sequence by one with a smaller next number.
+///
+/// # Errors
+/// `Refused` with the sequence and both numbers.
+pub(super) fn refuse_lowered(stored: &TableEntity, row: &TableEntity) -> Result<()> {
+    match (sequence_of(stored), sequence_of(row)) {
+        (Some((name, reached)), Some((_, next))) if next < reached => {
+            let partition = stored.key().partition_key.as_str();
+            let help = "omit this row, or pass `--bypass-derived`";
+            Err(Failure::Refused(format!(
+                "sequence `{name}` of partition '{partition}' has {reached} as its next number, and the row would set it back to {next}; {help}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,45 @@
+//! The running checksum of the settled records of a file. A resumed import compares it with the checksum in the state file.
+
+use std::collections::VecDeque;
+
+use table_inspect::record::Record;
+
+use crate::transfer::checksum::SequenceChecksum;
+
+/// The checksum of the settled records. The last records that were read are settled later.
+#[derive(Debug)]
+pub(super) struct SettledChecksum {
+    /// `false` if no state file needs the checksum.
+    is_needed: bool,
+    /// The number of settled records.
+    settled: u64,
+    checksum: SequenceChecksum,
+    /// The checksums after each of the records that were read and are not settled.
+    later: VecDeque<SequenceChecksum>,
+}
+
+impl SettledChecksum {
+    /// Creates the checksum of no records.
+    pub(super) fn new(is_needed: bool) -> Self {
+        Self { is_needed, settled: 0, checksum: SequenceChecksum::default(), later: VecDeque::new() }
+    }
+
+    /// Adds a record that was read.
+    pub(super) fn read(&mut self, record: &Record) {
+        if self.is_needed {
+            let last = self.later.back().copied().unwrap_or(self.checksum);
+            self.later.push_back(last.followed_by(record));
+        }
+    }
+
+    /// Returns the checksum of the first records, of which all were read. The number must not be less than in an earlier call.
+    pub(super) fn settle(&mut self, records: u64) -> SequenceChecksum {
+        while self.settled < records
+            && let Some(next) = self.later.pop_front()
+        {
+            self.checksum = next;
+            self.settled += 1;
+        }
+        self.checksum
+    }
+}
