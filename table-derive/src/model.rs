@@ -19,6 +19,7 @@ use std::ops::Range;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Fields, FieldsNamed, Ident, LitStr, Path, Type, Visibility};
 
 use crate::attr::allow::Allows;
@@ -80,6 +81,8 @@ pub(crate) struct Field<'a> {
     pub(crate) ident: &'a Ident,
     /// The type of the field.
     pub(crate) ty: &'a Type,
+    /// The span of the type. Computing it prints the type, which takes long in an unoptimised macro.
+    pub(crate) span: Span,
     /// The visibility of the field.
     pub(crate) vis: &'a Visibility,
     /// The parsed attributes of the field.
@@ -251,7 +254,8 @@ fn fields<'a>(ctxt: &Ctxt, attributes: &[Attribute], named: &'a FieldsNamed) -> 
     let fields = named.named.iter().filter_map(|original| {
         let ident = original.ident.as_ref()?;
         let attrs = field::parse(ctxt, original, &keyed);
-        Some(Field { original, ident, ty: &original.ty, vis: &original.vis, attrs, property: None })
+        let (ty, span) = (&original.ty, original.ty.span());
+        Some(Field { original, ident, ty, span, vis: &original.vis, attrs, property: None })
     });
     fields.collect()
 }

@@ -4,7 +4,6 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Ident;
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 
 use crate::casing::upper_case;
 use crate::expand::key::Design;
@@ -49,10 +48,10 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
         let (place, part) = key.parts().enumerate().find(|(_, part)| gives(part))?;
         let part = design.field(part)?;
         let (vis, ty, column, name, decode) =
-            (field.vis, field.ty, constant(field), &part.name, part.item("decode"));
+            (field.vis, field.ty, constant(field), &part.names.name, part.item("decode"));
         let line = format!("The field `{name}` of the key, for projections.");
         // The tokens are spanned at the field's type; see `KeyField::item`.
-        let value = quote_spanned! {ty.span()=>
+        let value = quote_spanned! {field.span=>
             __table::KeyColumn::#of(#name, &#forms.forms, #place, #decode)
         };
         Some(quote! {

@@ -9,7 +9,7 @@ mod writing;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use crate::expand::allow;
+use crate::expand::allow_type;
 use crate::expand::key::Design;
 use crate::expand::{partitions, rows};
 use crate::model::index::Index;
@@ -91,7 +91,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
 fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
-    let allow = allow();
+    let allow = allow_type(&design.entity.parameters);
     // The type is spanned at the index's name, where rustc reports another type with the same name.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {

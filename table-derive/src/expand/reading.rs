@@ -3,7 +3,6 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Lifetime;
-use syn::spanned::Spanned;
 
 use crate::expand::key::{self, Design, KeyField};
 use crate::expand::schema;
@@ -58,8 +57,8 @@ pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStre
     let reader = local("reader");
     if property.chunks {
         let value =
-            quote_spanned!(ty.span()=> <#ty as __table::Chunked>::read_chunks(&mut #reader.search, #name));
-        return bind(ty.span(), &quote!(#ident), &value);
+            quote_spanned!(field.span=> <#ty as __table::Chunked>::read_chunks(&mut #reader.search, #name));
+        return bind(field.span, &quote!(#ident), &value);
     }
     let pattern = if property.json { quote!(__table::Json(#ident)) } else { quote!(#ident) };
     bind(
@@ -73,8 +72,8 @@ pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStre
 pub(super) fn read_rest(field: &Field<'_>, index: &TokenStream) -> TokenStream {
     let (ident, ty, reader) = (field.ident, field.ty, local("reader"));
     let design = quote!(<Self as __table::Entity>::SCHEMA, #index);
-    let value = quote_spanned!(ty.span()=> <#ty as __table::Rest>::find_rest(&mut #reader.search, #design));
-    bind(ty.span(), &quote!(#ident), &value)
+    let value = quote_spanned!(field.span=> <#ty as __table::Rest>::find_rest(&mut #reader.search, #design));
+    bind(field.span, &quote!(#ident), &value)
 }
 
 /// Generates `let Some(pattern) = value else { break 'fail; };`.
@@ -162,7 +161,7 @@ impl<'d> Reading<'d> {
 
     fn part(&mut self, part: &Part, field: &KeyField<'_>, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
         let reader = local("reader");
-        let (ident, name, span) = (field.field.ident, &field.name, field.ty.span());
+        let (ident, name, span) = (field.field.ident, &field.names.name, field.span);
         if part.codec.gives_back() && !self.given.contains(&part.field) && wanted(part.field) {
             self.given.push(part.field);
             let decode = field.item("decode");

@@ -3,9 +3,8 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 
-use crate::expand::allow;
+use crate::expand::allow_type;
 use crate::expand::key::{self, Design, KeyField, spell};
 use crate::model::key::{Key, Part, Piece};
 
@@ -53,8 +52,8 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
         "The rows {} of a partition of [`{ident}`], with the first `PINNED` parts given. Returned by [`{ident}::{entry}`].",
         spell(design.row_key)
     );
-    let allow = allow();
     let parameters = &design.entity.parameters;
+    let allow = allow_type(parameters);
     let (of_impl, of_where) = (parameters.of_impl(), parameters.of_where());
     let (declared, given) = (parameters.declared(), parameters.given());
     let (held, holds) = (parameters.held(), parameters.holds());
@@ -118,10 +117,11 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
 fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usize) -> TokenStream {
     let vis = design.vis();
     let Some(field) = design.field(part) else { return TokenStream::new() };
+    let names = &field.names;
     let (argument, ty, name, codec, encode) =
-        (field.field.ident, &field.ty, &field.name, &field.codec, field.item("encode"));
+        (field.field.ident, &names.ty, &names.name, &names.codec, field.item("encode"));
     let range_class = if design.is_spread() { quote!(__table::FanOut) } else { quote!(__table::RowRange) };
-    let ranges = design.selection_at(ty.span(), &range_class);
+    let ranges = design.selection_at(field.span, &range_class);
     let forms = key::forms(&design.constant("ROW_KEY"));
     let last = stage + 1 == count;
     let end = at + 1 == design.row_key.pieces.len();
@@ -130,10 +130,10 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let (append, value) = (field.append(), field.argument());
     // The check is generated only for codecs whose width is known to the compiler alone, because each bound costs compile time.
     let told = (!design.stub && !end && part.codec.may_vary())
-        .then(|| quote_spanned!(ty.span()=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
+        .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
     // The call is spanned at the field's type; see `KeyField::item`.
-    let range_call = quote_spanned! {ty.span()=>
+    let range_call = quote_spanned! {field.span=>
         .range(#name, &range, #encode, #place)
     };
     let range_doc = format!("Selects the rows whose `{name}` is in a range.");
@@ -170,10 +170,10 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         let doc = format!("Selects the rows whose `{name}` starts with this text.");
         // Every token is spanned at the field's type, because rustc also checks the bound of the signature.
         let prefix =
-            design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
-        let body = quote_spanned!(ty.span()=> self.0.prefix(#name, &prefix, __table::KeyPrefix::encode));
-        let (vis, body) = (design.vis_at(ty.span()), design.body(body));
-        quote_spanned! {ty.span()=>
+            design.takes(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
+        let body = quote_spanned!(field.span=> self.0.prefix(#name, &prefix, __table::KeyPrefix::encode));
+        let (vis, body) = (design.vis_at(field.span), design.body(body));
+        quote_spanned! {field.span=>
             #[doc = #doc]
             #vis fn #method(self, #prefix) -> #ranges {
                 #body
@@ -194,7 +194,7 @@ pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> 
     let end = at + 1 == key.pieces.len();
     let until = key.literal_from(at + 1);
     let place = field.function(if part.codec.gives_back() { "place" } else { "derived_place" });
-    quote_spanned!(field.ty.span()=> #place(#until, #end))
+    quote_spanned!(field.span=> #place(#until, #end))
 }
 
 /// Generates the types `EmployeeRows`, then `EmployeeRows<1>`. The first one uses the default parameter, because each number costs compile time.

@@ -84,7 +84,7 @@ fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
         return None;
     }
     let field = design.field(first)?;
-    let (name, values) = (&field.name, field.item("CARDINALITY"));
+    let (name, values) = (&field.names.name, field.item("CARDINALITY"));
     Some(quote_spanned!(first.name.span()=> __table::require_cardinality(#values, #name, #entity);))
 }
 
@@ -153,12 +153,12 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
     let ty = property_type(field);
     if property.chunks {
         let optional = if is_more { quote!(true) } else { quote!(<#ty as __table::Chunked>::OPTIONAL) };
-        return quote_spanned! {field.ty.span()=>
+        return quote_spanned! {field.span=>
             __table::property_schema(#name, #ident, <#ty as __table::Chunked>::EDM, #optional, false)
         };
     }
     // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
-    quote_spanned! {field.ty.span()=>
+    quote_spanned! {field.span=>
         __table::property_schema(
             #name,
             #ident,
@@ -180,7 +180,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
         Piece::Literal(text) => quote!(__table::KeyPiece::Literal(#text)),
         Piece::Part(part) => {
             let Some(field) = design.field(part) else { return TokenStream::new() };
-            let (name, codec, form) = (&field.name, field.item("NAME"), field.item("FORM"));
+            let (name, codec, form) = (&field.names.name, field.item("NAME"), field.item("FORM"));
             let form = if !part.codec.may_fault() || is_told(design, part, &field) {
                 form
             } else {
@@ -196,7 +196,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 } else {
                     name.as_str()
                 };
-                quote_spanned!(field.ty.span()=> __table::require_sound(#fault, #asked, #form))
+                quote_spanned!(field.span=> __table::require_sound(#fault, #asked, #form))
             };
             quote!(__table::KeyPiece::Field { field: #name, codec: #codec, form: #form })
         }
@@ -208,8 +208,8 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
 fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);
-    let codec = field.codec.to_string();
-    let mut same = own.filter(|own| own.field == part.field && own.codec.ty(&field.ty).to_string() == codec);
+    let codec = field.names.codec.to_string();
+    let mut same = own.filter(|own| own.field == part.field && own.codec.ty(&field.names.ty, field.span).to_string() == codec);
     design.index.is_some() && same.next().is_some()
 }
 

@@ -2,7 +2,6 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 
 use crate::expand::key::{Design, KeyField};
 use crate::expand::schema;
@@ -47,9 +46,9 @@ pub(super) fn encode(
             Piece::Literal(text) => literal.push_str(&text.value()),
             Piece::Part(part) => {
                 let Some(field) = design.field(part) else { continue };
-                let (value, name, encode) = (value(&field), &field.name, field.item("encode"));
+                let (value, name, encode) = (value(&field), &field.names.name, field.item("encode"));
                 writes.extend(
-                    quote_spanned!(field.ty.span()=> __table::put(#out, #literal, #name, #value, #encode),),
+                    quote_spanned!(field.span=> __table::put(#out, #literal, #name, #value, #encode),),
                 );
                 literal.clear();
             }
@@ -73,7 +72,7 @@ pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
     let rest = entity.rest().map(|field| {
         let (ident, ty) = (field.ident, field.ty);
         let design = quote!(<Self as __table::Entity>::SCHEMA, __table::None);
-        quote_spanned!(ty.span()=> <#ty as __table::Rest>::write_rest(&self.#ident, #design, &mut #row))
+        quote_spanned!(field.span=> <#ty as __table::Rest>::write_rest(&self.#ident, #design, &mut #row))
     });
     let kind = entity.kind.as_ref().map(|kind| quote!(__table::write_kind(#kind, &mut #row),));
     let writes = entity.properties().map(|(field, property)| {
@@ -100,7 +99,7 @@ pub(super) fn write_property(
         quote!(__table::Json::write_ref(#value, #name, &mut #row))
     } else if property.chunks {
         let ty = field.ty;
-        quote_spanned!(ty.span()=> <#ty as __table::Chunked>::write_chunks(#value, #name, &mut #row))
+        quote_spanned!(field.span=> <#ty as __table::Chunked>::write_chunks(#value, #name, &mut #row))
     } else {
         let ty = schema::property_type(field);
         quote!(<#ty as __table::Property>::write_to(#value, #name, &mut #row))

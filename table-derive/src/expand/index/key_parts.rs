@@ -3,7 +3,6 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Ident;
-use syn::spanned::Spanned;
 
 use crate::expand::index::writing::own_part;
 use crate::expand::key::{self, Design, KeyField};
@@ -61,7 +60,7 @@ fn append(
     literal: &str,
 ) -> Option<TokenStream> {
     let own = primary.field(part)?;
-    let (name, span, encode) = (&own.name, own.ty.span(), own.item("encode"));
+    let (name, span, encode) = (&own.names.name, own.span, own.item("encode"));
     if let Some((place, of_index)) = place(design, part.field) {
         let decode = of_index.item("decode");
         return Some(quote_spanned!(span=> .part(#literal, #name, #place, #decode, #encode)));
@@ -84,10 +83,10 @@ fn append(
 fn read(field: &Field<'_>, property: &Property) -> TokenStream {
     let ty = field.ty;
     if property.chunks {
-        return quote_spanned!(ty.span()=> <#ty as __table::Chunked>::read_chunks);
+        return quote_spanned!(field.span=> <#ty as __table::Chunked>::read_chunks);
     }
     if property.json {
-        return quote_spanned!(ty.span()=> __table::read_json::<#ty>);
+        return quote_spanned!(field.span=> __table::read_json::<#ty>);
     }
     let ty = property_type(field);
     quote!(<#ty as __table::Property>::read_next)
@@ -135,7 +134,7 @@ fn given<'p>(
         return None;
     }
     let (place, of_index) = place(design, at)?;
-    let (name, ty, span) = (&of_index.name, field.ty, of_index.ty.span());
+    let (name, ty, span) = (&of_index.names.name, field.ty, of_index.span);
     let (decode, property_name) = (of_index.item("decode"), &property.name);
     let from_part = if of_index.may_lack {
         quote_spanned!(span=> <#ty as __table::IndexPart>::from_part)
@@ -145,7 +144,7 @@ fn given<'p>(
     let write = if property.json {
         quote!(__table::Json::write_ref)
     } else if property.chunks {
-        quote_spanned!(ty.span()=> <#ty as __table::Chunked>::write_chunks)
+        quote_spanned!(field.span=> <#ty as __table::Chunked>::write_chunks)
     } else {
         quote!(<#ty as __table::Property>::write_to)
     };
