@@ -210,9 +210,9 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
 pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (names, value) = (&entity.named, writing::local("entity"));
-    let allow = text("#[allow(deprecated, unexpected_cfgs, reason = \"generated: set by rust-analyzer\")]");
+    let reason = "generated: set by rust-analyzer";
     quote! {
-        #allow
+        #[allow(deprecated, unexpected_cfgs, reason = #reason)]
         const _: () = {
             #[cfg(rust_analyzer)]
             fn named #of_impl(#value: &#ty) #of_where {
@@ -248,24 +248,31 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
 
 /// Allows the lints that would be triggered by generated code.
 fn allow() -> TokenStream {
-    text(
-        "#[allow(dead_code, deprecated, missing_debug_implementations, private_bounds, private_interfaces, unexpected_cfgs, unreachable_pub, \
-         unused_qualifications, clippy::needless_pass_by_value, reason = \"generated\")]",
-    )
+    // A variable, because `quote!` parses each literal of its template.
+    let reason = "generated";
+    quote! {
+        #[allow(
+            dead_code,
+            deprecated,
+            missing_debug_implementations,
+            private_bounds,
+            private_interfaces,
+            unexpected_cfgs,
+            unreachable_pub,
+            unused_qualifications,
+            clippy::needless_pass_by_value,
+            reason = #reason
+        )]
+    }
 }
 
 /// Allows the lints that would be triggered by a generated type. The type of a generic entity may also mention private and deprecated types.
 fn allow_type(parameters: &Parameters) -> TokenStream {
-    if parameters.is_empty() {
-        text(
-            "#[allow(dead_code, missing_debug_implementations, unreachable_pub, unused_qualifications, reason = \"generated\")]",
-        )
-    } else {
-        allow()
+    if !parameters.is_empty() {
+        return allow();
     }
-}
-
-/// Parses tokens that are the same in every expansion. For long ones this is faster than `quote!`, because users compile macros without optimisations.
-fn text(tokens: &str) -> TokenStream {
-    tokens.parse().unwrap_or_default()
+    let reason = "generated";
+    quote! {
+        #[allow(dead_code, missing_debug_implementations, unreachable_pub, unused_qualifications, reason = #reason)]
+    }
 }

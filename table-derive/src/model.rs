@@ -16,8 +16,7 @@ pub(crate) mod wide;
 
 use std::ops::Range;
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Fields, FieldsNamed, Ident, LitStr, Path, Type, Visibility};
@@ -29,7 +28,7 @@ use crate::attr::foreign::Keyed;
 use crate::attr::index::IndexAttr;
 use crate::attr::piece::{PieceAttr, PieceList};
 use crate::ctxt::Ctxt;
-use crate::model::generics::Parameters;
+use crate::model::generics::{Declared, Parameters};
 use crate::model::index::Index;
 use crate::model::key::Key;
 use crate::model::property::Property;
@@ -157,9 +156,8 @@ impl<'a> Entity<'a> {
     }
 
     /// Returns the type, such as `Employee` or `Event<T>`.
-    pub(crate) fn ty(&self) -> TokenStream {
-        let (ident, parameters) = (&self.original.ident, self.parameters.of_type());
-        quote!(#ident #parameters)
+    pub(crate) fn ty(&self) -> Declared<'_> {
+        Declared { ident: &self.original.ident, arguments: self.parameters.of_type() }
     }
 
     /// Returns `true` if the value of a field can be read from the entity's key.

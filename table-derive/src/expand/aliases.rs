@@ -31,13 +31,20 @@ pub(super) struct PartNames {
     pub(super) ty: Type,
     /// The codec type.
     pub(super) codec: TokenStream,
-    /// The alias of the codec type, and the written type or its alias.
-    pub(super) aliases: (Ident, TokenStream),
+    /// The alias of the codec type.
+    pub(super) codec_alias: Ident,
+    /// The alias of the written type, unless it is the type of the field.
+    pub(super) ty_alias: Option<Ident>,
     /// The items of the codec that were named before, such as `encode`.
     items: RefCell<Vec<(&'static str, TokenStream)>>,
 }
 
 impl PartNames {
+    /// Returns the written type, by its alias if it has one.
+    pub(super) fn written(&self) -> &dyn ToTokens {
+        self.ty_alias.as_ref().map_or(&self.ty as &dyn ToTokens, |alias| alias)
+    }
+
     /// Returns the item of the codec with this name. `written` creates it on first use.
     pub(super) fn item(&self, name: &'static str, written: impl FnOnce() -> TokenStream) -> TokenStream {
         let mut items = self.items.borrow_mut();
@@ -71,13 +78,13 @@ impl Aliases {
         if !may_lack {
             let codec = codec.ty(whole, span);
             let alias = self.name(codec.clone(), span);
-            return PartNames { name, ty: whole.clone(), codec, aliases: (alias, whole.to_token_stream()), items };
+            return PartNames { name, ty: whole.clone(), codec, codec_alias: alias, ty_alias: None, items };
         }
         let ty: Type = parse_quote_spanned!(span=> <#whole as __table::IndexPart>::Part);
         let codec = codec.ty(&ty, span);
         let alias = self.name(codec.clone(), span);
-        let written = self.name(ty.to_token_stream(), span).into_token_stream();
-        PartNames { name, ty, codec, aliases: (alias, written), items }
+        let written = self.name(ty.to_token_stream(), span);
+        PartNames { name, ty, codec, codec_alias: alias, ty_alias: Some(written), items }
     }
 
     /// Returns the alias of a type, with the given span.

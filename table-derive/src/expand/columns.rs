@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 
 use crate::casing::upper_case;
 use crate::expand::key::Design;
-use crate::expand::schema;
+use crate::expand::schema::PropertyType;
 use crate::model::key::Part;
 use crate::model::{Entity, Field};
 
@@ -21,7 +21,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
             entity.is_indexed(at) || entity.key_needs(at) || entity.feed || entity.has_copies();
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
         let column = constant(field);
-        let (vis, ty) = (field.vis, schema::property_type(field));
+        let (vis, ty) = (field.vis, PropertyType(field));
         let mut own = field.original.attrs.iter().filter(|attr| attr.path().is_ident("doc")).peekable();
         let gap = own.peek().map(|_| quote!(#[doc = ""]));
         let line = format!("The property `{name}`.");

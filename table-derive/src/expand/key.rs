@@ -53,7 +53,7 @@ impl KeyField<'_> {
     pub(super) fn item_of(&self, word: &str, name: &str) -> TokenStream {
         let span = self.span;
         let (word, name) = (Ident::new(word, span), Ident::new(name, span));
-        let (codec, ty) = &self.names.aliases;
+        let (codec, ty) = (&self.names.codec_alias, self.names.written());
         quote_spanned!(span=> <#codec as __table::#word<#ty>>::#name)
     }
 
@@ -61,7 +61,7 @@ impl KeyField<'_> {
     pub(super) fn function(&self, name: &str) -> TokenStream {
         let span = self.span;
         let name = Ident::new(name, span);
-        let (codec, ty) = &self.names.aliases;
+        let (codec, ty) = (&self.names.codec_alias, self.names.written());
         quote_spanned!(span=> __table::#name::<#codec, #ty>)
     }
 
@@ -121,19 +121,19 @@ impl<'e> Design<'e> {
         Some(KeyField { field, names, span, may_lack, may_be_text, stub: self.stub, word })
     }
 
-    /// Returns the selection type of this cost class.
-    pub(super) fn selection(&self, class: &TokenStream) -> TokenStream {
+    /// Returns the selection type of a cost class of the runtime.
+    pub(super) fn selection(&self, class: &str) -> TokenStream {
         self.selection_at(Span::call_site(), class)
     }
 
     /// Returns the selection type with its tokens at the given span.
-    pub(super) fn selection_at(&self, span: Span, class: &TokenStream) -> TokenStream {
-        let ty = self.entity.ty();
+    pub(super) fn selection_at(&self, span: Span, class: &str) -> TokenStream {
+        let (ty, class) = (self.entity.ty(), Ident::new(class, span));
         if self.index.is_none() {
-            return quote_spanned!(span=> __table::Selection<#ty, #class>);
+            return quote_spanned!(span=> __table::Selection<#ty, __table::#class>);
         }
         let source = self.source(span);
-        quote_spanned!(span=> __table::Selection<#ty, #class, #source>)
+        quote_spanned!(span=> __table::Selection<#ty, __table::#class, #source>)
     }
 
     /// Returns the type that represents the source of the rows: the entity, copies or lists.

@@ -30,8 +30,8 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let (vis, ty, name, codec) = (design.vis_at(field.span), &field.names.ty, &field.names.name, &field.names.codec);
     let before = design.partition_key.before(at);
     let spread = before.parts().any(|part| part.codec.is_bucket());
-    let class = if spread { quote!(__table::FanOut) } else { quote!(__table::PartitionRange) };
-    let selection = design.selection_at(field.span, &class);
+    let class = if spread { "FanOut" } else { "PartitionRange" };
+    let selection = design.selection_at(field.span, class);
     let forms = key::forms(&design.partition_constant());
     let given: Vec<_> = given(design, &before).collect();
     let begin = design.text(&before, spread);

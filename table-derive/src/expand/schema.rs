@@ -1,7 +1,7 @@
 //! Schemas as constants.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::LitStr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -47,16 +47,16 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
         let (count, pieces) = (key.pieces.len(), pieces(design, key));
         // The proof is spanned at the attribute's name, because rustc shows where the constant is evaluated.
         let at = key.original.path().span();
-        proof.extend(if key.levels {
+        proof.extend([if key.levels {
             quote_spanned!(at=> __table::require_levels(#constant, #levels_of);)
         } else if key.unread {
             quote_spanned!(at=> __table::require_ambiguous(#constant, #word, #entity);)
         } else {
             quote_spanned!(at=> __table::require_key(#constant, #word, #entity);)
-        });
-        constants.extend(quote! {
+        }]);
+        constants.extend([quote! {
             const #constant: &__table::KeyOf<#count> = &__table::KeyOf::new([#pieces]);
-        });
+        }]);
     }
     let cardinality = design.index.is_none().then(|| cardinality(design, &entity)).flatten();
     let spread = design.index.is_none().then(|| spread(design, &entity)).flatten();
@@ -150,7 +150,7 @@ fn list(entity: &Entity<'_>) -> TokenStream {
 /// Returns one property of a schema. All chunks except the first may be absent.
 fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -> TokenStream {
     let ident = field.ident.unraw().to_string();
-    let ty = property_type(field);
+    let ty = PropertyType(field);
     if property.chunks {
         let optional = if is_more { quote!(true) } else { quote!(<#ty as __table::Chunked>::OPTIONAL) };
         return quote_spanned! {field.span=>
@@ -169,10 +169,18 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
     }
 }
 
-/// Returns the type in which a field is stored.
-pub(super) fn property_type(field: &Field<'_>) -> TokenStream {
-    let ty = field.ty;
-    if field.attrs.json.is_some() { quote!(__table::Json<#ty>) } else { quote!(#ty) }
+/// The type in which a field is stored. It appends its tokens directly, like [`Declared`](crate::model::generics::Declared).
+pub(super) struct PropertyType<'f>(pub(super) &'f Field<'f>);
+
+impl ToTokens for PropertyType<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let ty = self.0.ty;
+        if self.0.attrs.json.is_some() {
+            tokens.extend(quote!(__table::Json<#ty>));
+        } else {
+            ty.to_tokens(tokens);
+        }
+    }
 }
 
 fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {

@@ -6,7 +6,7 @@ use syn::Ident;
 
 use crate::expand::index::writing::own_part;
 use crate::expand::key::{self, Design, KeyField};
-use crate::expand::schema::{option, property_type};
+use crate::expand::schema::{PropertyType, option};
 use crate::expand::writing::local;
 use crate::model::Field;
 use crate::model::index::{Index, Stored};
@@ -32,7 +32,7 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
         if at == 1 {
             // The last literal of the `PartitionKey` precedes the `RowKey`.
             let end = std::mem::take(&mut literal);
-            calls.extend(quote!(.row_key(#end)));
+            calls.extend([quote!(.row_key(#end))]);
         }
         for piece in &key.pieces {
             match piece {
@@ -88,7 +88,7 @@ fn read(field: &Field<'_>, property: &Property) -> TokenStream {
     if property.json {
         return quote_spanned!(field.span=> __table::read_json::<#ty>);
     }
-    let ty = property_type(field);
+    let ty = PropertyType(field);
     quote!(<#ty as __table::Property>::read_next)
 }
 

@@ -88,7 +88,7 @@ fn body_of_whole(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> To
             };
             let (ident, name, decode) = (field.field.ident, &field.names.name, field.item("decode"));
             let value = quote!(#reader.key_text(#name, #property, #decode));
-            bind(field.span, &quote!(#ident), &value)
+            bind(field.span, ident, &value)
         }
         (Stored::Rest, _) => {
             let marker = index.marker(design.entity);

@@ -77,7 +77,7 @@ pub(super) fn to_row(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
         let ident = field.ident;
         match (stored, &field.property) {
             (Stored::Property, Some(property)) => {
-                write_property(field, property, &quote!(&#entity.#ident), &row)
+                write_property(field, property, &entity, &row)
             }
             (Stored::KeyText(name), _) => {
                 let Some(field) = own_part(primary, at).and_then(|part| primary.field(part)) else {
