@@ -172,6 +172,11 @@ impl Codec {
         self.word().is_some_and(|word| word.name == "digits")
     }
 
+    /// Returns `true` if the part is ordered and self-delimiting before this literal, without a check by the compiler.
+    pub(crate) fn is_ended_by(&self, literal: &str) -> bool {
+        literal.starts_with('!') && self.word().is_some_and(|word| word.name == "escaped")
+    }
+
     /// Returns the codec type, with the given span of the field's type.
     pub(crate) fn ty(&self, field: &Type, span: Span) -> TokenStream {
         match self {

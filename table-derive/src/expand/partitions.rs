@@ -58,7 +58,8 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let place = rows::place(field, part, at, design.partition_key);
     let encode = field.item("encode");
     let doc = format!("Selects the partitions whose `{name}` is in a range.");
-    let ordered = rows::ordered(part, &forms, at, field.span);
+    let next = design.partition_key.literal_from(at + 1);
+    let ordered = rows::ordered(part, &next, &forms, at, field.span);
     let range = design.takes(quote_spanned!(field.span=> range: impl __table::KeyBounds<#ty> #ordered));
     let body = design
         .body(quote_spanned!(field.span=> __table::partitions_in(#begin, #name, &range, #encode, #place)));

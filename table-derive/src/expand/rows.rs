@@ -131,11 +131,12 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let forms = key::forms(&design.constant("ROW_KEY"));
     let last = stage + 1 == count;
     let end = at + 1 == design.row_key.pieces.len();
-    let literal = literal(&design.row_key.literal_from(at + 1));
+    let next = design.row_key.literal_from(at + 1);
+    let literal = literal(&next);
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
     // The check is generated only for codecs whose width is known to the compiler alone, because each bound costs compile time.
-    let told = (!design.stub && !end && part.codec.may_vary())
+    let told = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
         .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
     // The call is spanned at the field's type; see `KeyField::item`.
@@ -143,7 +144,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         .range(#name, &range, #encode, #place)
     };
     let range_doc = format!("Selects the rows whose `{name}` is in a range.");
-    let ordered = ordered(part, &forms, at, Span::call_site());
+    let ordered = ordered(part, &next, &forms, at, Span::call_site());
     let range = design.takes(quote!(range: impl __table::KeyBounds<#ty> #ordered));
     let range_body = design.body(quote!(self.#zero #range_call));
     let range = quote! {
@@ -189,10 +190,10 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     quote!(#range #is #prefix)
 }
 
-/// Returns the bound of a range, unless every part with this codec is ordered: each bound costs compile time.
-pub(super) fn ordered(part: &Part, forms: &TokenStream, at: usize, span: Span) -> Option<TokenStream> {
+/// Returns the bound of a range, unless every part with this codec before this literal is ordered: each bound costs compile time.
+pub(super) fn ordered(part: &Part, next: &str, forms: &TokenStream, at: usize, span: Span) -> Option<TokenStream> {
     let bound = || quote_spanned!(span=> + __table::Ordered<{ __table::keeps_order(#forms, #at) }>);
-    (!part.codec.is_ordered()).then(bound)
+    (!part.codec.is_ordered() && !part.codec.is_ended_by(next)).then(bound)
 }
 
 /// Returns the position of a part in its key, which determines the bounds of a range.
