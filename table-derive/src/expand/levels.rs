@@ -18,7 +18,8 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
     let argument = design.takes(quote!(#argument: impl __table::KeyArg<#ty>));
     let body = design.body(quote!(#prefix(__table::LevelsOf::new()#level #holds)));
-    let doc = format!("All partitions of one `{}`: a range that can be narrowed level by level.", first.names.name);
+    let doc =
+        format!("All partitions of one `{}`: a range that can be narrowed level by level.", first.names.name);
     quote! {
         #[doc = #doc]
         #vis fn within(#argument) -> #prefix #given {
@@ -75,7 +76,8 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let (of_impl, of_type, of_where) = (parameters.of_impl(), parameters.of_type(), parameters.of_where());
     let (declared, holds) = (parameters.declared(), parameters.holds());
     let unbound = holds.as_ref().map(|_| quote!(<#declared>));
-    let (argument, ty, field, codec) = (next.field.ident, &next.names.ty, &next.names.name, &next.names.codec);
+    let (argument, ty, field, codec) =
+        (next.field.ident, &next.names.ty, &next.names.name, &next.names.codec);
     let (encode, descending, form) = (next.item("encode"), next.item("DESCENDING"), next.item("FORM"));
     // Pieces alternate between levels and terminators.
     let at = given.len() * 2;

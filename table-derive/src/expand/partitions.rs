@@ -27,7 +27,8 @@ pub(super) fn functions(design: &Design<'_>) -> TokenStream {
 }
 
 fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> TokenStream {
-    let (vis, ty, name, codec) = (design.vis_at(field.span), &field.names.ty, &field.names.name, &field.names.codec);
+    let (vis, ty, name, codec) =
+        (design.vis_at(field.span), &field.names.ty, &field.names.name, &field.names.codec);
     let before = design.partition_key.before(at);
     let spread = before.parts().any(|part| part.codec.is_bucket());
     let class = if spread { "FanOut" } else { "PartitionRange" };

@@ -191,7 +191,13 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
 }
 
 /// Returns the bound of a range, unless every part with this codec before this literal is ordered: each bound costs compile time.
-pub(super) fn ordered(part: &Part, next: &str, forms: &TokenStream, at: usize, span: Span) -> Option<TokenStream> {
+pub(super) fn ordered(
+    part: &Part,
+    next: &str,
+    forms: &TokenStream,
+    at: usize,
+    span: Span,
+) -> Option<TokenStream> {
     let bound = || quote_spanned!(span=> + __table::Ordered<{ __table::keeps_order(#forms, #at) }>);
     (!part.codec.is_ordered() && !part.codec.is_ended_by(next)).then(bound)
 }

@@ -217,7 +217,9 @@ fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);
     let codec = field.names.codec.to_string();
-    let mut same = own.filter(|own| own.field == part.field && own.codec.ty(&field.names.ty, field.span).to_string() == codec);
+    let mut same = own.filter(|own| {
+        own.field == part.field && own.codec.ty(&field.names.ty, field.span).to_string() == codec
+    });
     design.index.is_some() && same.next().is_some()
 }
 

@@ -78,9 +78,7 @@ pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
     });
     let kind = entity.kind.as_ref().map(|kind| quote!(__table::write_kind(#kind, &mut #row),));
     let of = Token![self](Span::call_site());
-    let writes = entity.properties().map(|(field, property)| {
-        write_property(field, property, &of, &row)
-    });
+    let writes = entity.properties().map(|(field, property)| write_property(field, property, &of, &row));
     quote! {
         fn to_row(&self) -> __table::Result<__table::Row> {
             let mut #row = __table::RowWriter::with_capacity(#count);

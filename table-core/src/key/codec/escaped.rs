@@ -162,7 +162,10 @@ mod tests {
         const ID: Piece = Piece::Part(Form::fixed(6, true, Alphabet::DIGITS));
         let text = Piece::Part(Escaped::FORM);
         for pieces in [[text, Piece::Literal("!"), ID], [text, Piece::Literal("!a"), text]] {
-            assert!(compound::keeps_order(&pieces, 0) && compound::is_self_delimiting(&pieces, 0), "{pieces:?}");
+            assert!(
+                compound::keeps_order(&pieces, 0) && compound::is_self_delimiting(&pieces, 0),
+                "{pieces:?}"
+            );
         }
         let other = [text, Piece::Literal("_"), ID];
         assert!(!compound::keeps_order(&other, 0) && !compound::is_self_delimiting(&other, 0));
