@@ -6,9 +6,8 @@ mod meant;
 mod parse;
 mod words;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Ident, LitInt, Path, Type};
 
 use crate::symbol;
@@ -173,9 +172,13 @@ impl Codec {
         self.word().is_some_and(|word| word.name == "digits")
     }
 
-    /// Returns the codec type, with the span of the field's type.
-    pub(crate) fn ty(&self, field: &Type) -> TokenStream {
-        let span = field.span();
+    /// Returns `true` if the part is ordered and self-delimiting before this literal, without a check by the compiler.
+    pub(crate) fn is_ended_by(&self, literal: &str) -> bool {
+        literal.starts_with('!') && self.word().is_some_and(|word| word.name == "escaped")
+    }
+
+    /// Returns the codec type, with the given span of the field's type.
+    pub(crate) fn ty(&self, field: &Type, span: Span) -> TokenStream {
         match self {
             Self::Natural => quote_spanned!(span=> <#field as __table::KeyPart>::Codec),
             Self::Level => {
@@ -183,7 +186,7 @@ impl Codec {
             }
             Self::Word(written) => {
                 let name = Ident::new(written.word.codec, span);
-                let inner = written.inner.iter().map(|inner| inner.ty(field));
+                let inner = written.inner.iter().map(|inner| inner.ty(field, span));
                 let parameters: Vec<_> = inner.chain(written.arguments.iter().cloned()).collect();
                 let parameters = (!parameters.is_empty()).then(|| quote_spanned!(span=> <#(#parameters),*>));
                 quote_spanned!(span=> __table::#name #parameters)

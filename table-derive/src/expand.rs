@@ -37,6 +37,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Path, parse_quote};
 
 use crate::model::Entity;
+use crate::model::generics::Parameters;
 use crate::model::key::Key;
 
 pub(crate) use group::{group, stub as group_stub};
@@ -209,8 +210,9 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
 pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (names, value) = (&entity.named, writing::local("entity"));
+    let reason = "generated: set by rust-analyzer";
     quote! {
-        #[allow(deprecated, unexpected_cfgs, reason = "generated: set by rust-analyzer")]
+        #[allow(deprecated, unexpected_cfgs, reason = #reason)]
         const _: () = {
             #[cfg(rust_analyzer)]
             fn named #of_impl(#value: &#ty) #of_where {
@@ -246,6 +248,8 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
 
 /// Allows the lints that would be triggered by generated code.
 fn allow() -> TokenStream {
+    // A variable, because `quote!` parses each literal of its template.
+    let reason = "generated";
     quote! {
         #[allow(
             dead_code,
@@ -257,7 +261,18 @@ fn allow() -> TokenStream {
             unreachable_pub,
             unused_qualifications,
             clippy::needless_pass_by_value,
-            reason = "generated: as visible and as used as the type is, and with full paths"
+            reason = #reason
         )]
+    }
+}
+
+/// Allows the lints that would be triggered by a generated type. The type of a generic entity may also mention private and deprecated types.
+fn allow_type(parameters: &Parameters) -> TokenStream {
+    if !parameters.is_empty() {
+        return allow();
+    }
+    let reason = "generated";
+    quote! {
+        #[allow(dead_code, missing_debug_implementations, unreachable_pub, unused_qualifications, reason = #reason)]
     }
 }

@@ -16,9 +16,9 @@ pub(crate) mod wide;
 
 use std::ops::Range;
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use proc_macro2::Span;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Fields, FieldsNamed, Ident, LitStr, Path, Type, Visibility};
 
 use crate::attr::allow::Allows;
@@ -28,7 +28,7 @@ use crate::attr::foreign::Keyed;
 use crate::attr::index::IndexAttr;
 use crate::attr::piece::{PieceAttr, PieceList};
 use crate::ctxt::Ctxt;
-use crate::model::generics::Parameters;
+use crate::model::generics::{Declared, Parameters};
 use crate::model::index::Index;
 use crate::model::key::Key;
 use crate::model::property::Property;
@@ -80,6 +80,8 @@ pub(crate) struct Field<'a> {
     pub(crate) ident: &'a Ident,
     /// The type of the field.
     pub(crate) ty: &'a Type,
+    /// The span of the type. Computing it prints the type, which takes long in an unoptimised macro.
+    pub(crate) span: Span,
     /// The visibility of the field.
     pub(crate) vis: &'a Visibility,
     /// The parsed attributes of the field.
@@ -154,9 +156,8 @@ impl<'a> Entity<'a> {
     }
 
     /// Returns the type, such as `Employee` or `Event<T>`.
-    pub(crate) fn ty(&self) -> TokenStream {
-        let (ident, parameters) = (&self.original.ident, self.parameters.of_type());
-        quote!(#ident #parameters)
+    pub(crate) fn ty(&self) -> Declared<'_> {
+        Declared { ident: &self.original.ident, arguments: self.parameters.of_type() }
     }
 
     /// Returns `true` if the value of a field can be read from the entity's key.
@@ -251,7 +252,8 @@ fn fields<'a>(ctxt: &Ctxt, attributes: &[Attribute], named: &'a FieldsNamed) -> 
     let fields = named.named.iter().filter_map(|original| {
         let ident = original.ident.as_ref()?;
         let attrs = field::parse(ctxt, original, &keyed);
-        Some(Field { original, ident, ty: &original.ty, vis: &original.vis, attrs, property: None })
+        let (ty, span) = (&original.ty, original.ty.span());
+        Some(Field { original, ident, ty, span, vis: &original.vis, attrs, property: None })
     });
     fields.collect()
 }

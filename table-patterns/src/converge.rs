@@ -158,12 +158,10 @@ pub(crate) async fn settle<D: Derive>(
             if let Some(at) = failed.iter().position(is_outage) {
                 return Err(failed.swap_remove(at).1);
             }
-            failed.sort_by_key(|(at, _)| *at);
-            failed.dedup_by_key(|(at, _)| *at);
+            first_of_each(&mut failed);
             let has_failed = |at: &usize| failed.binary_search_by_key(at, |(at, _)| *at).is_ok();
             lost.retain(|at| !has_failed(at));
-            lost.sort_unstable();
-            lost.dedup();
+            distinct(&mut lost);
             if let Some(first) = lost.first().and_then(|at| left.get(*at)) {
                 race.retry(None).await.map_err(|error| of.named(error, first))?;
                 // Another process works on the same rows. With separate transactions, a conflict on one item does not affect the other items.
@@ -185,15 +183,14 @@ pub(crate) async fn settle<D: Derive>(
 /// Writes parts in as few transactions as possible, sequentially within a partition. Returns the number of changed rows.
 async fn write<D: Derive>(
     of: &D,
-    mut parts: Vec<Part<D::What>>,
+    parts: Vec<Part<D::What>>,
     limits: (usize, usize),
     lost: &mut Vec<usize>,
     failed: &mut Vec<(usize, Error)>,
 ) -> usize {
-    fn place<W>(part: &Part<W>) -> (&str, &PartitionKey) {
-        (part.place.table.folded(), &part.place.partition_key)
-    }
-    parts.sort_by(|one, next| place(one).cmp(&place(next)));
+    let order = by_place(parts.iter().map(|part| &part.place).collect());
+    let mut parts: Vec<_> = parts.into_iter().map(Some).collect();
+    let parts: Vec<_> = order.into_iter().filter_map(|at| parts.get_mut(at)?.take()).collect();
     let writes = parts.chunk_by(|one, next| one.place == next.place).map(|run| write_run(of, run, limits));
     let done: Vec<_> = requests::all(writes, CONCURRENCY).await;
     let mut written = 0;
@@ -203,6 +200,29 @@ async fn write<D: Derive>(
         failed.extend(errors);
     }
     written
+}
+
+/// Returns the positions of places, sorted by table and partition.
+///
+/// The functions that sort are not generic. A sort takes long to compile, and generic functions are compiled in each program.
+fn by_place(places: Vec<&Place>) -> Vec<usize> {
+    let mut order: Vec<_> = places.into_iter().enumerate().collect();
+    order.sort_by(|(_, one), (_, next)| {
+        (one.table.folded(), &one.partition_key).cmp(&(next.table.folded(), &next.partition_key))
+    });
+    order.into_iter().map(|(at, _)| at).collect()
+}
+
+/// Sorts errors by item, and keeps the first error of each item.
+fn first_of_each(failed: &mut Vec<(usize, Error)>) {
+    failed.sort_by_key(|(at, _)| *at);
+    failed.dedup_by_key(|(at, _)| *at);
+}
+
+/// Sorts items, and removes duplicates.
+fn distinct(items: &mut Vec<usize>) {
+    items.sort_unstable();
+    items.dedup();
 }
 
 /// Writes the parts of one partition. Returns the number of changed rows, the parts for which another writer committed first, and the parts that

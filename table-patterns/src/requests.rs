@@ -1,8 +1,10 @@
 //! Concurrent requests (IMP-5).
 //!
-//! The futures are boxed. The code that drives them is therefore compiled once for each result type instead of for each caller, entity and store.
+//! The futures are boxed and put their results into shared memory. The code that drives them is large. It is therefore compiled once, in this crate, and not in
+//! each program for each type of result.
 
 use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
@@ -29,8 +31,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
                     to_ask = Some(reads);
                 }
                 Poll::Pending => {
-                    let reads = stream::iter(std::iter::once(read).chain(reads));
-                    rest = Some(reads.buffered(at_once).try_collect().boxed());
+                    rest = Some(ordered(std::iter::once(read).chain(reads), at_once));
                 }
             }
         }
@@ -48,7 +49,22 @@ pub(crate) fn all<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
 ) -> BoxFuture<'a, Vec<T>> {
-    stream::iter(boxed(writes)).buffer_unordered(at_once).collect().boxed()
+    let results = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&results);
+    let writes = boxed(writes).map(move |write| {
+        let kept = Arc::clone(&kept);
+        async move {
+            let result = write.await;
+            lock(&kept).push(result);
+        }
+        .boxed()
+    });
+    let driven = drive_all(Box::new(writes), at_once);
+    async move {
+        driven.await;
+        std::mem::take(&mut *lock(&results))
+    }
+    .boxed()
 }
 
 /// Runs fallible writes concurrently. After all have completed, returns their results or one of the errors.
@@ -58,6 +74,54 @@ pub(crate) async fn all_done<'a, T: Send + 'a>(
 ) -> Result<Vec<T>> {
     let writes = all(writes, at_once);
     writes.await.into_iter().collect()
+}
+
+/// Runs reads concurrently and returns their results in order.
+fn ordered<'a, T: Send + 'a>(
+    reads: impl Iterator<Item = BoxFuture<'a, Result<T>>> + Send + 'a,
+    at_once: usize,
+) -> BoxFuture<'a, Result<Vec<T>>> {
+    let results = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&results);
+    let reads = reads.enumerate().map(move |(at, read)| {
+        let kept = Arc::clone(&kept);
+        async move {
+            let result = read.await?;
+            let mut kept = lock(&kept);
+            while kept.len() <= at {
+                kept.push(None);
+            }
+            if let Some(slot) = kept.get_mut(at) {
+                *slot = Some(result);
+            }
+            Ok(())
+        }
+        .boxed()
+    });
+    let driven = drive_in_order(Box::new(reads), at_once);
+    async move {
+        driven.await?;
+        Ok(std::mem::take(&mut *lock(&results)).into_iter().flatten().collect())
+    }
+    .boxed()
+}
+
+/// Futures that put their results into shared memory.
+type Requests<'a, T> = Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a>;
+
+/// Runs reads concurrently. The first error, in their order, cancels the rest.
+fn drive_in_order(reads: Requests<'_, Result<()>>, at_once: usize) -> BoxFuture<'_, Result<()>> {
+    stream::iter(reads).buffered(at_once).try_collect().boxed()
+}
+
+/// Runs all writes concurrently.
+fn drive_all(writes: Requests<'_, ()>, at_once: usize) -> BoxFuture<'_, ()> {
+    stream::iter(writes).buffer_unordered(at_once).collect().boxed()
+}
+
+/// Returns the shared results. No code panics while it holds the lock.
+fn lock<T>(results: &Mutex<T>) -> MutexGuard<'_, T> {
+    results.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Boxes each future when it is due, which bounds the number of futures in memory by the number in flight.

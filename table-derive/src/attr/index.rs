@@ -171,9 +171,12 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
 fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
-    let known = words.known.iter().map(|(word, _)| word.0);
-    let is_word = words.meant.iter().any(|(word, _)| name == word)
-        || symbol::nearest(&name.to_string(), known).is_some();
+    let text = name.to_string();
+    let known = || words.known.iter().map(|(word, _)| word.0);
+    // Most names are words, and their comparison with all others takes long in an unoptimised macro.
+    let is_word = known().any(|word| text == word)
+        || words.meant.iter().any(|(word, _)| text == *word)
+        || symbol::nearest(&text, known()).is_some();
     if is_word || !grammar::may_end(&ahead) {
         return Ok(());
     }

@@ -2,7 +2,6 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
 use crate::expand::key::{self, Design};
@@ -58,9 +57,9 @@ fn parts(design: &Design<'_>, key: &Key) -> Vec<TokenStream> {
     let reader = local("reader");
     let fields = key.parts().filter_map(|part| design.field(part));
     let read = fields.map(|field| {
-        let (name, ident, decode) = (&field.name, field.field.ident, field.item("decode_again"));
+        let (name, ident, decode) = (&field.names.name, field.field.ident, field.item("decode_again"));
         let value = quote!(&mut self.#ident);
-        quote_spanned!(field.ty.span()=> #reader.part_again(#name, #value, #decode))
+        quote_spanned!(field.span=> #reader.part_again(#name, #value, #decode))
     });
     read.collect()
 }

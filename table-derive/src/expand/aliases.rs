@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::spanned::Spanned;
+use syn::ext::IdentExt;
 use syn::{Type, parse_quote_spanned};
 
 use crate::codec::Codec;
@@ -17,50 +17,74 @@ use crate::model::key::Part;
 pub(super) struct Aliases {
     types: RefCell<Vec<(String, TokenStream)>>,
     /// The parts that were named before. An expansion names each part many times, and printing or parsing a type takes long in an unoptimised macro.
-    parts: RefCell<Vec<(PartId, PartNames)>>,
+    parts: RefCell<Vec<(PartId, Rc<PartNames>)>>,
 }
 
 /// A part of a key, as identified by its field and codec; `true` for a part of an index, whose value may be absent.
 type PartId = (usize, Rc<Codec>, bool);
 
-/// The types of a part of a key.
-#[derive(Clone)]
+/// The names of a part of a key.
 pub(super) struct PartNames {
-    /// The type that is written, unless it is the type of the field.
-    pub(super) ty: Option<Type>,
+    /// The name of the field without `r#`.
+    pub(super) name: String,
+    /// The type that is written: the type of the field, or the type inside an `Option` if the index is sparse.
+    pub(super) ty: Type,
     /// The codec type.
     pub(super) codec: TokenStream,
-    /// The alias of the codec type, and the written type or its alias.
-    pub(super) aliases: (Ident, TokenStream),
+    /// The alias of the codec type.
+    pub(super) codec_alias: Ident,
+    /// The alias of the written type, unless it is the type of the field.
+    pub(super) ty_alias: Option<Ident>,
+    /// The items of the codec that were named before, such as `encode`.
+    items: RefCell<Vec<(&'static str, TokenStream)>>,
+}
+
+impl PartNames {
+    /// Returns the written type, by its alias if it has one.
+    pub(super) fn written(&self) -> &dyn ToTokens {
+        self.ty_alias.as_ref().map_or(&self.ty as &dyn ToTokens, |alias| alias)
+    }
+
+    /// Returns the item of the codec with this name. `written` creates it on first use.
+    pub(super) fn item(&self, name: &'static str, written: impl FnOnce() -> TokenStream) -> TokenStream {
+        let mut items = self.items.borrow_mut();
+        if let Some((_, item)) = items.iter().find(|(known, _)| *known == name) {
+            return item.clone();
+        }
+        let item = written();
+        items.push((name, item.clone()));
+        item
+    }
 }
 
 impl Aliases {
     /// Returns the types of a part.
-    pub(super) fn part(&self, field: &Field<'_>, part: &Part, may_lack: bool) -> PartNames {
+    pub(super) fn part(&self, field: &Field<'_>, part: &Part, may_lack: bool) -> Rc<PartNames> {
         let is_same = |(at, codec, lacks): &PartId| {
             *at == part.field && *lacks == may_lack && Rc::ptr_eq(codec, &part.codec)
         };
-        let known = self.parts.borrow().iter().find(|(id, _)| is_same(id)).map(|(_, names)| names.clone());
+        let known = self.parts.borrow().iter().find(|(id, _)| is_same(id)).map(|(_, names)| Rc::clone(names));
         known.unwrap_or_else(|| {
-            let names = self.named(field.ty, &part.codec, may_lack);
+            let names = Rc::new(self.named(field, &part.codec, may_lack));
             let id = (part.field, Rc::clone(&part.codec), may_lack);
-            self.parts.borrow_mut().push((id, names.clone()));
+            self.parts.borrow_mut().push((id, Rc::clone(&names)));
             names
         })
     }
 
-    fn named(&self, whole: &Type, codec: &Codec, may_lack: bool) -> PartNames {
-        let span = whole.span();
+    fn named(&self, field: &Field<'_>, codec: &Codec, may_lack: bool) -> PartNames {
+        let (whole, span) = (field.ty, field.span);
+        let (name, items) = (field.ident.unraw().to_string(), RefCell::default());
         if !may_lack {
-            let codec = codec.ty(whole);
+            let codec = codec.ty(whole, span);
             let alias = self.name(codec.clone(), span);
-            return PartNames { ty: None, codec, aliases: (alias, whole.to_token_stream()) };
+            return PartNames { name, ty: whole.clone(), codec, codec_alias: alias, ty_alias: None, items };
         }
         let ty: Type = parse_quote_spanned!(span=> <#whole as __table::IndexPart>::Part);
-        let codec = codec.ty(&ty);
-        let alias = self.name(codec.clone(), ty.span());
-        let written = self.name(ty.to_token_stream(), ty.span()).into_token_stream();
-        PartNames { ty: Some(ty), codec, aliases: (alias, written) }
+        let codec = codec.ty(&ty, span);
+        let alias = self.name(codec.clone(), span);
+        let written = self.name(ty.to_token_stream(), span);
+        PartNames { name, ty, codec, codec_alias: alias, ty_alias: Some(written), items }
     }
 
     /// Returns the alias of a type, with the given span.

@@ -4,11 +4,10 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Ident;
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 
 use crate::casing::upper_case;
 use crate::expand::key::Design;
-use crate::expand::schema;
+use crate::expand::schema::PropertyType;
 use crate::model::key::Part;
 use crate::model::{Entity, Field};
 
@@ -22,7 +21,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
             entity.is_indexed(at) || entity.key_needs(at) || entity.feed || entity.has_copies();
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
         let column = constant(field);
-        let (vis, ty) = (field.vis, schema::property_type(field));
+        let (vis, ty) = (field.vis, PropertyType(field));
         let mut own = field.original.attrs.iter().filter(|attr| attr.path().is_ident("doc")).peekable();
         let gap = own.peek().map(|_| quote!(#[doc = ""]));
         let line = format!("The property `{name}`.");
@@ -49,10 +48,10 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
         let (place, part) = key.parts().enumerate().find(|(_, part)| gives(part))?;
         let part = design.field(part)?;
         let (vis, ty, column, name, decode) =
-            (field.vis, field.ty, constant(field), &part.name, part.item("decode"));
+            (field.vis, field.ty, constant(field), &part.names.name, part.item("decode"));
         let line = format!("The field `{name}` of the key, for projections.");
         // The tokens are spanned at the field's type; see `KeyField::item`.
-        let value = quote_spanned! {ty.span()=>
+        let value = quote_spanned! {field.span=>
             __table::KeyColumn::#of(#name, &#forms.forms, #place, #decode)
         };
         Some(quote! {

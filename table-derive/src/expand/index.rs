@@ -9,7 +9,7 @@ mod writing;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use crate::expand::allow;
+use crate::expand::allow_type;
 use crate::expand::key::Design;
 use crate::expand::{partitions, rows};
 use crate::model::index::Index;
@@ -36,10 +36,12 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut list, mut proof) = (Vec::new(), TokenStream::new());
     for (at, index) in primary.entity.indexes.iter().enumerate() {
         // Duplicates are reported by the rules for indexes.
-        let is_twice = primary.entity.is_index_twice(at)
-            || primary.entity.method_made_twice(at).is_some()
-            || primary.entity.type_made_twice(index).is_some();
-        if primary.stub && is_twice {
+        let is_twice = || {
+            primary.entity.is_index_twice(at)
+                || primary.entity.method_made_twice(at).is_some()
+                || primary.entity.type_made_twice(index).is_some()
+        };
+        if primary.stub && is_twice() {
             continue;
         }
         let missing;
@@ -57,26 +59,26 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
         list.push(quote! {
             __table::index_of::<#marker>()
         });
-        types.extend(marker_type(&design, index));
+        types.extend([marker_type(&design, index)]);
         if primary.stub {
-            impls.extend(stub(&design, index));
+            impls.extend([stub(&design, index)]);
         } else {
             let keys = schema::constants(&design, index);
-            impls.extend(index_impl(&design, primary, index, &keys.constants));
-            proof.extend(keys.proof);
+            impls.extend([index_impl(&design, primary, index, &keys.constants)]);
+            proof.extend([keys.proof]);
         }
         let (look_up, told) = selections::look_up(&design, index);
-        selections.extend(look_up);
+        selections.extend([look_up]);
         proof.extend(told.filter(|_| !primary.stub));
         // Lists have no row selection, because no entity can be read from them.
         if !index.attr.list {
             if !primary.stub {
-                impls.extend(reading::copies(&design, primary, index));
+                impls.extend([reading::copies(&design, primary, index)]);
             }
             if index.partition_key.is_some() {
-                selections.extend(partitions::functions(&design));
+                selections.extend([partitions::functions(&design)]);
             }
-            selections.extend(rows::entry(&design));
+            selections.extend([rows::entry(&design)]);
             let (definition, methods) = rows::rows(&design).unzip();
             types.extend(definition);
             impls.extend(methods);
@@ -91,7 +93,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
 fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
-    let allow = allow();
+    let allow = allow_type(&design.entity.parameters);
     // The type is spanned at the index's name, where rustc reports another type with the same name.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {

@@ -1,12 +1,11 @@
 //! Key parts as tokens: types, codecs, arguments, and the calls that build a key.
 
-use std::borrow::Cow;
+use std::rc::Rc;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
-use syn::{Ident, Type, Visibility};
+use syn::{Ident, Visibility};
 
 use crate::expand::aliases::{Aliases, PartNames};
 use crate::model::index::Index;
@@ -30,16 +29,12 @@ pub(super) struct Design<'e> {
 /// One field of a key.
 pub(super) struct KeyField<'e> {
     pub(super) field: &'e Field<'e>,
-    /// The type that is written: the type of the field, or the type inside an `Option` if the index is sparse.
-    pub(super) ty: Cow<'e, Type>,
+    /// The names of the field, its type and its codec.
+    pub(super) names: Rc<PartNames>,
+    /// The span of the field's type.
+    pub(super) span: Span,
     /// `true` if the value may be absent, as decided by the compiler; see `IndexPart`.
     pub(super) may_lack: bool,
-    /// The name of the field without `r#`.
-    pub(super) name: String,
-    /// The codec type.
-    pub(super) codec: TokenStream,
-    /// The aliases of the field's type and the codec type.
-    aliases: (Ident, TokenStream),
     /// `true` if prefix queries may be supported.
     pub(super) may_be_text: bool,
     stub: bool,
@@ -50,34 +45,34 @@ impl KeyField<'_> {
     /// Returns an item of the codec for this type, such as `<Digits<6> as KeyCodec<u32>>::encode`.
     ///
     /// All tokens are spanned at the field's type, so rustc reports a wrong type only once, at the field.
-    pub(super) fn item(&self, name: &str) -> TokenStream {
-        self.item_of(self.word, name)
+    pub(super) fn item(&self, name: &'static str) -> TokenStream {
+        self.names.item(name, || self.item_of(self.word, name))
     }
 
     /// Returns an item of another trait of the codec.
     pub(super) fn item_of(&self, word: &str, name: &str) -> TokenStream {
-        let span = self.ty.span();
+        let span = self.span;
         let (word, name) = (Ident::new(word, span), Ident::new(name, span));
-        let (codec, ty) = &self.aliases;
+        let (codec, ty) = (&self.names.codec_alias, self.names.written());
         quote_spanned!(span=> <#codec as __table::#word<#ty>>::#name)
     }
 
     /// Returns a function of the runtime for the codec and its type, such as `place::<Digits<6>, u32>`.
     pub(super) fn function(&self, name: &str) -> TokenStream {
-        let span = self.ty.span();
+        let span = self.span;
         let name = Ident::new(name, span);
-        let (codec, ty) = &self.aliases;
+        let (codec, ty) = (&self.names.codec_alias, self.names.written());
         quote_spanned!(span=> __table::#name::<#codec, #ty>)
     }
 
     /// Returns the argument for a value of the field, such as `id: impl KeyArg<u32>`.
     pub(super) fn argument(&self) -> TokenStream {
-        let (name, ty) = (self.field.ident, &self.ty);
+        let (name, ty) = (self.field.ident, &self.names.ty);
         if self.stub {
             any()
         } else if self.may_lack {
             // The bound is spanned at the field, so a type that cannot be a key part is reported there, and not once for each function.
-            quote_spanned!(ty.span()=> #name: impl __table::KeyArg<#ty>)
+            quote_spanned!(self.span=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)
         }
@@ -85,14 +80,14 @@ impl KeyField<'_> {
 
     /// Returns the `append` call for an argument that is already a reference.
     fn append_borrowed(&self) -> TokenStream {
-        let (argument, name, encode) = (self.field.ident, &self.name, self.item("encode"));
-        quote_spanned!(self.ty.span()=> .part(#name, #argument, #encode))
+        let (argument, name, encode) = (self.field.ident, &self.names.name, self.item("encode"));
+        quote_spanned!(self.span=> .part(#name, #argument, #encode))
     }
 
     /// Returns the call that appends the argument with the field's name to a key: `.part("id", &id, …::encode)`.
     pub(super) fn append(&self) -> TokenStream {
-        let (argument, name, encode) = (self.field.ident, &self.name, self.item("encode"));
-        quote_spanned!(self.ty.span()=> .part(#name, &#argument, #encode))
+        let (argument, name, encode) = (self.field.ident, &self.names.name, self.item("encode"));
+        quote_spanned!(self.span=> .part(#name, &#argument, #encode))
     }
 }
 
@@ -120,26 +115,25 @@ impl<'e> Design<'e> {
     pub(super) fn field(&self, part: &Part) -> Option<KeyField<'e>> {
         let field = self.entity.fields.get(part.field)?;
         let may_lack = self.index.is_some() && !self.entity.key_needs(part.field) && !part.codec.is_custom();
-        let PartNames { ty, codec, aliases } = self.aliases.part(field, part, may_lack);
-        let ty = ty.map_or(Cow::Borrowed(field.ty), Cow::Owned);
+        let names = self.aliases.part(field, part, may_lack);
         let word = if part.codec.gives_back() { "KeyCodec" } else { "DerivedPart" };
-        let (name, may_be_text) = (field.ident.unraw().to_string(), part.codec.may_be_text());
-        Some(KeyField { field, ty, may_lack, name, codec, aliases, may_be_text, stub: self.stub, word })
+        let (span, may_be_text) = (field.span, part.codec.may_be_text());
+        Some(KeyField { field, names, span, may_lack, may_be_text, stub: self.stub, word })
     }
 
-    /// Returns the selection type of this cost class.
-    pub(super) fn selection(&self, class: &TokenStream) -> TokenStream {
+    /// Returns the selection type of a cost class of the runtime.
+    pub(super) fn selection(&self, class: &str) -> TokenStream {
         self.selection_at(Span::call_site(), class)
     }
 
     /// Returns the selection type with its tokens at the given span.
-    pub(super) fn selection_at(&self, span: Span, class: &TokenStream) -> TokenStream {
-        let ty = self.entity.ty();
+    pub(super) fn selection_at(&self, span: Span, class: &str) -> TokenStream {
+        let (ty, class) = (self.entity.ty(), Ident::new(class, span));
         if self.index.is_none() {
-            return quote_spanned!(span=> __table::Selection<#ty, #class>);
+            return quote_spanned!(span=> __table::Selection<#ty, __table::#class>);
         }
         let source = self.source(span);
-        quote_spanned!(span=> __table::Selection<#ty, #class, #source>)
+        quote_spanned!(span=> __table::Selection<#ty, __table::#class, #source>)
     }
 
     /// Returns the type that represents the source of the rows: the entity, copies or lists.
@@ -211,8 +205,8 @@ impl<'e> Design<'e> {
     /// -> KeyText`.
     pub(super) fn partition_text(&self) -> TokenStream {
         let fields = self.partition_fields();
-        let arguments = fields.iter().map(|KeyField { field, ty, .. }| {
-            let name = field.ident;
+        let arguments = fields.iter().map(|KeyField { field, names, .. }| {
+            let (name, ty) = (field.ident, &names.ty);
             quote!(#name: &impl __table::KeyArg<#ty>)
         });
         let calls = self.partition_key.pieces.iter().map(|piece| match piece {
@@ -258,7 +252,7 @@ impl<'e> Design<'e> {
                 if each_bucket && part.codec.is_bucket() && !key.gives(part.field) {
                     let (count, encode) =
                         (field.item_of("Buckets", "COUNT"), field.item_of("Buckets", "encode_bucket"));
-                    quote_spanned!(field.ty.span()=> .buckets(#count, #encode))
+                    quote_spanned!(field.span=> .buckets(#count, #encode))
                 } else {
                     field.append()
                 }

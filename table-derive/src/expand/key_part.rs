@@ -23,7 +23,7 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
     let ident = &part.original.ident;
     let (access, codec) = match &part.kind {
         Kind::Newtype { member, ty, codec } => {
-            let codec = codec.ty(ty);
+            let codec = codec.ty(ty, ty.span());
             let sound = quote_spanned! {ty.span()=>
                 const _: __table::Form = __table::require_sound(
                     <#codec as __table::KeyCodec<#ty>>::FAULT,

@@ -4,10 +4,9 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 
 use crate::casing::pascal_case;
-use crate::expand::allow;
+use crate::expand::allow_type;
 use crate::expand::key::{Design, KeyField};
 
 /// Generates `fn within(tenant: …) -> EventWithoutUserAndSession` for keys with levels.
@@ -15,11 +14,12 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     let levels = levels(design);
     let [first, missing @ ..] = levels.as_slice() else { return TokenStream::new() };
     let (vis, prefix) = (design.vis(), name(design, missing));
-    let (argument, ty, level) = (first.field.ident, &first.ty, append(first));
+    let (argument, ty, level) = (first.field.ident, &first.names.ty, append(first));
     let (given, holds) = (design.entity.parameters.of_type(), design.entity.parameters.holds());
     let argument = design.takes(quote!(#argument: impl __table::KeyArg<#ty>));
     let body = design.body(quote!(#prefix(__table::LevelsOf::new()#level #holds)));
-    let doc = format!("All partitions of one `{}`: a range that can be narrowed level by level.", first.name);
+    let doc =
+        format!("All partitions of one `{}`: a range that can be narrowed level by level.", first.names.name);
     quote! {
         #[doc = #doc]
         #vis fn within(#argument) -> #prefix #given {
@@ -57,7 +57,7 @@ fn definition(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'
         spell(given),
         spell(missing),
     );
-    let allow = allow();
+    let allow = allow_type(&design.entity.parameters);
     let (declared, held) = (design.entity.parameters.declared(), design.entity.parameters.held());
     let parameters = held.as_ref().map(|_| quote!(<#declared>));
     quote! {
@@ -76,13 +76,14 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let (of_impl, of_type, of_where) = (parameters.of_impl(), parameters.of_type(), parameters.of_where());
     let (declared, holds) = (parameters.declared(), parameters.holds());
     let unbound = holds.as_ref().map(|_| quote!(<#declared>));
-    let (argument, ty, field, codec) = (next.field.ident, &next.ty, &next.name, &next.codec);
+    let (argument, ty, field, codec) =
+        (next.field.ident, &next.names.ty, &next.names.name, &next.names.codec);
     let (encode, descending, form) = (next.item("encode"), next.item("DESCENDING"), next.item("FORM"));
     // Pieces alternate between levels and terminators.
     let at = given.len() * 2;
     let range_doc = format!("Selects the partitions whose `{field}` is in a range.");
     // The call is spanned at the field's type; see `KeyField::item`.
-    let range_call = quote_spanned!(ty.span()=> .range(#field, &range, #encode, #descending, #form));
+    let range_call = quote_spanned!(next.span=> .range(#field, &range, #encode, #descending, #form));
     let level = append(next);
     let (is_type, is_body) = if after.is_empty() {
         let one = quote!(__table::Selection<#entity, __table::Partition>);
@@ -100,10 +101,10 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     let begins = format_ident!("{}_prefix", argument.unraw());
     let begins_doc = format!("Selects the partitions whose `{field}` starts with this text.");
     let begins = next.may_be_text.then(|| {
-        let prefix = design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec>));
-        let body = quote_spanned!(ty.span()=> self.0.prefix(#field, &prefix, __table::KeyPrefix::encode));
-        let (vis, body) = (design.vis_at(ty.span()), design.body(body));
-        quote_spanned! {ty.span()=>
+        let prefix = design.takes(quote_spanned!(next.span=> prefix: impl __table::KeyPrefix<#ty, #codec>));
+        let body = quote_spanned!(next.span=> self.0.prefix(#field, &prefix, __table::KeyPrefix::encode));
+        let (vis, body) = (design.vis_at(next.span), design.body(body));
+        quote_spanned! {next.span=>
             #[doc = #begins_doc]
             #vis fn #begins(self, #prefix) -> __table::Selection<#entity, __table::PartitionRange> {
                 #body
@@ -154,8 +155,8 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
 
 /// Returns the call that appends the argument with the name of the level.
 fn append(level: &KeyField<'_>) -> TokenStream {
-    let (argument, name, encode) = (level.field.ident, &level.name, level.item("encode"));
-    quote_spanned!(level.ty.span()=> .level(#name, &#argument, #encode))
+    let (argument, name, encode) = (level.field.ident, &level.names.name, level.item("encode"));
+    quote_spanned!(level.span=> .level(#name, &#argument, #encode))
 }
 
 /// Returns the levels in order; none for a partition key with a literal or with a single field.
@@ -169,10 +170,10 @@ fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
 
 /// Returns the type of the prefixes without these levels: `EventWithoutUserAndSession`.
 fn name(design: &Design<'_>, missing: &[KeyField<'_>]) -> Ident {
-    let missing: Vec<String> = missing.iter().map(|level| pascal_case(&level.name)).collect();
+    let missing: Vec<String> = missing.iter().map(|level| pascal_case(&level.names.name)).collect();
     format_ident!("{}Without{}", design.ident().unraw(), missing.join("And"))
 }
 
 fn spell(levels: &[KeyField<'_>]) -> String {
-    levels.iter().map(|level| format!("`{}`", level.name)).collect::<Vec<_>>().join(" and ")
+    levels.iter().map(|level| format!("`{}`", level.names.name)).collect::<Vec<_>>().join(" and ")
 }

@@ -3,7 +3,6 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Ident;
-use syn::spanned::Spanned;
 
 use crate::expand::key::{self, Design, KeyField};
 use crate::expand::rows;
@@ -28,11 +27,12 @@ pub(super) fn functions(design: &Design<'_>) -> TokenStream {
 }
 
 fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> TokenStream {
-    let (vis, ty, name, codec) = (design.vis_at(field.ty.span()), &field.ty, &field.name, &field.codec);
+    let (vis, ty, name, codec) =
+        (design.vis_at(field.span), &field.names.ty, &field.names.name, &field.names.codec);
     let before = design.partition_key.before(at);
     let spread = before.parts().any(|part| part.codec.is_bucket());
-    let class = if spread { quote!(__table::FanOut) } else { quote!(__table::PartitionRange) };
-    let selection = design.selection_at(ty.span(), &class);
+    let class = if spread { "FanOut" } else { "PartitionRange" };
+    let selection = design.selection_at(field.span, class);
     let forms = key::forms(&design.partition_constant());
     let given: Vec<_> = given(design, &before).collect();
     let begin = design.text(&before, spread);
@@ -47,8 +47,8 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
             "Selects share number `share`, from 0, of `of` equal shares of the partitions by the hash of `{name}`."
         );
         let body =
-            design.body(quote_spanned!(ty.span()=> __table::partitions_share(#begin, #form, share, of)));
-        return quote_spanned! {ty.span()=>
+            design.body(quote_spanned!(field.span=> __table::partitions_share(#begin, #form, share, of)));
+        return quote_spanned! {field.span=>
             #[doc = #doc]
             #vis fn #method(#(#given)* share: ::core::primitive::u32, of: ::core::primitive::u32) -> #selection {
                 #body
@@ -59,11 +59,12 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     let place = rows::place(field, part, at, design.partition_key);
     let encode = field.item("encode");
     let doc = format!("Selects the partitions whose `{name}` is in a range.");
-    let ordered = rows::ordered(part, &forms, at, ty.span());
-    let range = design.takes(quote_spanned!(ty.span()=> range: impl __table::KeyBounds<#ty> #ordered));
+    let next = design.partition_key.literal_from(at + 1);
+    let ordered = rows::ordered(part, &next, &forms, at, field.span);
+    let range = design.takes(quote_spanned!(field.span=> range: impl __table::KeyBounds<#ty> #ordered));
     let body = design
-        .body(quote_spanned!(ty.span()=> __table::partitions_in(#begin, #name, &range, #encode, #place)));
-    let range = quote_spanned! {ty.span()=>
+        .body(quote_spanned!(field.span=> __table::partitions_in(#begin, #name, &range, #encode, #place)));
+    let range = quote_spanned! {field.span=>
         #[doc = #doc]
         #vis fn #range_method(#(#given)* #range) -> #selection {
             #body
@@ -73,10 +74,10 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
         let doc = format!("Selects the partitions whose `{name}` starts with this text.");
         let end = at + 1 == design.partition_key.pieces.len();
         let told = (!end).then(|| told(&forms, at));
-        let prefix = design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
-        let body = quote_spanned!(ty.span()=> __table::partitions_with(#begin, #name, &prefix, __table::KeyPrefix::encode));
+        let prefix = design.takes(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
+        let body = quote_spanned!(field.span=> __table::partitions_with(#begin, #name, &prefix, __table::KeyPrefix::encode));
         let body = design.body(body);
-        quote_spanned! {ty.span()=>
+        quote_spanned! {field.span=>
             #[doc = #doc]
             #vis fn #prefix_method(#(#given)* #prefix) -> #selection {
                 #body

@@ -1,12 +1,11 @@
 //! Reading an entity: keys are split by their pieces, and properties are searched in the order in which they are written.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Lifetime;
-use syn::spanned::Spanned;
 
 use crate::expand::key::{self, Design, KeyField};
-use crate::expand::schema;
+use crate::expand::schema::{self, PropertyType};
 use crate::expand::writing::local;
 use crate::model::Field;
 use crate::model::key::{Key, Part};
@@ -54,31 +53,33 @@ pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
 
 /// Generates `let Some(age) = <i32 as Property>::read_next(&mut reader.search, "Age") else { break 'fail; };`.
 pub(super) fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
-    let (name, ident, ty) = (&property.name, field.ident, schema::property_type(field));
+    let (name, ident, ty) = (&property.name, field.ident, PropertyType(field));
     let reader = local("reader");
     if property.chunks {
         let value =
-            quote_spanned!(ty.span()=> <#ty as __table::Chunked>::read_chunks(&mut #reader.search, #name));
-        return bind(ty.span(), &quote!(#ident), &value);
+            quote_spanned!(field.span=> <#ty as __table::Chunked>::read_chunks(&mut #reader.search, #name));
+        return bind(field.span, ident, &value);
     }
-    let pattern = if property.json { quote!(__table::Json(#ident)) } else { quote!(#ident) };
-    bind(
-        Span::call_site(),
-        &pattern,
-        &quote!(<#ty as __table::Property>::read_next(&mut #reader.search, #name)),
-    )
+    if property.json {
+        let value = quote!(<#ty as __table::Property>::read_next(&mut #reader.search, #name));
+        return bind(Span::call_site(), &quote!(__table::Json(#ident)), &value);
+    }
+    let fail = fail();
+    quote! {
+        let __table::Some(#ident) = <#ty as __table::Property>::read_next(&mut #reader.search, #name) else { break #fail; };
+    }
 }
 
 /// Generates `let Some(rest) = <BTreeMap<String, Value> as Rest>::find_rest(&mut reader.search, <Self as Entity>::SCHEMA, None) else { … };`.
 pub(super) fn read_rest(field: &Field<'_>, index: &TokenStream) -> TokenStream {
     let (ident, ty, reader) = (field.ident, field.ty, local("reader"));
     let design = quote!(<Self as __table::Entity>::SCHEMA, #index);
-    let value = quote_spanned!(ty.span()=> <#ty as __table::Rest>::find_rest(&mut #reader.search, #design));
-    bind(ty.span(), &quote!(#ident), &value)
+    let value = quote_spanned!(field.span=> <#ty as __table::Rest>::find_rest(&mut #reader.search, #design));
+    bind(field.span, ident, &value)
 }
 
 /// Generates `let Some(pattern) = value else { break 'fail; };`.
-pub(super) fn bind(span: Span, pattern: &TokenStream, value: &TokenStream) -> TokenStream {
+pub(super) fn bind(span: Span, pattern: &impl ToTokens, value: &TokenStream) -> TokenStream {
     let fail = fail();
     quote_spanned!(span=> let __table::Some(#pattern) = #value else { break #fail; };)
 }
@@ -162,12 +163,12 @@ impl<'d> Reading<'d> {
 
     fn part(&mut self, part: &Part, field: &KeyField<'_>, wanted: &dyn Fn(usize) -> bool) -> TokenStream {
         let reader = local("reader");
-        let (ident, name, span) = (field.field.ident, &field.name, field.ty.span());
+        let (ident, name, span) = (field.field.ident, &field.names.name, field.span);
         if part.codec.gives_back() && !self.given.contains(&part.field) && wanted(part.field) {
             self.given.push(part.field);
             let decode = field.item("decode");
             let value = quote_spanned!(span=> #reader.part(#name, #decode));
-            let read = bind(span, &quote!(#ident), &value);
+            let read = bind(span, ident, &value);
             let unwrap = field.may_lack.then(|| {
                 let ty = field.field.ty;
                 quote_spanned!(span=> let #ident = <#ty as __table::IndexPart>::from_part(#ident);)
@@ -192,6 +193,6 @@ impl<'d> Reading<'d> {
             quote_spanned!(span=> #reader.is_same(#name, #value, #kept, #encode))
         };
         self.compared.push(require(&compared));
-        bind(span, &quote!(#kept), &quote!(#reader.text()))
+        bind(span, &kept, &quote!(#reader.text()))
     }
 }

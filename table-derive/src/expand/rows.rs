@@ -1,11 +1,10 @@
 //! Row selections that are narrowed part by part: `Employee::rows("Sales").id(100..=199)`.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 
-use crate::expand::allow;
+use crate::expand::allow_type;
 use crate::expand::key::{self, Design, KeyField, spell};
 use crate::model::key::{Key, Part, Piece};
 
@@ -53,8 +52,9 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
         "The rows {} of a partition of [`{ident}`], with the first `PINNED` parts given. Returned by [`{ident}::{entry}`].",
         spell(design.row_key)
     );
-    let allow = allow();
     let parameters = &design.entity.parameters;
+    let allow = allow_type(parameters);
+    let (must_use, zero) = ("rows are only read when passed to `query`", zero());
     let (of_impl, of_where) = (parameters.of_impl(), parameters.of_where());
     let (declared, given) = (parameters.declared(), parameters.given());
     let (held, holds) = (parameters.held(), parameters.holds());
@@ -62,22 +62,22 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let definition = quote! {
         #[doc = #doc]
         #[automatically_derived]
-        #[must_use = "rows are only read when passed to `query`"]
+        #[must_use = #must_use]
         #allow
-        #vis struct #rows<#declared const PINNED: ::core::primitive::usize = 0>(#runtime::__private::RowsOf #held);
+        #vis struct #rows<#declared const PINNED: ::core::primitive::usize = #zero>(#runtime::__private::RowsOf #held);
     };
     let count = parts.len();
     let source = design.source(Span::call_site());
     let narrowed = |parameters: &TokenStream, rows: &TokenStream, stage| {
-        let class = class(design, stage);
+        let class = format_ident!("{}", class(design, stage));
         quote! {
             #[automatically_derived]
             impl #parameters __table::Narrowed for #rows #of_where {
                 type Entity = #ty;
-                type Class = #class;
+                type Class = __table::#class;
                 type Source = #source;
                 fn ranges(self) -> __table::Result<__table::Vec<__table::KeyRange>> {
-                    self.0.ranges()
+                    self.#zero.ranges()
                 }
             }
         }
@@ -103,43 +103,50 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     let impls = quote! {
         impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#given PINNED> {
             fn clone(&self) -> Self {
-                Self(__table::RowsOf::copy(&self.0) #holds)
+                Self(__table::RowsOf::copy(&self.#zero) #holds)
             }
         }
         impl<#declared const PINNED: ::core::primitive::usize> ::core::fmt::Debug for #rows<#given PINNED> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                __table::RowsOf::debug(&self.0, f, #name)
+                __table::RowsOf::debug(&self.#zero, f, #name)
             }
         }
     };
     Some((definition, quote!(#impls #of_all #(#stages)*)))
 }
 
+/// Returns the number 0 as a token. `quote!` parses each literal of its template, which takes long in an unoptimised macro.
+fn zero() -> Literal {
+    Literal::usize_unsuffixed(0)
+}
+
 fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usize) -> TokenStream {
     let vis = design.vis();
     let Some(field) = design.field(part) else { return TokenStream::new() };
+    let (names, zero) = (&field.names, zero());
     let (argument, ty, name, codec, encode) =
-        (field.field.ident, &field.ty, &field.name, &field.codec, field.item("encode"));
-    let range_class = if design.is_spread() { quote!(__table::FanOut) } else { quote!(__table::RowRange) };
-    let ranges = design.selection_at(ty.span(), &range_class);
+        (field.field.ident, &names.ty, &names.name, &names.codec, field.item("encode"));
+    let range_class = if design.is_spread() { "FanOut" } else { "RowRange" };
+    let ranges = design.selection_at(field.span, range_class);
     let forms = key::forms(&design.constant("ROW_KEY"));
     let last = stage + 1 == count;
     let end = at + 1 == design.row_key.pieces.len();
-    let literal = literal(&design.row_key.literal_from(at + 1));
+    let next = design.row_key.literal_from(at + 1);
+    let literal = literal(&next);
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
     // The check is generated only for codecs whose width is known to the compiler alone, because each bound costs compile time.
-    let told = (!design.stub && !end && part.codec.may_vary())
-        .then(|| quote_spanned!(ty.span()=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
+    let told = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
+        .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
     // The call is spanned at the field's type; see `KeyField::item`.
-    let range_call = quote_spanned! {ty.span()=>
+    let range_call = quote_spanned! {field.span=>
         .range(#name, &range, #encode, #place)
     };
     let range_doc = format!("Selects the rows whose `{name}` is in a range.");
-    let ordered = ordered(part, &forms, at, Span::call_site());
+    let ordered = ordered(part, &next, &forms, at, Span::call_site());
     let range = design.takes(quote!(range: impl __table::KeyBounds<#ty> #ordered));
-    let range_body = design.body(quote!(self.0 #range_call));
+    let range_body = design.body(quote!(self.#zero #range_call));
     let range = quote! {
         #[doc = #range_doc]
         #vis fn #argument(self, #range) -> #ranges {
@@ -148,10 +155,10 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     };
     let is = format_ident!("{}_is", argument.unraw());
     let is_doc = format!("Selects the rows with this `{name}`.");
-    let pinned = quote!(self.0 #append #literal);
+    let pinned = quote!(self.#zero #append #literal);
     let (is_type, is_body) = match (last, design.is_spread()) {
-        (true, true) => (design.selection(&quote!(__table::FanOut)), quote!(#pinned.select_points())),
-        (true, false) => (design.selection(&quote!(__table::Point)), quote!(#pinned.select_points())),
+        (true, true) => (design.selection("FanOut"), quote!(#pinned.select_points())),
+        (true, false) => (design.selection("Point"), quote!(#pinned.select_points())),
         (false, _) => {
             let ((_, rows), next) = (design.rows_names(), stage + 1);
             let holds = design.entity.parameters.holds();
@@ -170,10 +177,10 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
         let doc = format!("Selects the rows whose `{name}` starts with this text.");
         // Every token is spanned at the field's type, because rustc also checks the bound of the signature.
         let prefix =
-            design.takes(quote_spanned!(ty.span()=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
-        let body = quote_spanned!(ty.span()=> self.0.prefix(#name, &prefix, __table::KeyPrefix::encode));
-        let (vis, body) = (design.vis_at(ty.span()), design.body(body));
-        quote_spanned! {ty.span()=>
+            design.takes(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
+        let body = quote_spanned!(field.span=> self.#zero.prefix(#name, &prefix, __table::KeyPrefix::encode));
+        let (vis, body) = (design.vis_at(field.span), design.body(body));
+        quote_spanned! {field.span=>
             #[doc = #doc]
             #vis fn #method(self, #prefix) -> #ranges {
                 #body
@@ -183,10 +190,16 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     quote!(#range #is #prefix)
 }
 
-/// Returns the bound of a range, unless every part with this codec is ordered: each bound costs compile time.
-pub(super) fn ordered(part: &Part, forms: &TokenStream, at: usize, span: Span) -> Option<TokenStream> {
+/// Returns the bound of a range, unless every part with this codec before this literal is ordered: each bound costs compile time.
+pub(super) fn ordered(
+    part: &Part,
+    next: &str,
+    forms: &TokenStream,
+    at: usize,
+    span: Span,
+) -> Option<TokenStream> {
     let bound = || quote_spanned!(span=> + __table::Ordered<{ __table::keeps_order(#forms, #at) }>);
-    (!part.codec.is_ordered()).then(bound)
+    (!part.codec.is_ordered() && !part.codec.is_ended_by(next)).then(bound)
 }
 
 /// Returns the position of a part in its key, which determines the bounds of a range.
@@ -194,27 +207,27 @@ pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> 
     let end = at + 1 == key.pieces.len();
     let until = key.literal_from(at + 1);
     let place = field.function(if part.codec.gives_back() { "place" } else { "derived_place" });
-    quote_spanned!(field.ty.span()=> #place(#until, #end))
+    quote_spanned!(field.span=> #place(#until, #end))
 }
 
 /// Generates the types `EmployeeRows`, then `EmployeeRows<1>`. The first one uses the default parameter, because each number costs compile time.
 fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     let given = design.entity.parameters.given();
     match stage {
-        0 if given.is_empty() => quote!(#rows),
+        0 if given.is_none() => quote!(#rows),
         0 => quote!(#rows<#given>),
         _ => quote!(#rows<#given #stage>),
     }
 }
 
 /// Returns the cost class of reading all rows of a stage. Without a literal or a fixed part, these are all rows of the partition.
-fn class(design: &Design<'_>, stage: usize) -> TokenStream {
-    if design.is_spread() { quote!(__table::FanOut) } else { class_of_one(design, stage) }
+fn class(design: &Design<'_>, stage: usize) -> &'static str {
+    if design.is_spread() { "FanOut" } else { class_of_one(design, stage) }
 }
 
 /// Returns the cost class of a stage if it reads a single partition.
-pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> TokenStream {
-    if starts_partition(design, stage) { quote!(__table::Partition) } else { quote!(__table::RowRange) }
+pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> &'static str {
+    if starts_partition(design, stage) { "Partition" } else { "RowRange" }
 }
 
 /// Returns `true` if a stage has neither a literal nor a fixed part. Its rows are a whole partition.

@@ -1,7 +1,7 @@
 //! Schemas as constants.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::LitStr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -47,16 +47,16 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
         let (count, pieces) = (key.pieces.len(), pieces(design, key));
         // The proof is spanned at the attribute's name, because rustc shows where the constant is evaluated.
         let at = key.original.path().span();
-        proof.extend(if key.levels {
+        proof.extend([if key.levels {
             quote_spanned!(at=> __table::require_levels(#constant, #levels_of);)
         } else if key.unread {
             quote_spanned!(at=> __table::require_ambiguous(#constant, #word, #entity);)
         } else {
             quote_spanned!(at=> __table::require_key(#constant, #word, #entity);)
-        });
-        constants.extend(quote! {
+        }]);
+        constants.extend([quote! {
             const #constant: &__table::KeyOf<#count> = &__table::KeyOf::new([#pieces]);
-        });
+        }]);
     }
     let cardinality = design.index.is_none().then(|| cardinality(design, &entity)).flatten();
     let spread = design.index.is_none().then(|| spread(design, &entity)).flatten();
@@ -84,7 +84,7 @@ fn cardinality(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
         return None;
     }
     let field = design.field(first)?;
-    let (name, values) = (&field.name, field.item("CARDINALITY"));
+    let (name, values) = (&field.names.name, field.item("CARDINALITY"));
     Some(quote_spanned!(first.name.span()=> __table::require_cardinality(#values, #name, #entity);))
 }
 
@@ -150,15 +150,15 @@ fn list(entity: &Entity<'_>) -> TokenStream {
 /// Returns one property of a schema. All chunks except the first may be absent.
 fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -> TokenStream {
     let ident = field.ident.unraw().to_string();
-    let ty = property_type(field);
+    let ty = PropertyType(field);
     if property.chunks {
         let optional = if is_more { quote!(true) } else { quote!(<#ty as __table::Chunked>::OPTIONAL) };
-        return quote_spanned! {field.ty.span()=>
+        return quote_spanned! {field.span=>
             __table::property_schema(#name, #ident, <#ty as __table::Chunked>::EDM, #optional, false)
         };
     }
     // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
-    quote_spanned! {field.ty.span()=>
+    quote_spanned! {field.span=>
         __table::property_schema(
             #name,
             #ident,
@@ -169,10 +169,18 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
     }
 }
 
-/// Returns the type in which a field is stored.
-pub(super) fn property_type(field: &Field<'_>) -> TokenStream {
-    let ty = field.ty;
-    if field.attrs.json.is_some() { quote!(__table::Json<#ty>) } else { quote!(#ty) }
+/// The type in which a field is stored. It appends its tokens directly, like [`Declared`](crate::model::generics::Declared).
+pub(super) struct PropertyType<'f>(pub(super) &'f Field<'f>);
+
+impl ToTokens for PropertyType<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let ty = self.0.ty;
+        if self.0.attrs.json.is_some() {
+            tokens.extend(quote!(__table::Json<#ty>));
+        } else {
+            ty.to_tokens(tokens);
+        }
+    }
 }
 
 fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
@@ -180,7 +188,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
         Piece::Literal(text) => quote!(__table::KeyPiece::Literal(#text)),
         Piece::Part(part) => {
             let Some(field) = design.field(part) else { return TokenStream::new() };
-            let (name, codec, form) = (&field.name, field.item("NAME"), field.item("FORM"));
+            let (name, codec, form) = (&field.names.name, field.item("NAME"), field.item("FORM"));
             let form = if !part.codec.may_fault() || is_told(design, part, &field) {
                 form
             } else {
@@ -196,7 +204,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 } else {
                     name.as_str()
                 };
-                quote_spanned!(field.ty.span()=> __table::require_sound(#fault, #asked, #form))
+                quote_spanned!(field.span=> __table::require_sound(#fault, #asked, #form))
             };
             quote!(__table::KeyPiece::Field { field: #name, codec: #codec, form: #form })
         }
@@ -208,8 +216,10 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
 fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);
-    let codec = field.codec.to_string();
-    let mut same = own.filter(|own| own.field == part.field && own.codec.ty(&field.ty).to_string() == codec);
+    let codec = field.names.codec.to_string();
+    let mut same = own.filter(|own| {
+        own.field == part.field && own.codec.ty(&field.names.ty, field.span).to_string() == codec
+    });
     design.index.is_some() && same.next().is_some()
 }
 

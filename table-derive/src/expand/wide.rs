@@ -216,7 +216,7 @@ fn read(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
             return Some(quote!(#ident: <#ty as __wide::Slots>::read(#names, #properties)?));
         };
         let (name, ty, inner) =
-            (&property.name, schema::property_type(field), property.json.then(|| quote!(.0)));
+            (&property.name, schema::PropertyType(field), property.json.then(|| quote!(.0)));
         Some(quote!(#ident: __wide::derived::take(#properties, #name, <#ty as __table::Property>::from_value)? #inner))
     });
     quote! {
@@ -247,7 +247,7 @@ fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
         let line = format!("The slots `{0}{1}` to `{0}{2}`.", word.value(), slots.first, slots.last);
         (line, quote!(__wide::WideSlots<Self, #ty> = __wide::WideSlots::new(#word, #digits)))
     } else {
-        let (name, ty) = (&wide.property(stored)?.name, schema::property_type(field));
+        let (name, ty) = (&wide.property(stored)?.name, schema::PropertyType(field));
         (
             format!("The property `{name}`."),
             quote!(__wide::WideProperty<Self, #ty> = __wide::WideProperty::new(#name)),

@@ -1,11 +1,12 @@
 //! Writing an entity: its keys and its row.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::{ToTokens, quote, quote_spanned};
+
+use syn::Token;
 
 use crate::expand::key::{Design, KeyField};
-use crate::expand::schema;
+use crate::expand::schema::PropertyType;
 use crate::model::key::{Key, Piece};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
@@ -47,16 +48,16 @@ pub(super) fn encode(
             Piece::Literal(text) => literal.push_str(&text.value()),
             Piece::Part(part) => {
                 let Some(field) = design.field(part) else { continue };
-                let (value, name, encode) = (value(&field), &field.name, field.item("encode"));
-                writes.extend(
-                    quote_spanned!(field.ty.span()=> __table::put(#out, #literal, #name, #value, #encode),),
-                );
+                let (value, name, encode) = (value(&field), &field.names.name, field.item("encode"));
+                writes.extend([
+                    quote_spanned!(field.span=> __table::put(#out, #literal, #name, #value, #encode),),
+                ]);
                 literal.clear();
             }
         }
     }
     if !literal.is_empty() {
-        writes.extend(quote!(__table::put_literal(#out, #literal),));
+        writes.extend([quote!(__table::put_literal(#out, #literal),)]);
     }
     writes
 }
@@ -73,13 +74,11 @@ pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
     let rest = entity.rest().map(|field| {
         let (ident, ty) = (field.ident, field.ty);
         let design = quote!(<Self as __table::Entity>::SCHEMA, __table::None);
-        quote_spanned!(ty.span()=> <#ty as __table::Rest>::write_rest(&self.#ident, #design, &mut #row))
+        quote_spanned!(field.span=> <#ty as __table::Rest>::write_rest(&self.#ident, #design, &mut #row))
     });
     let kind = entity.kind.as_ref().map(|kind| quote!(__table::write_kind(#kind, &mut #row),));
-    let writes = entity.properties().map(|(field, property)| {
-        let ident = field.ident;
-        write_property(field, property, &quote!(&self.#ident), &row)
-    });
+    let of = Token![self](Span::call_site());
+    let writes = entity.properties().map(|(field, property)| write_property(field, property, &of, &row));
     quote! {
         fn to_row(&self) -> __table::Result<__table::Row> {
             let mut #row = __table::RowWriter::with_capacity(#count);
@@ -88,22 +87,22 @@ pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Returns the call that appends a property to a row.
+/// Returns the call that appends a property of the entity `of` to a row.
 pub(super) fn write_property(
     field: &Field<'_>,
     property: &Property,
-    value: &TokenStream,
+    of: &impl ToTokens,
     row: &Ident,
 ) -> TokenStream {
-    let name = &property.name;
+    let (name, ident) = (&property.name, field.ident);
     if property.json {
-        quote!(__table::Json::write_ref(#value, #name, &mut #row))
+        quote!(__table::Json::write_ref(&#of.#ident, #name, &mut #row))
     } else if property.chunks {
         let ty = field.ty;
-        quote_spanned!(ty.span()=> <#ty as __table::Chunked>::write_chunks(#value, #name, &mut #row))
+        quote_spanned!(field.span=> <#ty as __table::Chunked>::write_chunks(&#of.#ident, #name, &mut #row))
     } else {
-        let ty = schema::property_type(field);
-        quote!(<#ty as __table::Property>::write_to(#value, #name, &mut #row))
+        let ty = PropertyType(field);
+        quote!(<#ty as __table::Property>::write_to(&#of.#ident, #name, &mut #row))
     }
 }
 

@@ -2,9 +2,24 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{GenericParam, Generics, Ident, parse_quote};
+use syn::{GenericParam, Generics, Ident, ImplGenerics, TypeGenerics, WhereClause, parse_quote};
 
 use crate::ctxt::Ctxt;
+
+/// A declared type with its parameters, such as `Employee` or `Event<T, N>`. It appends its tokens directly: in an unoptimised macro, a stream of them
+/// takes long to create and to copy.
+#[derive(Clone)]
+pub(crate) struct Declared<'e> {
+    pub(crate) ident: &'e Ident,
+    pub(crate) arguments: TypeGenerics<'e>,
+}
+
+impl ToTokens for Declared<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.ident.to_tokens(tokens);
+        self.arguments.to_tokens(tokens);
+    }
+}
 
 /// The parameters, with the declared bounds and the bounds that an entity requires.
 pub(crate) struct Parameters(Generics);
@@ -31,22 +46,22 @@ impl Parameters {
     }
 
     /// Returns the parameters after `impl`, such as `<T: Property, const N: usize>`.
-    pub(crate) fn of_impl(&self) -> TokenStream {
-        self.0.split_for_impl().0.to_token_stream()
+    pub(crate) fn of_impl(&self) -> ImplGenerics<'_> {
+        self.0.split_for_impl().0
     }
 
     /// Returns the arguments after the name of the type, such as `<T, N>`.
-    pub(crate) fn of_type(&self) -> TokenStream {
-        self.0.split_for_impl().1.to_token_stream()
+    pub(crate) fn of_type(&self) -> TypeGenerics<'_> {
+        self.0.split_for_impl().1
     }
 
     /// Returns the `where` clause of an `impl` header, such as `where T: 'static`.
-    pub(crate) fn of_where(&self) -> TokenStream {
-        self.0.split_for_impl().2.to_token_stream()
+    pub(crate) fn of_where(&self) -> Option<&WhereClause> {
+        self.0.split_for_impl().2
     }
 
-    /// Returns the parameters of a generated type without bounds, such as `T, const N: usize,`.
-    pub(crate) fn declared(&self) -> TokenStream {
+    /// Returns the parameters of a generated type without bounds, such as `T, const N: usize,`, if there are parameters.
+    pub(crate) fn declared(&self) -> Option<TokenStream> {
         let declared = self.0.params.iter().map(|parameter| match parameter {
             GenericParam::Const(constant) => {
                 let (ident, ty) = (&constant.ident, &constant.ty);
@@ -55,12 +70,12 @@ impl Parameters {
             GenericParam::Type(ty) => ty.ident.to_token_stream().into_iter().chain(quote!(,)).collect(),
             GenericParam::Lifetime(_) => TokenStream::new(),
         });
-        declared.collect()
+        (!self.is_empty()).then(|| declared.collect())
     }
 
-    /// Returns the arguments of a generated type, such as `T, N,`.
-    pub(crate) fn given(&self) -> TokenStream {
-        self.names().map(|name| quote!(#name,)).collect()
+    /// Returns the arguments of a generated type, such as `T, N,`, if there are parameters.
+    pub(crate) fn given(&self) -> Option<TokenStream> {
+        (!self.is_empty()).then(|| self.names().map(|name| quote!(#name,)).collect())
     }
 
     /// Returns the field that contains the types, if there are parameters: `, PhantomData<fn() -> (T,)>`.

@@ -145,7 +145,7 @@ impl<S: TableStore> Feed<S> {
                 None => break,
             }
         }
-        entries.sort_by_key(|entry| entry.cursor.number);
+        in_order(&mut entries);
         let is_all = continuation.is_none() && entries.len() <= limit;
         entries.truncate(limit);
         let last = entries.last().map(|entry| entry.cursor.clone());
@@ -261,4 +261,9 @@ fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEnt
         entry.cursor.number = last.saturating_sub(u64::try_from(back).unwrap_or(u64::MAX));
     }
     Ok(())
+}
+
+/// Sorts entries by number. Not generic, because a sort takes long to compile, and generic functions are compiled in each program.
+fn in_order(entries: &mut [FeedEntry]) {
+    entries.sort_by_key(|entry| entry.cursor.number);
 }

@@ -12,7 +12,7 @@ use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::retry::Retry;
 use table_core::row::{Row, RowWriter};
-use table_core::schema::{IndexSchema, KeyPiece};
+use table_core::schema::{EntitySchema, IndexSchema, KeyPiece};
 use table_core::store::{StoredRow, TableStore};
 use table_core::table::{LAYOUTS, TableStoreExt};
 use table_core::value::ValueRef;
@@ -47,19 +47,19 @@ impl Claim {
 /// The claims on a table, by the name of entity type and index.
 type Claims = BTreeMap<String, Claim>;
 
-/// Returns the claims of an entity type's indexes on a table.
-fn claims_of<E: Entity>(of: &TableName, indexes: &[&IndexSchema]) -> Claims {
+/// Returns the claims of an entity type's indexes on a table. Not generic, because collecting into a map takes long to compile.
+fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) -> Claims {
     let literal = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Literal(literal), ..] => (*literal).to_owned(),
         _ => String::new(),
     };
     let claims = indexes.iter().map(|index| {
         let claim = Claim {
-            entity: format!("{} in {}", E::SCHEMA.entity, of.folded()),
-            partition_key: literal(index.partition_key.unwrap_or(E::SCHEMA.partition_key)),
+            entity: format!("{} in {}", schema.entity, of.folded()),
+            partition_key: literal(index.partition_key.unwrap_or(schema.partition_key)),
             row_key: literal(index.row_key),
         };
-        (format!("{}.{}", E::SCHEMA.entity, index.name), claim)
+        (format!("{}.{}", schema.entity, index.name), claim)
     });
     claims.collect()
 }
@@ -77,7 +77,7 @@ pub(crate) async fn claim<E: Entity>(
     indexes: &[&IndexSchema],
 ) -> Result<()> {
     let (layouts, key) = (TableName::new(LAYOUTS)?, EntityKey::new(table.folded(), ROW_KEY)?);
-    let (own, mut is_new) = (claims_of::<E>(of, indexes), None);
+    let (own, mut is_new) = (claims_of(E::SCHEMA, of, indexes), None);
     let mut race = retry.start("the owners of a table");
     loop {
         let found = store.get(&layouts, &key, &Select::All).await?;

@@ -131,6 +131,7 @@ impl TextCodec for Escaped {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::codec::compound::{self, Piece};
     use crate::key::order::compare;
 
     fn escaped(text: &str) -> String {
@@ -153,6 +154,21 @@ mod tests {
             assert!(text.chars().all(|c| is_legal(c) && c > '!'), "{character:?}");
             assert_eq!(Escaped::decode(text).unwrap(), character.to_string());
         }
+    }
+
+    /// The derive offers ranges and prefixes of `escaped(…), "!"` without a proof of their order and their end.
+    #[test]
+    fn a_text_before_an_exclamation_mark_is_ordered_and_self_delimiting() {
+        const ID: Piece = Piece::Part(Form::fixed(6, true, Alphabet::DIGITS));
+        let text = Piece::Part(Escaped::FORM);
+        for pieces in [[text, Piece::Literal("!"), ID], [text, Piece::Literal("!a"), text]] {
+            assert!(
+                compound::keeps_order(&pieces, 0) && compound::is_self_delimiting(&pieces, 0),
+                "{pieces:?}"
+            );
+        }
+        let other = [text, Piece::Literal("_"), ID];
+        assert!(!compound::keeps_order(&other, 0) && !compound::is_self_delimiting(&other, 0));
     }
 
     #[test]

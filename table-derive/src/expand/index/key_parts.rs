@@ -3,11 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Ident;
-use syn::spanned::Spanned;
 
 use crate::expand::index::writing::own_part;
 use crate::expand::key::{self, Design, KeyField};
-use crate::expand::schema::{option, property_type};
+use crate::expand::schema::{PropertyType, option};
 use crate::expand::writing::local;
 use crate::model::Field;
 use crate::model::index::{Index, Stored};
@@ -33,7 +32,7 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
         if at == 1 {
             // The last literal of the `PartitionKey` precedes the `RowKey`.
             let end = std::mem::take(&mut literal);
-            calls.extend(quote!(.row_key(#end)));
+            calls.extend([quote!(.row_key(#end))]);
         }
         for piece in &key.pieces {
             match piece {
@@ -61,7 +60,7 @@ fn append(
     literal: &str,
 ) -> Option<TokenStream> {
     let own = primary.field(part)?;
-    let (name, span, encode) = (&own.name, own.ty.span(), own.item("encode"));
+    let (name, span, encode) = (&own.names.name, own.span, own.item("encode"));
     if let Some((place, of_index)) = place(design, part.field) {
         let decode = of_index.item("decode");
         return Some(quote_spanned!(span=> .part(#literal, #name, #place, #decode, #encode)));
@@ -84,12 +83,12 @@ fn append(
 fn read(field: &Field<'_>, property: &Property) -> TokenStream {
     let ty = field.ty;
     if property.chunks {
-        return quote_spanned!(ty.span()=> <#ty as __table::Chunked>::read_chunks);
+        return quote_spanned!(field.span=> <#ty as __table::Chunked>::read_chunks);
     }
     if property.json {
-        return quote_spanned!(ty.span()=> __table::read_json::<#ty>);
+        return quote_spanned!(field.span=> __table::read_json::<#ty>);
     }
-    let ty = property_type(field);
+    let ty = PropertyType(field);
     quote!(<#ty as __table::Property>::read_next)
 }
 
@@ -135,7 +134,7 @@ fn given<'p>(
         return None;
     }
     let (place, of_index) = place(design, at)?;
-    let (name, ty, span) = (&of_index.name, field.ty, of_index.ty.span());
+    let (name, ty, span) = (&of_index.names.name, field.ty, of_index.span);
     let (decode, property_name) = (of_index.item("decode"), &property.name);
     let from_part = if of_index.may_lack {
         quote_spanned!(span=> <#ty as __table::IndexPart>::from_part)
@@ -145,7 +144,7 @@ fn given<'p>(
     let write = if property.json {
         quote!(__table::Json::write_ref)
     } else if property.chunks {
-        quote_spanned!(ty.span()=> <#ty as __table::Chunked>::write_chunks)
+        quote_spanned!(field.span=> <#ty as __table::Chunked>::write_chunks)
     } else {
         quote!(<#ty as __table::Property>::write_to)
     };

@@ -2,7 +2,6 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::spanned::Spanned;
 
 use crate::expand::index::key_parts;
 use crate::expand::index::writing::own_part;
@@ -87,9 +86,9 @@ fn body_of_whole(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> To
             let Some(field) = own_part(primary, at).and_then(|part| primary.field(part)) else {
                 return TokenStream::new();
             };
-            let (ident, name, decode) = (field.field.ident, &field.name, field.item("decode"));
+            let (ident, name, decode) = (field.field.ident, &field.names.name, field.item("decode"));
             let value = quote!(#reader.key_text(#name, #property, #decode));
-            bind(field.ty.span(), &quote!(#ident), &value)
+            bind(field.span, ident, &value)
         }
         (Stored::Rest, _) => {
             let marker = index.marker(design.entity);

@@ -91,7 +91,7 @@ fn sparse(design: &Design<'_>, index: &Index) -> TokenStream {
         if !seen.contains(&part.field) {
             seen.push(part.field);
             let ty = field.field.ty;
-            lacking.push(quote_spanned!(ty.span()=> <#ty as __table::IndexPart>::SPARSE));
+            lacking.push(quote_spanned!(field.span=> <#ty as __table::IndexPart>::SPARSE));
         }
     }
     if lacking.is_empty() { quote!(false) } else { quote!(#(#lacking)||*) }

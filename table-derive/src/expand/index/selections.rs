@@ -48,7 +48,7 @@ fn point(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, method) = (design.vis(), method(index));
     let arguments = design.arguments(&[design.partition_key, design.row_key], true);
     let (partition_key, row_key) = (design.partition_of_arguments(), design.text(design.row_key, false));
-    let selection = design.selection(&quote!(__table::Point));
+    let selection = design.selection("Point");
     let body = design.body(quote!(__table::point(#partition_key, #row_key)));
     let what = if index.attr.list { "The list" } else { "The copy" };
     let doc = format!(
@@ -73,8 +73,8 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
     looked_up.pieces.truncate(parts.last().map_or(0, |(at, _)| at + 1));
     let given = |field: usize| design.partition_key.gives(field) || looked_up.gives(field);
     let spread = design.partition_key.parts().any(|part| part.codec.is_bucket() && !given(part.field));
-    let class = if spread { quote!(__table::FanOut) } else { rows::class_of_one(design, pinned) };
-    let selection = design.selection(&class);
+    let class = if spread { "FanOut" } else { rows::class_of_one(design, pinned) };
+    let selection = design.selection(class);
     let arguments = design.arguments(&[design.partition_key, &looked_up], !spread);
     let partitions =
         if spread { design.text(design.partition_key, true) } else { design.partition_of_arguments() };

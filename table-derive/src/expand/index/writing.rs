@@ -3,7 +3,6 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 
 use crate::expand::key::{Design, KeyField};
 use crate::expand::writing::{encode, local, write_property};
@@ -33,7 +32,7 @@ pub(super) fn encode_key(design: &Design<'_>, index: &Index) -> TokenStream {
         }
         seen.push(part.field);
         let (ident, ty) = (field.field.ident, field.field.ty);
-        values.push(quote_spanned! {ty.span()=>
+        values.push(quote_spanned! {field.span=>
             let __table::Some(#ident) = <#ty as __table::IndexPart>::indexed(&#entity.#ident) else {
                 return __table::Ok(false);
             };
@@ -78,7 +77,7 @@ pub(super) fn to_row(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
         let ident = field.ident;
         match (stored, &field.property) {
             (Stored::Property, Some(property)) => {
-                write_property(field, property, &quote!(&#entity.#ident), &row)
+                write_property(field, property, &entity, &row)
             }
             (Stored::KeyText(name), _) => {
                 let Some(field) = own_part(primary, at).and_then(|part| primary.field(part)) else {
@@ -92,7 +91,7 @@ pub(super) fn to_row(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
             (Stored::Rest, _) => {
                 let ty = field.ty;
                 let design = quote!(<#of as __table::Entity>::SCHEMA, __table::Some(Self::SCHEMA));
-                quote_spanned!(ty.span()=> <#ty as __table::Rest>::write_rest(&#entity.#ident, #design, &mut #row))
+                quote_spanned!(field.span=> <#ty as __table::Rest>::write_rest(&#entity.#ident, #design, &mut #row))
             }
             (Stored::Property, None) => TokenStream::new(),
         }
