@@ -6,6 +6,7 @@ use syn::Ident;
 use syn::ext::IdentExt;
 
 use crate::attr::index::IndexAttr;
+use crate::codec::Codec;
 use crate::ctxt::Ctxt;
 use crate::model::key::{Key, Part};
 use crate::model::property::Property;
@@ -57,12 +58,15 @@ impl Index {
         let partition_key = self.partition_key.as_ref().and(entity.partition_key.as_ref());
         let parts = partition_key.into_iter().chain(&entity.row_key).flat_map(Key::parts);
         parts.filter(|part| {
-            let Some(field) = entity.fields.get(part.field) else { return false };
-            let codec = part.codec.ty(&field.ty).to_string();
-            let is_same =
-                |own: &Part| own.field == part.field && own.codec.ty(&field.ty).to_string() == codec;
+            let Some(field) = entity.fields.get(part.field).filter(|_| !self.gives(entity, part.field))
+            else {
+                return false;
+            };
+            let ty = |codec: &Codec| codec.ty(field.ty, part.name.span()).to_string();
+            let codec = ty(&part.codec);
+            let is_same = |own: &Part| own.field == part.field && ty(&own.codec) == codec;
             let mut own = self.keys(entity).filter(|key| !key.unread).flat_map(Key::parts);
-            !self.gives(entity, part.field) && !own.any(is_same)
+            !own.any(is_same)
         })
     }
 
