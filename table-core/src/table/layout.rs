@@ -7,8 +7,10 @@ mod designs;
 mod record;
 mod renamed;
 mod replaced;
+mod settling;
 mod sighting;
 mod standing;
+mod unknown;
 
 use std::sync::Arc;
 

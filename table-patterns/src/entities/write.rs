@@ -59,9 +59,9 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<EntityPlan> {
-        let pace = self.retry.runtime();
+        let (pace, limits) = (self.retry.runtime(), &self.table.store().capabilities().limits);
         let mut out = Contribution::default();
-        let change = EntityChange { key: &key, kind: &kind, old, new, context, pace };
+        let change = EntityChange { key: &key, kind: &kind, old, new, context, pace, limits };
         let contributed =
             self.contributors.iter().try_for_each(|contributor| contributor.contribute(&change, &mut out));
         match contributed {

@@ -11,18 +11,9 @@ use crate::schema::{StoredPiece, StoredSchema, compare_schemas};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, SchemaRecord};
-use crate::table::layout::standing::{self, UnknownParts};
+use crate::table::layout::unknown::{Stored, unknown_parts};
 use crate::table::layout::{renamed, replaced};
 use crate::table::request;
-
-/// A schema that is stored, or that remains stored.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stored {
-    /// The declarations of a newer schema that remains.
-    pub(super) unknown: UnknownParts,
-    /// `true` if programs with an older schema may not know all properties of this one.
-    pub(super) settling: bool,
-}
 
 /// Stores a schema in place of the present one, if the compatibility or `accepted`, the reason of the caller, allows it.
 pub(super) async fn store<S: TableStore>(
@@ -107,7 +98,7 @@ async fn next<S: TableStore>(
     let evolution = compare_schemas(&stored.schema, design);
     let is_older = stored.supersedes(design);
     if (is_older || !evolution.compatibility().is_allowed()) && accepted.is_none() {
-        return match is_older.then(|| standing::unknown_parts(&stored, design, table)) {
+        return match is_older.then(|| unknown_parts(&stored, design, table)) {
             Some(Ok(unknown)) => Ok(Next::Stored(Stored { unknown, settling: false })),
             _ if is_empty(store, table, &TextRange::ALL).await? => {
                 Ok(Next::Follows(Box::new(SchemaRecord::new(design.clone())), Box::new(stored)))
@@ -130,20 +121,6 @@ async fn next<S: TableStore>(
         layout.accepted = Some(format!("{reason} ({}{rules})", evolution.compatibility()));
     }
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
-}
-
-/// Removes the mark of a schema whose properties all programs know. If the record has changed, the mark remains, and the next program waits again.
-pub(super) async fn settle<S: TableStore>(store: &S, table: &TableName, design: &StoredSchema) -> Result<()> {
-    let Some(mut layout) = record::read(store, table, &design.entity).await? else { return Ok(()) };
-    if !layout.settling || layout.schema.fingerprint() != design.fingerprint() {
-        return Ok(());
-    }
-    layout.settling = false;
-    let kind = OperationKind::Replace(layout.to_row(table)?, IfMatch::ETag(layout.etag.clone()));
-    match request::write(store, &record::table()?, record::key(table, &design.entity)?, kind).await {
-        Err(error) if !error.is_conflict() => Err(error),
-        _ => Ok(()),
-    }
 }
 
 /// Returns the parts of a schema that programs without it do not maintain, as in [`SchemaRecord::pending`].

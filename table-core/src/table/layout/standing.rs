@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::name::TableName;
 use crate::runtime::Runtime;
-use crate::schema::{StoredSchema, compare_schemas};
+use crate::schema::StoredSchema;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::layout::designs::{self, Stored};
-use crate::table::layout::record::{SchemaRecord, read};
-use crate::table::layout::{replaced, sighting};
+use crate::table::layout::record::read;
+use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
+use crate::table::layout::{replaced, settling, sighting};
 
 /// The maximum time for which a handle writes before it reads the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
@@ -37,15 +37,6 @@ pub(crate) struct Standing {
     settling: AtomicBool,
     /// The instant since which this process has known that the schema is stored.
     since: Mutex<Option<Instant>>,
-}
-
-/// The parts of a newer schema that a program does not know, although it may write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct UnknownParts {
-    /// `true` if the unknown parts include optional properties.
-    pub(super) properties: bool,
-    /// `true` if the unknown parts include indexes, a feed or copies whose backfill has not begun.
-    pub(super) announced: bool,
 }
 
 impl Standing {
@@ -129,7 +120,7 @@ impl Standing {
         let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
         let known = since.map_or(Duration::ZERO, |since| since.elapsed());
         runtime.sleep(SETTLED_AFTER.saturating_sub(known)).await;
-        designs::settle(store, table, &self.design).await?;
+        settling::settle(store, table, &self.design).await?;
         self.settling.store(false, Ordering::Relaxed);
         Ok(())
     }
@@ -165,22 +156,4 @@ impl Standing {
         let fault = TableFault::DropsProperties(self.design.entity.clone());
         Err(Error::of(fault).with_table(table.as_str()))
     }
-}
-
-/// Returns the declarations of the stored schema that a program with an older schema lacks.
-///
-/// # Errors
-/// `SchemaMismatch` if the program cannot write at the same time as programs with the stored schema.
-pub(super) fn unknown_parts(
-    stored: &SchemaRecord,
-    own: &StoredSchema,
-    table: &TableName,
-) -> Result<UnknownParts> {
-    let evolution = compare_schemas(&stored.schema, own);
-    if evolution.can_write_concurrently((&stored.schema, own), |part| stored.awaits(part)) {
-        let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
-        return Ok(UnknownParts { properties: has("EVO-3"), announced: has("EVO-21") || has("EVO-31") });
-    }
-    let (entity, generation) = (own.entity.clone(), stored.generation);
-    Err(Error::of(TableFault::OlderLayout { entity, generation, evolution }).with_table(table.as_str()))
 }
