@@ -1,7 +1,9 @@
-//! Model of an index that is added while programs of an older release write: sightings of older programs, the fence of the backfill, and its pass.
+//! Model of an index that is added while programs of an older release write: sightings of older programs, grants to bearers of signatures, the fence of
+//! the backfill, and its pass.
 //!
 //! Each request bears the date of its program's clock, which may be wrong, be stopped, or be set once. The store refuses requests whose date is
-//! too far from its own clock. A program may pause at any request and for any time.
+//! too far from its own clock. A request with a signature has no date: the store refuses it after the expiry. A program may pause at any request and for
+//! any time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +14,7 @@ use crate::interleave::{Process, Processes, Random, finish, give_way, step};
 
 pub(crate) const MODEL: Model = Model { name: "backfill", conditions: &CONDITIONS, run };
 
-const CONDITIONS: [&str; 11] = [
+const CONDITIONS: [&str; 15] = [
     "an older program leaves a sighting before it writes",
     "an older program reads the schema again after its sighting",
     "a program checks its lease when it sends a request",
@@ -24,6 +26,10 @@ const CONDITIONS: [&str; 11] = [
     "the pass follows the fence",
     "newer programs maintain the index before it is ready",
     "an entry is written under the version of its entity",
+    "a grant is recorded before its bearer writes",
+    "the schema is read again after a grant is recorded",
+    "the store refuses a signature after its expiry",
+    "the later expiry of two grants remains",
 ];
 
 const SIGHTING: usize = 0;
@@ -37,8 +43,12 @@ const TOKEN: usize = 7;
 const PASS_LAST: usize = 8;
 const MAINTAINED: usize = 9;
 const VERSIONED: usize = 10;
+const GRANT_RECORDED: usize = 11;
+const GRANT_READS_AGAIN: usize = 12;
+const EXPIRES: usize = 13;
+const LATER_EXPIRY: usize = 14;
 /// Each refusal has a unique number. Runs that need this are too rare for the list: see the test.
-const UNIQUE: usize = 11;
+const UNIQUE: usize = 15;
 
 /// The largest difference between the date of a request and the store's clock.
 const TOLERANCE: i64 = 15;
@@ -68,6 +78,8 @@ struct Store {
     now: i64,
     index: Index,
     sighting: i64,
+    /// The last expiry of the grants to programs of the older release.
+    granted: i64,
     /// Values and versions of the entities.
     entities: [(Option<usize>, u64); ENTITIES],
     /// Versions of the entries, by value and entity.
@@ -183,6 +195,32 @@ impl World {
         }
     }
 
+    /// An older program makes a grant, whose bearer writes without reading the schema.
+    async fn grant(self, program: Rc<Program>, valid: i64) {
+        let may_write = |index| matches!(index, Index::Unknown | Index::Announced(_));
+        let expiry = self.store.borrow().now + valid;
+        if !(self.send(&program).await && may_write(self.index())) {
+            return;
+        }
+        if self.holds(GRANT_RECORDED) {
+            if !self.send(&program).await {
+                return;
+            }
+            let mut store = self.store.borrow_mut();
+            store.granted = if self.holds(LATER_EXPIRY) { store.granted.max(expiry) } else { expiry };
+        }
+        if self.holds(GRANT_READS_AGAIN) && !(self.send(&program).await && may_write(self.index())) {
+            return;
+        }
+        for _ in 0..3 {
+            let (at, value) = (self.random.below(ENTITIES), self.random.below(VALUES + 1));
+            give_way().await;
+            if self.store.borrow().now < expiry || !self.holds(EXPIRES) {
+                self.store.borrow_mut().put(at, Some(value).filter(|value| *value < VALUES));
+            }
+        }
+    }
+
     /// A write of a newer program.
     async fn new_write(self) {
         let (at, value) = (self.random.below(ENTITIES), self.random.below(VALUES + 1));
@@ -218,12 +256,14 @@ impl World {
         is_noted
     }
 
-    /// Returns the store's time, and the last sighting, which is read afterwards.
+    /// Returns the store's time, and the last sighting or the last expiry of a grant, which are read afterwards.
     async fn sightings(&self) -> (i64, i64) {
         give_way().await;
         let now = self.store.borrow().now;
         give_way().await;
-        (now, self.store.borrow().sighting)
+        let seen = self.store.borrow().sighting;
+        give_way().await;
+        (now, seen.max(self.store.borrow().granted))
     }
 
     /// Returns `true` if a pass may begin or continue.
@@ -336,7 +376,8 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
     let random = Random::new(seed);
     let entities = [(Some(0), 0), (Some(1), 0), (None, 0)];
     let (entries, sighting) = (BTreeMap::new(), -10 * LAST_REQUESTS);
-    let store = Store { now: 0, index: Index::Unknown, sighting, entities, entries, versions: 0 };
+    let store =
+        Store { now: 0, index: Index::Unknown, sighting, granted: sighting, entities, entries, versions: 0 };
     let world = World { store: Rc::new(RefCell::new(store)), random: random.clone(), removed };
     let minutes = |most: i64| i64::try_from(random.below(usize::try_from(most).unwrap_or(1))).unwrap_or(0);
     let program = || {
@@ -351,6 +392,8 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
     let begin = random.below(4);
     // The bound of the number of backfills that start in a round.
     let runs = if random.one_in(2) { 3 } else { 7 };
+    // One of so many rounds makes a grant.
+    let grants = [3, 12][random.below(2) % 2];
     for round in 0..6 + random.below(10) {
         if round == begin {
             world.store.borrow_mut().index = Index::Announced(None);
@@ -358,6 +401,10 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
         for (program, set_at) in programs.iter().zip(set_at) {
             if random.one_in(2) && round < 12 {
                 processes.start(Box::pin(world.clone().old_write(Rc::clone(program))));
+            }
+            if random.one_in(grants) && round < 12 {
+                let valid = minutes(10 * TOLERANCE);
+                processes.start(Box::pin(world.clone().grant(Rc::clone(program), valid)));
             }
             if round == set_at {
                 program.ahead.set(program.ahead.get() + minutes(4 * TOLERANCE) - 2 * TOLERANCE);
@@ -397,7 +444,7 @@ mod tests {
     /// Two runs read the store's time together, and both refuse older programs, one after the other. A third run confirms the first refusal.
     #[test]
     fn a_refusal_that_is_known_by_its_time_alone_is_confirmed_by_mistake() {
-        const FOUND_BY: u64 = 379_314;
+        const FOUND_BY: u64 = 660_487;
         assert!(run(FOUND_BY, Some(UNIQUE)).is_err());
         assert_eq!(run(FOUND_BY, None), Ok(()));
     }

@@ -3,7 +3,7 @@
 //! Each protocol is run in its complete form, and once for each of its conditions with that condition removed. The complete protocol must never fail.
 //! Without a condition, it must fail in some run, which proves that the condition is needed.
 //!
-//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence`, `places`, `backfill`, `copies` or `fairness`; `--seed N` prints one run of the complete protocol.
+//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence`, `places`, `backfill`, `copies`, `fairness` or `settling`; `--seed N` prints one run of the complete protocol.
 
 mod backfill;
 mod convergence;
@@ -12,6 +12,7 @@ mod fairness;
 mod feed;
 mod interleave;
 mod places;
+mod settling;
 
 use std::process::ExitCode;
 
@@ -22,8 +23,15 @@ struct Model {
     run: fn(seed: u64, removed: Option<usize>) -> Result<(), String>,
 }
 
-const MODELS: [Model; 6] =
-    [feed::MODEL, convergence::MODEL, places::MODEL, backfill::MODEL, copies::MODEL, fairness::MODEL];
+const MODELS: [Model; 7] = [
+    feed::MODEL,
+    convergence::MODEL,
+    places::MODEL,
+    backfill::MODEL,
+    copies::MODEL,
+    fairness::MODEL,
+    settling::MODEL,
+];
 
 /// The number of runs of a protocol without a condition after which the condition is considered unnecessary.
 const WITHOUT: u64 = 200_000;
@@ -65,7 +73,7 @@ fn main() -> ExitCode {
             ("--only", Some(name)) => only = Some(name.to_owned()),
             _ => {
                 eprintln!(
-                    "usage: models [--runs N] [--only feed|convergence|places|backfill|copies|fairness] [--seed N]"
+                    "usage: models [--runs N] [--only feed|convergence|places|backfill|copies|fairness|settling] [--seed N]"
                 );
                 return ExitCode::FAILURE;
             }

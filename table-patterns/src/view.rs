@@ -61,6 +61,8 @@
 //! - A row that is put belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
+//! - A partition is [set aside](ViewTable::poison) if the view has missed changes of it, because they were trimmed or the table was deleted and created
+//!   again. Later changes are applied. Run [`rebuild`](ViewTable::rebuild), then [`retry_poison`](ViewTable::retry_poison).
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
 //! - The table belongs to the view. Its schema has only one row type. The entities of the source are distinguished from other entities in the same table by
 //!   the literal at the beginning of their `RowKey`.

@@ -21,6 +21,7 @@ use crate::transaction::Transaction;
 /// The capabilities and limits of a backend, checked before a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent capability")]
 pub struct Capabilities {
     /// The limits that the backend enforces.
     pub limits: Limits,
@@ -36,6 +37,9 @@ pub struct Capabilities {
     pub timestamp_step: u64,
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has none.
     pub checks: bool,
+    /// `true` if only this process can use the store, such as a folder that it has locked. `false` for the service: programs of other releases may write at
+    /// the same time.
+    pub exclusive: bool,
 }
 
 impl Capabilities {
@@ -49,6 +53,7 @@ impl Capabilities {
             looks_ahead: false,
             timestamp_step: 1,
             checks: false,
+            exclusive: false,
         }
     }
 }

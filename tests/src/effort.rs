@@ -1,5 +1,6 @@
-//! The number of random cases that a test tries.
+//! The number of random cases that a test tries, and their seeds.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Returns `count` times the number in the environment variable `TABLES_EFFORT`. `cargo test` tries few cases; a manual run can try more.
@@ -8,11 +9,23 @@ use std::sync::LazyLock;
 /// Panics if `TABLES_EFFORT` is set and not a number.
 #[must_use]
 pub fn effort(count: u64) -> u64 {
-    static TIMES: LazyLock<u64> = LazyLock::new(|| {
-        std::env::var("TABLES_EFFORT").map_or(1, |text| match text.parse() {
-            Ok(times) => times,
-            Err(error) => panic!("TABLES_EFFORT={text}: {error}"),
-        })
-    });
+    static TIMES: LazyLock<u64> = LazyLock::new(|| number("TABLES_EFFORT", 1));
     count.saturating_mul(*TIMES)
+}
+
+/// Returns the seeds of [`effort(count)`](effort) cases, from the number in the environment variable `TABLES_FIRST_SEED` on. A long run can be made in parts.
+///
+/// # Panics
+/// Panics if `TABLES_FIRST_SEED` or `TABLES_EFFORT` is set and not a number.
+#[must_use]
+pub fn seeds(count: u64) -> Range<u64> {
+    static FIRST: LazyLock<u64> = LazyLock::new(|| number("TABLES_FIRST_SEED", 0));
+    *FIRST..FIRST.saturating_add(effort(count))
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| match text.parse() {
+        Ok(number) => number,
+        Err(error) => panic!("{variable}={text}: {error}"),
+    })
 }

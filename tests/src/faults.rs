@@ -1,5 +1,7 @@
 //! Controlled stores: killed before or after any call, or stepped, in which case a test decides which process continues.
 
+mod blobs;
+
 use std::any::Any;
 use std::fmt;
 use std::pin::pin;
@@ -8,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+pub use blobs::{BLOBS, ControlledBlobs};
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};

@@ -32,6 +32,12 @@ impl Failure {
     pub(crate) fn of_answer(operation: &'static str, answer: &Answer, now: DateTime<Utc>) -> Self {
         let body = ErrorBody::read(&answer.body);
         let service = ServiceError::new(operation, answer.status, |name| answer.header(name), &body);
+        // These statuses describe the state of a table or an entity, which the page of a proxy does not know. Without a body, the status is enough, except
+        // that callers treat an existing table as created.
+        let is_page = !answer.body.is_empty() || operation == "create table";
+        if matches!(answer.status, 404 | 409 | 412) && service.code().is_none() && is_page {
+            return Self { into_ambiguous: false, ..Self::of_page(operation, answer.status) };
+        }
         let code = error_code(answer.status, service.code(), operation);
         let transient = matches!(answer.status, 408 | 429 | 500 | 502 | 503 | 504);
         // Throttling rejects a request before it has any effect. A 503 without a service error may come from a gateway.
@@ -48,7 +54,7 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a success that is not from the service, such as the page of a portal. A gateway may have forwarded the request.
+    /// Creates the failure for a response that is not from the service, such as the page of a portal. A gateway may have forwarded the request.
     pub(crate) fn of_page(operation: &str, status: u16) -> Self {
         let fault = AnswerFault::Status { operation: operation.to_owned(), status };
         Self {

@@ -208,6 +208,36 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
 
+/// The page of a proxy shows nothing about a table or an entity, whatever its status. A code in a header is enough.
+#[tokio::test(start_paused = true)]
+async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_missing() {
+    let page = |status| answer(status, &["Content-Type: text/html"], "<html><title>Conflict</title></html>");
+    for reply in [page(409), answer(409, &[], "")] {
+        let server = Server::start([reply]).await;
+        let error = server.client(Options::new()).create_table_if_missing(&table()).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InternalError, "{error}");
+        assert!(error.to_string().contains("check for a proxy"), "{error}");
+    }
+    let server = Server::start([answer(409, &["x-ms-error-code: TableAlreadyExists"], "")]).await;
+    assert!(!server.client(Options::new()).create_table_if_missing(&table()).await.unwrap());
+    for (status, kind) in [
+        (409, OperationKind::Insert(row(1))),
+        (404, OperationKind::Delete(IfMatch::Any)),
+        (404, OperationKind::Replace(row(1), IfMatch::Any)),
+        (412, OperationKind::Merge(row(1), stale())),
+    ] {
+        let server = Server::start([page(status)]).await;
+        let error = submit(&server.client(Options::new()), [("r", kind)]).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InternalError, "{status}: {error}");
+    }
+    let server = Server::start([page(404)]).await;
+    let error = server.client(Options::new()).delete_table(&table()).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InternalError, "{error}");
+    let server = Server::start([page(404)]).await;
+    let error = server.client(Options::new()).get(&table(), &key(), &Select::All).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InternalError, "{error}");
+}
+
 fn batch_refusal(status: u16, code: &str, message: &str) -> Reply {
     let body = refusal_body(code, message);
     let body = format!(

@@ -6,8 +6,11 @@ mod admission;
 mod designs;
 mod record;
 mod renamed;
+mod replaced;
+mod settling;
 mod sighting;
 mod standing;
+mod unknown;
 
 use std::sync::Arc;
 
@@ -85,8 +88,9 @@ impl<E: Declared, S: TableStore> Table<E, S> {
         let mut standing = None;
         for design in E::SCHEMAS {
             let design = StoredSchema::of(design).in_table(table.as_str());
-            let lacking = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
-            standing = Some(Arc::new(Standing::new(design, self.now(), lacking)));
+            let replaced = replaced::count();
+            let stored = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
+            standing = Some(Arc::new(Standing::new(design, (self.now(), replaced), stored)));
         }
         Ok(Self { standing, ..self })
     }
@@ -210,8 +214,10 @@ impl<E, S: TableStore> Table<E, S> {
     /// `SchemaMismatch` if the check fails; any error from the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
-            Some(standing) => standing.admit(&self.store, self.name()?, now).await,
-            None => Ok(()),
+            Some(standing) if !standing.is_admitted(now) => {
+                standing.admit((&self.store, &self.runtime()), self.name()?, now).await
+            }
+            _ => Ok(()),
         }
     }
 
@@ -225,7 +231,7 @@ impl<E, S: TableStore> Table<E, S> {
     {
         let unasked = || Arc::new(Standing::unasked(StoredSchema::of(design).in_table(table.as_str())));
         let standing = self.standing.is_some().then(unasked);
-        Admission { store: self.store.clone(), table, standing }
+        Admission { store: self.store.clone(), table, standing, runtime: self.runtime() }
     }
 
     /// Checks that rows may be replaced as a whole, which would remove properties that only a newer schema knows. Uses the result of
@@ -256,6 +262,10 @@ impl<E, S: TableStore> Table<E, S> {
     /// Returns the current time of the table's clock.
     pub(super) fn now(&self) -> u64 {
         self.retry.as_ref().map_or_else(|| Runtime::new().now(), |retry| retry.runtime().now())
+    }
+
+    fn runtime(&self) -> Runtime {
+        self.retry.as_ref().map_or_else(Runtime::new, |retry| retry.runtime().clone())
     }
 }
 

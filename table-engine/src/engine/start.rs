@@ -126,6 +126,7 @@ impl Engine {
     ) -> Self {
         let mut capabilities = Capabilities::service(options.limits);
         capabilities.checks = true;
+        capabilities.exclusive = true;
         Self {
             faults: options.faults,
             inner: Arc::new(Inner {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::key::EntityKey;
+use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};
 use table_core::row::{self, Row};
 use table_core::runtime::Runtime;
@@ -69,6 +70,8 @@ pub(super) struct HolderContext<'a> {
     pub(super) blobs: Option<&'a ListBlobs>,
     pub(super) pace: &'a Runtime,
     pub(super) context: &'a WriteContext,
+    /// The limits of the store.
+    pub(super) limits: &'a Limits,
     /// The entities through which the change was passed on to the holder; the last one is the source.
     pub(super) path: &'a [EntityKey],
 }
@@ -82,8 +85,8 @@ pub(super) fn plan_holder<H: Entity>(
     [before, after]: [&Row; 2],
 ) -> Result<EntityPlan> {
     let (old, new) = (read_as::<H>(key, before)?, read_as::<H>(key, after)?);
-    let HolderContext { context, pace, .. } = holder;
-    let change = EntityChange { key, kind: &kind, old: Some(&old), new: Some(&new), context, pace };
+    let HolderContext { context, pace, limits, .. } = holder;
+    let change = EntityChange { key, kind: &kind, old: Some(&old), new: Some(&new), context, pace, limits };
     let mut out = Contribution::default();
     if let Some(participants) = Participants::<H>::attached_to(holder.attached) {
         Contributor::<H, ()>::contribute(&participants, &change, &mut out)?;

@@ -210,6 +210,7 @@ pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
         blobs: handle.list_blobs(),
         pace: handle.retry.runtime(),
         context: &handle.context,
+        limits: &handle.table.store().capabilities().limits,
         path,
     }
 }

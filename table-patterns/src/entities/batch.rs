@@ -230,7 +230,10 @@ impl Batch {
     }
 
     fn check(&mut self, limits: &Limits) -> Result<()> {
-        let (operations, bytes) = (self.operations(), self.measured_bytes(limits));
+        // Counting the rows of the records takes time in proportion to their number, so they are counted only near the limit.
+        let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
+        let operations = if most <= limits.operations { most } else { self.operations() };
+        let bytes = self.measured_bytes(limits);
         let fault = if operations > limits.operations {
             EntityFault::Operations { operations, parts: self.parts(), most: limits.operations }
         } else if bytes > limits.transaction_bytes {

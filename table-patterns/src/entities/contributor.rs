@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use table_core::error::Result;
 use table_core::key::{EntityKey, RowKey};
+use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::EntityRef;
 use table_core::row::Row;
@@ -75,6 +76,8 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) new: Option<&'a E>,
     pub(crate) context: &'a WriteContext,
     pub(crate) pace: &'a Runtime,
+    /// The limits of the store.
+    pub(crate) limits: &'a Limits,
 }
 
 /// The context of a write that contributors may record.

@@ -59,11 +59,16 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<EntityPlan> {
-        let pace = self.retry.runtime();
+        let (pace, limits) = (self.retry.runtime(), &self.table.store().capabilities().limits);
         let mut out = Contribution::default();
-        let change = EntityChange { key: &key, kind: &kind, old, new, context, pace };
-        self.contributors.iter().try_for_each(|contributor| contributor.contribute(&change, &mut out))?;
-        Ok(out.into_plan(key, kind))
+        let change = EntityChange { key: &key, kind: &kind, old, new, context, pace, limits };
+        let contributed =
+            self.contributors.iter().try_for_each(|contributor| contributor.contribute(&change, &mut out));
+        match contributed {
+            Ok(()) => Ok(out.into_plan(key, kind)),
+            Err(error) if error.key().is_some() => Err(error),
+            Err(error) => Err(error.with_key(key.partition_key.as_str(), key.row_key.as_str())),
+        }
     }
 
     /// Plans a merge into the stored entity, or an insert if the entity does not exist.

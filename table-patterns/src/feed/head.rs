@@ -60,6 +60,11 @@ impl Head {
         if from.feed == self.id { from.number.max(self.floor) } else { self.floor }
     }
 
+    /// Returns `true` if a reader at `from` can no longer read all changes: some were trimmed, or the table was deleted and created again.
+    pub(crate) const fn has_lost(&self, from: &Cursor) -> bool {
+        if from.feed == self.id { from.number < self.floor } else { from.feed != 0 }
+    }
+
     fn row(self) -> Row {
         let number = |number| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
         let mut writer = RowWriter::with_capacity(5);

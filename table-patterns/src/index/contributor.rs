@@ -8,12 +8,14 @@ use table_core::entity::Entity;
 use table_core::error::Result;
 use table_core::index::IndexOf;
 use table_core::key::EntityKey;
+use table_core::limits::Limits;
 use table_core::name::TableName;
+use table_core::row::entity_bytes;
 use table_core::runtime::Runtime;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
 
-use crate::entities::{Contribution, Contributor, Entities, EntityChange};
+use crate::entities::{Author, Contribution, Contributor, Entities, EntityChange};
 use crate::index::changes::{Change, ChangeKind, changes, holds_entry, owner_of};
 use crate::index::copy::CopyChange;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
@@ -46,6 +48,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
             if one.index.is_same_partition() {
                 self.add_row::<E>(one, (change.key, change.pace), out)?;
             } else {
+                check_entry(&one, change.limits)?;
                 add_remote(one, change.key, &mut remote);
             }
         }
@@ -97,6 +100,15 @@ impl Indexes {
 }
 
 /// Adds a remote change. The changes of one index are combined into one record with all keys.
+/// Checks that the store accepts the entry of a remote index, which a worker writes later. The entry has more properties than the entity, because it
+/// stores parts of the entity's key.
+fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
+    let (ChangeKind::Add(row) | ChangeKind::Rewrite(row)) = &one.kind else { return Ok(()) };
+    let bytes = entity_bytes(one.key.partition_key.as_str(), one.key.row_key.as_str(), Some(row));
+    let fits = limits.check_row(row.view()).and_then(|()| limits.check_entity_bytes(bytes));
+    fits.map_err(|error| error.with_context(&Author::Index(one.index.name).to_string()))
+}
+
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {

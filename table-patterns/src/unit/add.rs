@@ -47,17 +47,17 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     pub(crate) fn write<E: Entity + Send + Sync>(
         &mut self,
         verb: &'static str,
-        key: &EntityKey,
+        key: EntityKey,
         kind: OperationKind,
         old: Option<&E>,
         new: Option<&E>,
     ) -> Result<&mut Self> {
-        self.check_place::<E>(key)?;
+        self.check_place::<E>(&key)?;
         let act = Act { entity: E::SCHEMA.entity, verb: Some(verb) };
         let handle = self.handle::<E>();
-        let complete = completes(&handle, key, old, &self.context)?;
-        let plan = handle.plan_in(&self.context, key.clone(), kind, old, new);
-        let plan = plan.map_err(|error| self.here(error, key))?;
+        let complete = completes(&handle, &key, old, &self.context)?;
+        let plan = handle.plan_in(&self.context, key, kind, old, new);
+        let plan = plan.map_err(|error| error.with_table(self.table.as_str()))?;
         self.push(plan, act, complete)?;
         self.admissions.entry(TypeId::of::<E>()).or_insert_with(|| -> Admission {
             Arc::new(move || {

@@ -43,7 +43,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         } else {
             OperationKind::Merge(after.clone(), if_match)
         };
-        self.write("replace", key, kind, Some(old), Some(new))?;
+        self.write("replace", key.clone(), kind, Some(old), Some(new))?;
         if reads {
             let row_key = key.row_key.clone();
             self.rewrites.push(Rewrite { row_key, etag: etag.clone(), before, after });

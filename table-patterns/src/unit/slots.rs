@@ -125,11 +125,11 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             let after = row::merge(found.row.view(), only.view())?;
             let (old, new): (E, E) = (read_as(&key, &found.row)?, read_as(&key, &after)?);
             let kind = OperationKind::Merge(only, IfMatch::ETag(found.etag));
-            self.write("change of slots", &key, kind, Some(&old), Some(&new))?;
+            self.write("change of slots", key.clone(), kind, Some(&old), Some(&new))?;
             after
         } else {
             let row = with_slots(entity, slots)?;
-            self.write("insert", &key, OperationKind::Insert(row.clone()), None, Some(entity))?;
+            self.write("insert", key.clone(), OperationKind::Insert(row.clone()), None, Some(entity))?;
             row
         };
         self.slots.insert(key.row_key, after);

@@ -27,7 +27,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// The unit is then unchanged.
     pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
-        self.write("insert", &entity.key_of()?, kind, None, Some(entity))
+        self.write("insert", entity.key_of()?, kind, None, Some(entity))
     }
 
     /// Adds a replace of an entity that was read. Properties that `E` does not declare, such as the slots of a series, are kept; a field
@@ -84,7 +84,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ) -> Result<&mut Self> {
         let (key, row) = (new.entity.key_of()?, new.to_row()?);
         let Some(old) = old else {
-            return self.write("insert", &key, OperationKind::Insert(row), None, Some(&new.entity));
+            return self.write("insert", key, OperationKind::Insert(row), None, Some(&new.entity));
         };
         if old.entity.key_of()? != key {
             return Err(self.here(Error::of(UnitFault::KeyChanged), &key));
@@ -99,7 +99,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Any error from [`insert`](Self::insert).
     pub fn delete<E: Entity + Send + Sync>(&mut self, old: &Versioned<E>) -> Result<&mut Self> {
         let kind = OperationKind::Delete(IfMatch::ETag(old.etag().clone()));
-        self.write("delete", &old.key_of()?, kind, Some(old.value()), None)
+        self.write("delete", old.key_of()?, kind, Some(old.value()), None)
     }
 
     /// Adds the condition that an entity exists. On a store without [checks](table_core::store::Capabilities::checks), the condition changes the version of the

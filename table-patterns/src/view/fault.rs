@@ -50,6 +50,11 @@ pub(super) enum ViewFault {
     )]
     #[fault(InvalidInput, "IMP-6")]
     Poison { found: usize, most: usize },
+    #[error(
+        "the view has missed changes of the partition, because they were trimmed or the table was deleted and created again; run `rebuild`, then `retry_poison`"
+    )]
+    #[fault(IndexNotReady, "IMP-6")]
+    Gap,
     #[error("the position belongs to a view that was deleted; start the rebuild again without a position")]
     #[fault(SchemaMismatch, "IMP-6")]
     OtherView,

@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::feed::{Cursor, FEED_PREFIX, FeedEntry, Listed};
 use crate::view::View;
 use crate::view::applied::Applied;
+use crate::view::fault::ViewFault;
 use crate::view::following::Found;
 use crate::view::lease::Lease;
 use crate::view::poison::Aside;
@@ -169,6 +170,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let (mut applied, mut failed) = (0, 0);
         if reached != cursor {
             (applied, failed) = self.apply_entries(partition_key, &entries, aside).await?;
+            if head.has_lost(&cursor) {
+                failed +=
+                    usize::from(self.fail(gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await?);
+            }
             // IMPORTANT: the cursor is moved after the changes are applied. Any other process that has moved the cursor has also applied them.
             self.move_cursor(partition_key, &reached, etag).await?;
         }
@@ -263,6 +268,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
 /// Returns the key under which a partition with an unreadable feed is set aside.
 fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
+}
+
+/// Returns the key under which a partition is set aside whose feed lacks changes.
+fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
+    EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
 }
 
 /// Removes the row of an entity that was set aside, after the entity could be applied again.

@@ -1,9 +1,19 @@
 //! Writer of encoded rows, with one buffer for the shape and one for the body.
 
+use std::cell::Cell;
+
 use crate::row::{
     BODY_HEADER, ENTRY, NAME_TOO_LONG, NAMES, Row, RowView, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION,
 };
 use crate::value::ValueRef;
+
+/// The largest capacity of a buffer that is used again, in bytes.
+const KEPT: usize = 64 * 1024;
+
+thread_local! {
+    /// The buffers of the last finished writer of this thread.
+    static BUFFERS: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
+}
 
 /// A builder of a [`Row`]. The structure is always valid; the store checks limits and names ([`crate::limits`]).
 ///
@@ -41,7 +51,11 @@ impl RowWriter {
     #[must_use]
     pub fn with_capacity(properties: usize) -> Self {
         let room = properties.min(usize::from(u16::MAX)) * (ENTRY + 12);
-        let (shape, body) = (Vec::with_capacity(SHAPE_HEADER + room), Vec::with_capacity(BODY_HEADER + room));
+        let (mut shape, mut body) = BUFFERS.try_with(Cell::take).ok().flatten().unwrap_or_default();
+        shape.clear();
+        body.clear();
+        shape.reserve(SHAPE_HEADER + room);
+        body.reserve(BODY_HEADER + room);
         let mut writer = Self { shape, body, reserved: 0, count: 0, version: VERSION };
         writer.begin(properties);
         writer
@@ -111,7 +125,13 @@ impl RowWriter {
     /// Returns the row, without a Timestamp, which the store assigns.
     #[must_use]
     pub fn finish(mut self) -> Row {
-        self.close(0).to_row()
+        let row = self.close(0).to_row();
+        let Self { shape, body, .. } = self;
+        if shape.capacity().max(body.capacity()) <= KEPT {
+            // The buffers are dropped while the thread ends.
+            let _ = BUFFERS.try_with(|kept| kept.set(Some((shape, body))));
+        }
+        row
     }
 
     /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). The function may be called repeatedly.

@@ -10,6 +10,7 @@ mod kept;
 mod kit;
 mod participants;
 mod relations;
+mod settling;
 mod wide;
 
 use pollster::block_on;

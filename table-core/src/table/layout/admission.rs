@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::name::TableName;
+use crate::runtime::Runtime;
 use crate::store::TableStore;
 use crate::table::layout::Standing;
 
@@ -35,6 +36,7 @@ pub struct Admission<S> {
     pub(super) store: S,
     pub(super) table: TableName,
     pub(super) standing: Option<Arc<Standing>>,
+    pub(super) runtime: Runtime,
 }
 
 impl<S: TableStore> Admission<S> {
@@ -51,7 +53,7 @@ impl<S: TableStore> Admission<S> {
     /// any error from the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
-            Some(standing) => standing.admit(&self.store, &self.table, now).await,
+            Some(standing) => standing.admit((&self.store, &self.runtime), &self.table, now).await,
             None => Ok(()),
         }
     }

@@ -11,36 +11,41 @@ use crate::schema::{StoredPiece, StoredSchema, compare_schemas};
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::{self, SchemaRecord};
-use crate::table::layout::renamed;
-use crate::table::layout::standing::{self, UnknownParts};
+use crate::table::layout::unknown::{Stored, unknown_parts};
+use crate::table::layout::{renamed, replaced};
 use crate::table::request;
 
-/// Stores a schema in place of the present one, if the compatibility or `accepted`, the reason of the caller, allows it. Returns the declarations of a newer
-/// schema that remains.
+/// Stores a schema in place of the present one, if the compatibility or `accepted`, the reason of the caller, allows it.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
     design: &StoredSchema,
     (mut is_new, now): (bool, u64),
     accepted: Option<&str>,
-) -> Result<UnknownParts> {
+) -> Result<Stored> {
     let retry = Retry::default();
     let mut race = retry.start("the stored schema");
     loop {
         let stored = record::read(store, table, &design.entity).await?;
         let etag = stored.as_ref().map(|stored| stored.etag.clone());
         let layout = match next(store, table, design, stored.filter(|_| !is_new), is_new, accepted).await? {
-            Next::Stored(unknown) => return Ok(unknown),
+            Next::Stored(stored) => return Ok(stored),
             Next::First(layout) => *layout,
             Next::Follows(layout, stored) => layout.following(*stored, now),
         };
+        let (settling, superseded) = (layout.settling, layout.superseded.clone());
         let row = layout.to_row(table)?;
         let kind = match etag {
             Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
             None => OperationKind::Insert(row),
         };
         match request::write(store, &record::table()?, record::key(table, &design.entity)?, kind).await {
-            Ok(_) => return Ok(UnknownParts::default()),
+            Ok(_) => {
+                if store.capabilities().exclusive {
+                    replaced::note(&superseded);
+                }
+                return Ok(Stored { settling, ..Stored::default() });
+            }
             Err(error) if error.is_table_not_found() => {
                 request::create_if_missing(store, &record::table()?).await?;
                 race.retry(error).await?;
@@ -58,7 +63,7 @@ pub(super) async fn store<S: TableStore>(
 /// The next step of storing a schema.
 enum Next {
     /// No step: this schema, or a newer compatible schema, is already stored.
-    Stored(UnknownParts),
+    Stored(Stored),
     First(Box<SchemaRecord>),
     /// A new schema replaces the stored schema.
     Follows(Box<SchemaRecord>, Box<SchemaRecord>),
@@ -88,13 +93,13 @@ async fn next<S: TableStore>(
         return Ok(Next::First(Box::new(layout)));
     };
     if stored.schema == *design && accepted.is_none() {
-        return Ok(Next::Stored(UnknownParts::default()));
+        return Ok(Next::Stored(Stored { settling: stored.settling, ..Stored::default() }));
     }
     let evolution = compare_schemas(&stored.schema, design);
     let is_older = stored.supersedes(design);
     if (is_older || !evolution.compatibility().is_allowed()) && accepted.is_none() {
-        return match is_older.then(|| standing::unknown_parts(&stored, design, table)) {
-            Some(Ok(unknown)) => Ok(Next::Stored(unknown)),
+        return match is_older.then(|| unknown_parts(&stored, design, table)) {
+            Some(Ok(unknown)) => Ok(Next::Stored(Stored { unknown, settling: false })),
             _ if is_empty(store, table, &TextRange::ALL).await? => {
                 Ok(Next::Follows(Box::new(SchemaRecord::new(design.clone())), Box::new(stored)))
             }
@@ -108,6 +113,8 @@ async fn next<S: TableStore>(
     let before = stored.clone();
     // IMPORTANT: a new index is pending on an empty table, too: programs of the older schema may be writing the first rows.
     let mut layout = stored.evolved(design.clone(), &evolution);
+    let adds_properties = evolution.changes.iter().any(|change| change.rule.id == "EVO-1");
+    layout.settling |= adds_properties && accepted.is_none() && !store.capabilities().exclusive;
     if let Some(reason) = accepted {
         let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
         let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };

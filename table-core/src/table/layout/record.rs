@@ -51,6 +51,9 @@ pub struct SchemaRecord {
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
+    /// `true` while programs with an older schema may replace rows without knowing optional properties of this one. Writers with this schema wait, and
+    /// the first that has waited removes the mark.
+    pub settling: bool,
     pub(super) etag: ETag,
 }
 
@@ -66,6 +69,7 @@ impl SchemaRecord {
             generation: 1,
             since: None,
             superseded: Vec::new(),
+            settling: false,
             etag: ETag::from_ticks(0),
         }
     }
@@ -101,6 +105,7 @@ impl SchemaRecord {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
         (self.generation, self.since, self.superseded) = (stored.generation, stored.since, stored.superseded);
+        self.settling |= stored.settling;
         if own != before {
             self.generation = self.generation.saturating_add(1);
             self.since = Some(now);
@@ -164,6 +169,9 @@ impl SchemaRecord {
         if let Some(accepted) = &self.accepted {
             entity.insert("Accepted", accepted.as_str());
         }
+        if self.settling {
+            entity.insert("Settling", true);
+        }
         if let Some(since) = self.since {
             let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
             entity.insert("Generation", number(self.generation));
@@ -199,6 +207,7 @@ impl SchemaRecord {
             generation: number("Generation").unwrap_or(1),
             since: number("Since"),
             superseded: lines("Superseded").map(str::to_owned).collect(),
+            settling: matches!(bag.get("Settling"), Some(Value::Boolean(true))),
             etag: found.etag.clone(),
         })
     }

@@ -1,18 +1,25 @@
-//! State of an opened handle relative to the stored schema: a program with an older schema records sightings, or stops writing.
+//! State of an opened handle relative to the stored schema: a program with an older schema records sightings, or stops writing; a program with a newer
+//! schema waits before its first write, until older programs know its properties.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::name::TableName;
-use crate::schema::{StoredSchema, compare_schemas};
+use crate::runtime::Runtime;
+use crate::schema::StoredSchema;
 use crate::store::TableStore;
 use crate::table::fault::TableFault;
-use crate::table::layout::record::{SchemaRecord, read};
-use crate::table::layout::sighting;
+use crate::table::layout::record::read;
+use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
+use crate::table::layout::{replaced, settling, sighting};
 
 /// The maximum time for which a handle writes before it reads the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
+
+/// The time after which no program writes without knowing a schema that was stored before: a lease, and as long for its last request.
+const SETTLED_AFTER: Duration = Duration::from_secs(2 * LEASE.as_secs());
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
 
@@ -22,39 +29,99 @@ pub(crate) struct Standing {
     design: StoredSchema,
     /// The time at which the store was last queried.
     asked: AtomicU64,
+    /// The number of schemas that this process had replaced when the store was last queried.
+    replaced: AtomicU64,
     /// `true` if the stored schema has properties that the schema of the handle lacks.
     lacks: AtomicBool,
-}
-
-/// The parts of a newer schema that a program does not know, although it may write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct UnknownParts {
-    /// `true` if the unknown parts include optional properties.
-    pub(super) properties: bool,
-    /// `true` if the unknown parts include indexes, a feed or copies whose backfill has not begun.
-    pub(super) announced: bool,
+    /// `true` if the next write waits until older programs know the properties of the schema.
+    settling: AtomicBool,
+    /// The instant since which this process has known that the schema is stored.
+    since: Mutex<Option<Instant>>,
 }
 
 impl Standing {
     /// Creates the state of a handle that has compared its schema. If it lacks announced parts, its first write queries the store and records a
     /// sighting.
-    pub(super) const fn new(design: StoredSchema, now: u64, unknown: UnknownParts) -> Self {
-        let asked = if unknown.announced { 0 } else { now };
-        Self { design, asked: AtomicU64::new(asked), lacks: AtomicBool::new(unknown.properties) }
+    pub(super) fn new(design: StoredSchema, (now, replaced): (u64, u64), stored: Stored) -> Self {
+        let unknown = stored.unknown;
+        let standing = Self::unasked(design);
+        standing.replaced.store(replaced, Ordering::Relaxed);
+        standing.asked.store(if unknown.announced { 0 } else { now }, Ordering::Relaxed);
+        standing.lacks.store(unknown.properties, Ordering::Relaxed);
+        if stored.settling {
+            standing.note_settling();
+        }
+        standing
     }
 
     /// Creates the state of a handle that was not opened itself. Its first write queries the store.
     pub(super) const fn unasked(design: StoredSchema) -> Self {
-        Self { design, asked: AtomicU64::new(0), lacks: AtomicBool::new(false) }
+        Self {
+            design,
+            asked: AtomicU64::new(0),
+            replaced: AtomicU64::new(0),
+            lacks: AtomicBool::new(false),
+            settling: AtomicBool::new(false),
+            since: Mutex::new(None),
+        }
     }
 
-    /// Checks that a write may start now. Queries the store if the last result is too old.
-    pub(crate) async fn admit<S: TableStore>(&self, store: &S, table: &TableName, now: u64) -> Result<()> {
-        if now.abs_diff(self.asked.load(Ordering::Relaxed)) <= LEASE_TICKS {
-            return Ok(());
+    /// Returns `true` if a write may start now without a request and without a wait.
+    pub(crate) fn is_admitted(&self, now: u64) -> bool {
+        let is_leased = now.abs_diff(self.asked.load(Ordering::Relaxed)) <= LEASE_TICKS;
+        is_leased && !self.settling.load(Ordering::Relaxed) && !self.is_replaced()
+    }
+
+    /// Returns `true` if this process has replaced the schema of the handle since the store was last queried.
+    fn is_replaced(&self) -> bool {
+        let (known, count) = (self.replaced.load(Ordering::Relaxed), replaced::count());
+        if known == count {
+            return false;
         }
-        self.ask(store, table).await?;
-        self.asked.store(now, Ordering::Relaxed);
+        let is_replaced = replaced::is_replaced_since(&self.design.fingerprint().to_string(), known);
+        if !is_replaced {
+            self.replaced.store(count, Ordering::Relaxed);
+        }
+        is_replaced
+    }
+
+    /// Checks that a write may start now. Queries the store if the last result is too old. Waits while older programs may not know the properties of
+    /// this schema.
+    pub(crate) async fn admit<S: TableStore>(
+        &self,
+        (store, runtime): (&S, &Runtime),
+        table: &TableName,
+        mut now: u64,
+    ) -> Result<()> {
+        while !self.is_admitted(now) {
+            if self.settling.load(Ordering::Relaxed) {
+                self.wait_until_settled((store, runtime), table).await?;
+                now = runtime.now();
+            }
+            // IMPORTANT: after the wait, because another program may have replaced the schema in the meantime.
+            let replaced = replaced::count();
+            self.ask(store, table).await?;
+            self.replaced.store(replaced, Ordering::Relaxed);
+            self.asked.store(now, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn note_settling(&self) {
+        self.since.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now);
+        self.settling.store(true, Ordering::Relaxed);
+    }
+
+    async fn wait_until_settled<S: TableStore>(
+        &self,
+        (store, runtime): (&S, &Runtime),
+        table: &TableName,
+    ) -> Result<()> {
+        let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = since.map_or(Duration::ZERO, |since| since.elapsed());
+        runtime.sleep(SETTLED_AFTER.saturating_sub(known)).await;
+        settling::settle(store, table, &self.design).await?;
+        self.settling.store(false, Ordering::Relaxed);
         Ok(())
     }
 
@@ -67,6 +134,10 @@ impl Standing {
             let is_own = stored.schema.fingerprint() == self.design.fingerprint();
             let unknown =
                 if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };
+            let is_known = self.since.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+            if is_own && stored.settling && !is_known {
+                self.note_settling();
+            }
             if is_seen || !unknown.announced {
                 self.lacks.store(unknown.properties, Ordering::Relaxed);
                 return Ok(is_own);
@@ -85,22 +156,4 @@ impl Standing {
         let fault = TableFault::DropsProperties(self.design.entity.clone());
         Err(Error::of(fault).with_table(table.as_str()))
     }
-}
-
-/// Returns the declarations of the stored schema that a program with an older schema lacks.
-///
-/// # Errors
-/// `SchemaMismatch` if the program cannot write at the same time as programs with the stored schema.
-pub(super) fn unknown_parts(
-    stored: &SchemaRecord,
-    own: &StoredSchema,
-    table: &TableName,
-) -> Result<UnknownParts> {
-    let evolution = compare_schemas(&stored.schema, own);
-    if evolution.can_write_concurrently((&stored.schema, own), |part| stored.awaits(part)) {
-        let has = |rule: &str| evolution.changes.iter().any(|change| change.rule.id == rule);
-        return Ok(UnknownParts { properties: has("EVO-3"), announced: has("EVO-21") || has("EVO-31") });
-    }
-    let (entity, generation) = (own.entity.clone(), stored.generation);
-    Err(Error::of(TableFault::OlderLayout { entity, generation, evolution }).with_table(table.as_str()))
 }

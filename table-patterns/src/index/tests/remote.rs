@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::Entity;
+use table_core::bag::TableEntity;
 use table_core::embedded::Engine;
 use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
+use table_core::limits::{ENTITY_BYTES, ENTITY_RESERVE};
+use table_core::row::entity_bytes;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
+use table_core::value::Value;
 
 use super::disturbed::{Disturbed, Fault};
 use super::kit::{Records, expected, records, stored};
@@ -340,6 +344,86 @@ fn pat_ec_4_duplicates_in_different_partitions_are_reported_when_settled() {
         settle_all(&table).await?;
         let found = table.get_eventual(Employee::by_badge(7)).await?.unwrap();
         assert_eq!(found.possibly_stale(), &other);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// An entity with any properties, all of which its entry in another table contains, with the parts of its key.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company")]
+#[partition_key(department)]
+#[row_key("any_", id)]
+#[index(AnyBadges, unique, table = "Badges", partition_key("badge"), row_key(badge))]
+struct Any {
+    department: String,
+    #[digits(6)]
+    id: u32,
+    badge: u32,
+    #[property(rest)]
+    rest: BTreeMap<String, Value>,
+}
+
+impl Any {
+    fn new(id: u32, properties: usize, length: usize) -> Self {
+        let rest = (1..properties).map(|at| (format!("P{at:03}"), Value::String("x".repeat(length))));
+        Self { department: "Sales".to_owned(), id, badge: id, rest: rest.collect() }
+    }
+
+    /// Returns one of the largest entities that a store accepts.
+    fn largest(id: u32) -> Result<Self> {
+        let mut any = Self::new(id, 17, 32_600);
+        let key = any.key_of()?;
+        let used = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&any.to_row()?));
+        // The name and the header of the property take 14 bytes, each character two.
+        let rest = (ENTITY_BYTES - ENTITY_RESERVE - used - 14) / 2;
+        any.rest.insert("Z".to_owned(), Value::String("x".repeat(rest)));
+        Ok(any)
+    }
+
+    fn untyped(&self) -> Result<TableEntity> {
+        let EntityKey { partition_key, row_key } = self.key_of()?;
+        let mut bag = TableEntity::new(partition_key.as_str(), row_key.as_str())?;
+        bag.insert("Badge", i64::from(self.badge));
+        for (name, value) in &self.rest {
+            bag.insert(name.as_str(), value.clone());
+        }
+        Ok(bag)
+    }
+}
+
+#[test]
+fn pat_inter_3_an_entity_whose_remote_entry_no_store_accepts_is_refused() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        let table = engine.entities_with_outbox::<Any, _>(Records::default()).create_if_missing().await?;
+        // The entry has the department and the number instead of the badge, which is its key.
+        for (entity, code) in [
+            (Any::new(1, 252, 1), ErrorCode::TooManyProperties),
+            (Any::largest(2)?, ErrorCode::EntityTooLarge),
+        ] {
+            let recorded = records::<Any, _>(&engine, "Sales").await?.len();
+            let error = table.insert(&entity).await.unwrap_err();
+            assert_eq!(error.code(), code, "{error}");
+            assert!(error.to_string().contains("`AnyBadges`") && error.key().is_some(), "{error}");
+            assert_eq!(records::<Any, _>(&engine, "Sales").await?.len(), recorded, "nothing for a worker");
+            // Another program writes the entity, which alone is small enough. It can be made smaller, and deleted.
+            engine.untyped("Company")?.insert(&entity.untyped()?).await?;
+            let key = || Any::key("Sales", entity.id);
+            assert_eq!(table.get(key()).await?.as_deref(), Some(&entity));
+            let error = table.update(key(), |any| any.badge = 9).await.unwrap_err();
+            assert_eq!(error.code(), code, "{error}");
+            table.update(key(), |any| any.rest.clear()).await?;
+            table.delete(key(), IfMatch::Any).await?;
+        }
+        table.insert(&Any::new(3, 251, 1)).await?;
+        for (_, changes) in records::<Any, _>(&engine, "Sales").await? {
+            for change in changes {
+                table.settle(&change).await?;
+            }
+        }
+        assert!(table.get_eventual(Any::any_badges(3_u32)).await?.is_some());
+        assert!(table.check().run().await?.is_clean());
         Ok::<(), table_core::Error>(())
     })
     .unwrap();

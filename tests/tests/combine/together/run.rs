@@ -10,7 +10,7 @@ use table_core::{ErrorCode, IfMatch, Result};
 use table_patterns::large::whole;
 use table_patterns::series::SeriesRow;
 use table_patterns::work::Worker;
-use tests::faults::{Control, Death};
+use tests::faults::{BLOBS, Control, Death};
 use tests::time::Skew;
 
 use crate::together::desk::{Comment, Firm, PEOPLE, Person, TENANT, Ticket, before, person};
@@ -226,6 +226,7 @@ impl Run {
         }
         let control = self.control();
         let process = self.world.process(control, Skew::random(&mut self.rng));
+        let process = if self.rng.random_bool(0.2) { self.world.bearer(process) } else { process };
         self.processes.push(process.clone());
         process
     }
@@ -266,7 +267,7 @@ impl Run {
         }
         match self.rng.random_range(0..12) {
             0..=5 => self.writes(),
-            6..=7 => {
+            6 => {
                 self.work();
                 self.world.pass(self.rng.random_range(0..60));
             }
@@ -286,6 +287,10 @@ impl Run {
                 self.world.pass(60);
                 let _ = block_on(self.world.view(&process).catch_up(3));
             }
+            7 if self.has(Pattern::Blob) => {
+                let process = self.process();
+                let _ = block_on(self.world.large(&process).collect_orphans());
+            }
             9 if self.has(Pattern::Copies) => {
                 let (process, id) = (self.process(), self.rng.random_range(0..PEOPLE));
                 let name = ["Ada", "Grace", "Joan"][self.rng.random_range(0..3)];
@@ -304,7 +309,7 @@ impl Run {
     /// Starts an outage of between five seconds and a day that affects one table, the queue, or everything.
     fn outage(&mut self) {
         let targets =
-            ["", "Desk", "Queues", "Badges", "Tags", "Totals", "TablesOutbox", "TablesFeeds", "work"];
+            ["", "Desk", "Queues", "Badges", "Tags", "Totals", "TablesOutbox", "TablesFeeds", "work", BLOBS];
         let target = targets[self.rng.random_range(0..targets.len())];
         let seconds = [5, 90, 3_600, 86_400][self.rng.random_range(0..4)];
         self.world.outage(target, Duration::from_secs(seconds));
@@ -313,8 +318,7 @@ impl Run {
     fn writes(&mut self) {
         let number = self.rng.random_range(0..NUMBERS);
         let verb = self.verb(number);
-        // A dead process takes no blob back, as this one would: its store of blobs lives on.
-        let process = if matches!(verb, Verb::Photo(_)) { self.world.alive() } else { self.process() };
+        let process = self.process();
         let outcome = block_on(self.write(&process, number, &verb));
         let touched = match &verb {
             Verb::Unit(_, other) => vec![number, other.number],
@@ -334,8 +338,10 @@ impl Run {
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }
             }
-            // If the response was lost, or a table or the queue is down, either all of the change was made, or nothing.
-            (Err(error), is_dead) if is_dead || error.code() == ErrorCode::ServerBusy => {
+            // If the response was lost, a store is down, or a jump of the clock interrupts an upload, either all of the change was made, or nothing.
+            (Err(error), is_dead)
+                if is_dead || error.code() == ErrorCode::ServerBusy || matches!(verb, Verb::Photo(_)) =>
+            {
                 let is_one = bare(&stored) == bare(&self.model)
                     || after.is_some_and(|after| bare(&stored) == bare(&after));
                 assert!(is_one, "{verb:?} of {number}: {stored:?}");
@@ -370,9 +376,9 @@ impl Run {
             block_on(old.insert_or_replace(&ticket))
         };
         write(0, 1).unwrap();
-        block_on(self.world.tickets(&process).create_if_missing()).unwrap();
         write(1, 2).unwrap();
-        self.world.pass(11);
+        block_on(self.world.tickets(&process).create_if_missing()).unwrap();
+        // The store belongs to this process, so the older program knows the newer schema at once.
         let error = write(2, 3).unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         let tickets = block_on(process.plain().create_if_missing()).unwrap();

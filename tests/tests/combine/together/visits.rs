@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use pollster::block_on;
 use rand::RngExt;
 use rand::rngs::StdRng;
-use table_core::{ErrorCode, IfMatch, Result, TableStoreExt};
+use table_core::{ErrorCode, IfMatch, PartitionKey, Result, TableStoreExt, ticks};
 use table_patterns::Entities;
 use table_patterns::EntityStore;
+use table_patterns::grant::PartitionGrant;
 use table_patterns::index::IndexState;
 
 use crate::together::desk::{Audit, TENANT, Visit, VisitByTag, VisitRounds, before};
@@ -37,6 +38,8 @@ pub struct Visits {
     model: Model,
     /// The number of rows that were written together with visits.
     rows: u64,
+    /// The last grant to a program of the older release, and the instant of its expiry, in ticks.
+    granted: Option<(PartitionGrant, u64)>,
 }
 
 /// Returns the handle of a process on the visits.
@@ -89,7 +92,7 @@ impl Visits {
         let expected = if has_older { IndexState::Building } else { IndexState::Ready };
         let states = block_on(visits.states()).unwrap();
         assert!(states.iter().all(|(name, state)| *name == "ByPlace" || *state == expected), "{states:?}");
-        Self { model: stored(world), rows: 0 }
+        Self { model: stored(world), rows: 0, granted: None }
     }
 
     /// Lets a process change a visit, or run a backfill.
@@ -136,8 +139,21 @@ impl Visits {
             1 | 2 => Verb::Put(newer),
             _ => Verb::Delete,
         };
+        if rng.random_range(0..8) == 0 {
+            let (partition_key, hours) = (PartitionKey::new(TENANT).unwrap(), rng.random_range(1..6));
+            let expiry = world.expiry(hours * 3_600);
+            let granted = block_on(older(process).grant(&partition_key, expiry));
+            let expiry = ticks::from_datetime(expiry).unwrap();
+            self.granted = granted.ok().map(|grant| (grant, expiry)).or(self.granted.take());
+        }
+        // The store refuses the signature of a bearer from its expiry on.
+        let granted = self.granted.as_ref().filter(|(_, expiry)| world.now() < *expiry);
+        let granted = granted.filter(|_| rng.random_range(0..2) == 0);
         let outcome = block_on(async {
-            let table = older(process).create_if_missing().await?;
+            let table = match granted {
+                Some((grant, _)) => older(process).with_grant(grant)?,
+                None => older(process).create_if_missing().await?,
+            };
             match &verb {
                 Verb::Insert(_) => table.insert(&visit).await.map(drop),
                 Verb::Delete => table.delete(before::Visit::key(TENANT, number), IfMatch::Any).await,
@@ -145,6 +161,7 @@ impl Visits {
             }
         });
         if outcome.as_ref().is_err_and(|error| error.code() == ErrorCode::SchemaMismatch) {
+            assert!(granted.is_none(), "a bearer is refused: {outcome:?}");
             let layout = block_on(world.engine.table::<Visit>().schema_record()).unwrap().unwrap();
             assert!(
                 !layout.is_announced("ByTag") || !layout.is_announced("Rounds"),

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use object_store::memory::InMemory;
 use pollster::block_on;
 use table_core::embedded::{Clock, Engine};
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::retry::Retry;
-use table_core::{PartitionKey, QueueName, Result, TableName, TableStore, TableStoreExt};
+use table_core::{PartitionKey, QueueName, Result, TableName, TableStore, TableStoreExt, ticks};
 use table_patterns::Entities;
 use table_patterns::EntityStore;
 use table_patterns::feed::{Cursor, Feed};
+use table_patterns::grant::PartitionGrant;
 use table_patterns::large::LargeTable;
 use table_patterns::outbox::Outbox;
 use table_patterns::participant::WithParticipants;
@@ -55,6 +57,8 @@ pub struct Process {
     runtime: Runtime,
     outbox: Work,
     feed: Feed<Desk>,
+    /// The grant by which the process writes tickets, if it is the bearer of one.
+    grant: Option<PartitionGrant>,
 }
 
 impl Process {
@@ -140,12 +144,29 @@ impl World {
         self.started(control.with_outages(&self.outages), skew)
     }
 
+    /// Makes a process the bearer of a grant for the tickets: its handles do not read the stored schema.
+    pub fn bearer(&self, process: Process) -> Process {
+        let (partition_key, expiry) = (PartitionKey::new(TENANT).unwrap(), self.expiry(86_400));
+        let grant = block_on(self.tickets(&self.alive()).grant(&partition_key, expiry)).unwrap();
+        Process { grant: Some(grant), ..process }
+    }
+
+    /// Returns the store's time in some seconds.
+    pub fn expiry(&self, seconds: u64) -> DateTime<Utc> {
+        ticks::to_datetime(self.now() + seconds * 10_000_000).unwrap()
+    }
+
+    /// Returns the store's time, in ticks.
+    pub fn now(&self) -> u64 {
+        self.time.clock().now()
+    }
+
     fn started(&self, control: Control, skew: Skew) -> Process {
         let (runtime, queue) = (self.time.runtime_of(skew), QueueName::new("work").unwrap());
         let stores = (control.over(self.engine.clone()), control.over(self.engine.clone()));
         let outbox = Outbox::with_runtime(stores.0, stores.1, queue, runtime.clone());
         let feed = Feed::with_runtime(Desk::from(control.over(self.engine.clone())), runtime.clone());
-        Process { control, runtime, outbox, feed }
+        Process { control, runtime, outbox, feed, grant: None }
     }
 
     /// Begins an outage of a table or a queue; of everything if the name is empty.
@@ -163,15 +184,20 @@ impl World {
         let store =
             if self.has(Pattern::Participant) { store.with_participant::<Ticket>(Trail) } else { store };
         let tickets = store.entities_with_outbox::<Ticket, _>(outbox).with_runtime(process.runtime.clone());
-        if self.has(Pattern::Feed) || self.has(Pattern::View) {
+        let tickets = if self.has(Pattern::Feed) || self.has(Pattern::View) {
             tickets.with_feed(process.feed.clone())
         } else {
             tickets
+        };
+        match &process.grant {
+            Some(grant) => tickets.with_grant(grant).unwrap(),
+            None => tickets,
         }
     }
 
     pub fn large(&self, process: &Process) -> LargeTable<Ticket, Desk, Work> {
-        LargeTable::new(self.tickets(process), self.blobs.clone(), "desk").with_clock(process.clock())
+        let blobs = Arc::new(process.control.over(self.blobs.clone()));
+        LargeTable::new(self.tickets(process), blobs, "desk").with_clock(process.clock())
     }
 
     pub fn series(&self, process: &Process) -> SeriesTable<Ticket, Desk, Work> {

@@ -1,0 +1,192 @@
+//! Model of an optional property that is added while programs of an older release replace whole rows: the mark of the stored schema, and the wait of
+//! the first writers that know the property.
+//!
+//! The duration of a lease, of a wait and of a request are measured by clocks that run at the same rate. A request takes effect within `REQUEST`, or
+//! never.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::Model;
+use crate::interleave::{Process, Processes, Random, give_way, step};
+
+pub(crate) const MODEL: Model = Model { name: "settling", conditions: &CONDITIONS, run };
+
+const CONDITIONS: [&str; 7] = [
+    "an older program reads the schema again after its lease",
+    "an older program that knows of the property does not replace rows",
+    "the lease is checked when a request is sent",
+    "a program that stores the property waits before it writes",
+    "a program that finds the mark waits, too",
+    "the wait is longer than a lease and a request",
+    "the mark is removed after the wait",
+];
+
+const READS_AGAIN: usize = 0;
+const REFUSED: usize = 1;
+const LEASE_AT_SEND: usize = 2;
+const FIRST_WAITS: usize = 3;
+const OTHERS_WAIT: usize = 4;
+const LONG_ENOUGH: usize = 5;
+const MARK_LAST: usize = 6;
+
+/// The time for which a program writes before it reads the schema again.
+const LEASE: i64 = 5;
+/// The time after which a request that was sent can no longer take effect.
+const REQUEST: i64 = 5;
+/// The time for which a program waits that knows the property.
+const WAIT: i64 = LEASE + REQUEST + 1;
+const ROWS: usize = 2;
+
+/// The stored schema.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Schema {
+    Older,
+    /// With the property. `true` while older programs may not know it.
+    Newer(bool),
+}
+
+struct Store {
+    now: i64,
+    schema: Schema,
+    /// The value of the property in each row.
+    rows: [Option<u64>; ROWS],
+    /// The last value that a newer program wrote and that the store acknowledged.
+    written: [Option<u64>; ROWS],
+    values: u64,
+}
+
+#[derive(Clone)]
+struct World {
+    store: Rc<RefCell<Store>>,
+    random: Random,
+    removed: Option<usize>,
+}
+
+impl World {
+    fn holds(&self, condition: usize) -> bool {
+        self.removed != Some(condition)
+    }
+
+    fn now(&self) -> i64 {
+        self.store.borrow().now
+    }
+
+    /// Sends a request; returns `true` once it takes effect.
+    async fn send(&self) -> bool {
+        let sent = self.now();
+        give_way().await;
+        self.now() - sent <= REQUEST
+    }
+
+    /// An older program replaces rows, with a handle that it opened before or after the newer schema was stored.
+    async fn older(self) {
+        let (asked, lacks) = (Cell::new(None), Cell::new(false));
+        let is_admitted = || asked.get().is_some_and(|asked| self.now() - asked <= LEASE);
+        for _ in 0..6 {
+            if asked.get().is_none() || (!is_admitted() && self.holds(READS_AGAIN)) {
+                let now = self.now();
+                if !self.send().await {
+                    continue;
+                }
+                lacks.set(self.store.borrow().schema != Schema::Older);
+                asked.set(Some(now));
+            }
+            let was_admitted = is_admitted();
+            give_way().await;
+            let may_send = if self.holds(LEASE_AT_SEND) { is_admitted() } else { was_admitted };
+            if (self.holds(READS_AGAIN) && !may_send) || (lacks.get() && self.holds(REFUSED)) {
+                continue;
+            }
+            let at = self.random.below(ROWS);
+            if self.send().await
+                && let Some(row) = self.store.borrow_mut().rows.get_mut(at)
+            {
+                *row = None;
+            }
+        }
+    }
+
+    /// A newer program opens the table and writes the property.
+    async fn newer(self) {
+        let waits = loop {
+            give_way().await;
+            let schema = self.store.borrow().schema;
+            match schema {
+                Schema::Newer(is_settling) => break is_settling && self.holds(OTHERS_WAIT),
+                Schema::Older => {
+                    give_way().await;
+                    let mut store = self.store.borrow_mut();
+                    // The schema is stored on condition of the version that was read.
+                    if store.schema == Schema::Older {
+                        store.schema = Schema::Newer(true);
+                        break self.holds(FIRST_WAITS);
+                    }
+                }
+            }
+        };
+        if waits {
+            if !self.holds(MARK_LAST) {
+                self.store.borrow_mut().schema = Schema::Newer(false);
+            }
+            let since = self.now();
+            let wait = if self.holds(LONG_ENOUGH) { WAIT } else { LEASE };
+            while self.now() - since < wait {
+                give_way().await;
+            }
+            give_way().await;
+            self.store.borrow_mut().schema = Schema::Newer(false);
+        }
+        for _ in 0..3 {
+            let at = self.random.below(ROWS);
+            if self.send().await {
+                let mut store = self.store.borrow_mut();
+                store.values += 1;
+                let value = Some(store.values);
+                if let Some(row) = store.rows.get_mut(at) {
+                    *row = value;
+                }
+                if let Some(written) = store.written.get_mut(at) {
+                    *written = value;
+                }
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let store = self.store.borrow();
+        if store.rows == store.written {
+            Ok(())
+        } else {
+            Err(format!("written were {:?}, and the rows have {:?}", store.written, store.rows))
+        }
+    }
+}
+
+fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
+    let random = Random::new(seed);
+    let store = Store { now: 0, schema: Schema::Older, rows: [None; ROWS], written: [None; ROWS], values: 0 };
+    let world = World { store: Rc::new(RefCell::new(store)), random: random.clone(), removed };
+    let mut processes = Processes::new(random.clone());
+    let mut asleep: Vec<Process> = Vec::new();
+    let begin = random.below(4);
+    for round in 0..20 {
+        if round < 8 && random.one_in(2) {
+            processes.start(Box::pin(world.clone().older()));
+        }
+        if round >= begin && random.one_in(3) {
+            processes.start(Box::pin(world.clone().newer()));
+        }
+        processes.run(random.below(20));
+        let passed = i64::try_from(random.below(5)).unwrap_or_default();
+        world.store.borrow_mut().now += passed;
+        asleep.extend(processes.sleepers());
+        if !asleep.is_empty() && random.one_in(2) {
+            let mut process = asleep.swap_remove(random.below(asleep.len()));
+            if !(0..random.below(4)).any(|_| step(&mut process)) {
+                asleep.push(process);
+            }
+        }
+    }
+    world.check()
+}

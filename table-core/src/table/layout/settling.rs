@@ -1,0 +1,24 @@
+//! The mark of a schema whose optional properties older programs may not know yet.
+
+use crate::error::Result;
+use crate::etag::IfMatch;
+use crate::name::TableName;
+use crate::operation::OperationKind;
+use crate::schema::StoredSchema;
+use crate::store::TableStore;
+use crate::table::layout::record;
+use crate::table::request;
+
+/// Removes the mark of a schema whose properties all programs know. If the record has changed, the mark remains, and the next program waits again.
+pub(super) async fn settle<S: TableStore>(store: &S, table: &TableName, design: &StoredSchema) -> Result<()> {
+    let Some(mut layout) = record::read(store, table, &design.entity).await? else { return Ok(()) };
+    if !layout.settling || layout.schema.fingerprint() != design.fingerprint() {
+        return Ok(());
+    }
+    layout.settling = false;
+    let kind = OperationKind::Replace(layout.to_row(table)?, IfMatch::ETag(layout.etag.clone()));
+    match request::write(store, &record::table()?, record::key(table, &design.entity)?, kind).await {
+        Err(error) if !error.is_conflict() => Err(error),
+        _ => Ok(()),
+    }
+}
