@@ -90,8 +90,12 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         match worker.failed(&error, pending.attempts, (self.now(), until)) {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(until) => {
-                let is_free = Failure::of(&error) == Failure::Newer;
-                Ok(End::Failed { error: kept(&error), attempts, until, is_free })
+                let failure = Failure::of(&error);
+                // An outage says nothing about the contested value, whose attempts do not count either.
+                let contested =
+                    pending.error.clone().filter(|_| failure != Failure::Lasting && is_contested(pending));
+                let error = contested.unwrap_or_else(|| kept(&error));
+                Ok(End::Failed { error, attempts, until, is_free: failure == Failure::Newer })
             }
         }
     }

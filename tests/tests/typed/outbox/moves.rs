@@ -1,9 +1,11 @@
 //! An entity with a unique index in another partition moves to another partition: inserted there first, deleted later (PAT-EC-4, PAT-INTER-3).
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use pollster::block_on;
-use table_core::{Entity, IfMatch, QueueName};
+use table_core::embedded::{EngineOptions, FaultInjection};
+use table_core::{Engine, Entity, IfMatch, QueueName};
 use table_patterns::EntityStore;
 use table_patterns::outbox::Outbox;
 use table_patterns::work::{Sweep, Worker};
@@ -56,5 +58,46 @@ fn pat_ec_4_a_value_released_after_an_hour_goes_to_the_next_owner_unaided() {
         assert_eq!(depot().await.as_deref(), Some("bergen"));
         assert_eq!(outbox.backlog().await.unwrap().poison, 0);
         assert_eq!(Sweep::new(outbox.clone()).sweep_registered().await.unwrap().pending, 0);
+    });
+}
+
+#[test]
+fn pat_ec_4_an_outage_makes_no_poison_of_an_intent_whose_value_is_contested() {
+    block_on(async {
+        let time = Time::default();
+        let busy = FaultInjection { busy_every: NonZeroU32::new(1), ..FaultInjection::default() };
+        let down = EngineOptions::new().clock(time.clock()).faults(busy).in_memory();
+        let store = down.without_fault_injection();
+        let queue = QueueName::new("parcels").unwrap();
+        let outbox = Outbox::with_runtime(store.clone(), store.clone(), queue, time.runtime());
+        outbox.create_queues().await.unwrap();
+        let parcels = store.entities_with_outbox::<Parcel, _>(outbox.clone()).with_runtime(time.runtime());
+        let parcels = parcels.create_if_missing().await.unwrap();
+        let refused = down.entities_with_outbox::<Parcel, _>(outbox.clone()).with_runtime(time.runtime());
+        let work = async |worker: &Worker<Engine, Engine>, minutes: usize| {
+            for _ in 0..minutes {
+                worker.run_until_idle().await.unwrap();
+                time.pass(Duration::from_secs(60));
+                Sweep::new(outbox.clone()).sweep_registered().await.unwrap();
+            }
+        };
+        let worker = Worker::new(outbox.clone()).with_index_handler(&parcels);
+        let parcel = |depot: &str| Parcel { depot: depot.into(), number: 1, code: "N1".into() };
+        parcels.insert(&parcel("oslo")).await.unwrap();
+        work(&worker, 1).await;
+        parcels.insert(&parcel("bergen")).await.unwrap();
+        work(&worker, 60).await;
+
+        let during_outage = Worker::new(outbox.clone()).with_index_handler(&refused);
+        work(&during_outage, 60).await;
+        assert!(during_outage.metrics().outages > 0, "{:?}", during_outage.metrics());
+        parcels.delete(Parcel::key("oslo", 1), IfMatch::Any).await.unwrap();
+        work(&worker, 60).await;
+        assert_eq!(outbox.backlog().await.unwrap().poison, 0);
+        let found = parcels.get_eventual(Parcel::tracking("N1")).await.unwrap();
+        assert_eq!(
+            found.map(|found| found.owner().partition_key.as_str().to_owned()).as_deref(),
+            Some("bergen")
+        );
     });
 }
