@@ -74,10 +74,12 @@ fn tables_are_copied_to_containers_and_back_and_changed_there() {
 fn commands_that_need_the_order_of_keys_are_refused_with_another_way() {
     let Some(cosmos) = store() else { return };
     let folder = tempfile::tempdir().unwrap();
+    fill(folder.path());
+    shown(folder.path(), "backup DIR/kept --store DB");
     for (line, help) in [
         ("sync Events --store COSMOS --to DIR/copy", "use `tables copy`"),
-        ("restore DIR/backups --to COSMOS", "restore into a folder"),
-        ("restore DIR/backups Events --replace --to COSMOS", "restore into a folder"),
+        ("restore DIR/kept COSMOS", "restore into a folder"),
+        ("restore DIR/kept COSMOS Events --replace", "restore into a folder"),
         ("backup DIR/backups --store COSMOS", "use `tables export`"),
         ("count Events --by-partition --store COSMOS", "`tables copy`"),
         ("heat Events --store COSMOS", "`tables copy`"),
