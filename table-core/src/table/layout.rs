@@ -90,7 +90,11 @@ impl<E: Declared, S: TableStore> Table<E, S> {
             let design = StoredSchema::of(design).in_table(table.as_str());
             let replaced = replaced::count();
             let stored = designs::store(&self.store, table, &design, (is_new, self.now()), None).await?;
-            standing = Some(Arc::new(Standing::new(design, (self.now(), replaced), stored)));
+            standing = Some(Arc::new(Standing::new(
+                (design, self.store.capabilities().exclusive),
+                (self.now(), replaced),
+                stored,
+            )));
         }
         Ok(Self { standing, ..self })
     }
@@ -229,7 +233,12 @@ impl<E, S: TableStore> Table<E, S> {
     where
         S: Clone,
     {
-        let unasked = || Arc::new(Standing::unasked(StoredSchema::of(design).in_table(table.as_str())));
+        let unasked = || {
+            Arc::new(Standing::unasked(
+                StoredSchema::of(design).in_table(table.as_str()),
+                self.store.capabilities().exclusive,
+            ))
+        };
         let standing = self.standing.is_some().then(unasked);
         Admission { store: self.store.clone(), table, standing, runtime: self.runtime() }
     }

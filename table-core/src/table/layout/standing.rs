@@ -29,6 +29,8 @@ pub(crate) struct Standing {
     design: StoredSchema,
     /// The time at which the store was last queried.
     asked: AtomicU64,
+    /// `true` if no other process can use the store, so this process replaces all schemas.
+    exclusive: bool,
     /// The number of schemas that this process had replaced when the store was last queried.
     replaced: AtomicU64,
     /// `true` if the stored schema has properties that the schema of the handle lacks.
@@ -42,9 +44,13 @@ pub(crate) struct Standing {
 impl Standing {
     /// Creates the state of a handle that has compared its schema. If it lacks announced parts, its first write queries the store and records a
     /// sighting.
-    pub(super) fn new(design: StoredSchema, (now, replaced): (u64, u64), stored: Stored) -> Self {
+    pub(super) fn new(
+        (design, exclusive): (StoredSchema, bool),
+        (now, replaced): (u64, u64),
+        stored: Stored,
+    ) -> Self {
         let unknown = stored.unknown;
-        let standing = Self::unasked(design);
+        let standing = Self::unasked(design, exclusive);
         standing.replaced.store(replaced, Ordering::Relaxed);
         standing.asked.store(if unknown.announced { 0 } else { now }, Ordering::Relaxed);
         standing.lacks.store(unknown.properties, Ordering::Relaxed);
@@ -55,10 +61,11 @@ impl Standing {
     }
 
     /// Creates the state of a handle that was not opened itself. Its first write queries the store.
-    pub(super) const fn unasked(design: StoredSchema) -> Self {
+    pub(super) const fn unasked(design: StoredSchema, exclusive: bool) -> Self {
         Self {
             design,
             asked: AtomicU64::new(0),
+            exclusive,
             replaced: AtomicU64::new(0),
             lacks: AtomicBool::new(false),
             settling: AtomicBool::new(false),
@@ -75,7 +82,7 @@ impl Standing {
     /// Returns `true` if this process has replaced the schema of the handle since the store was last queried.
     fn is_replaced(&self) -> bool {
         let (known, count) = (self.replaced.load(Ordering::Relaxed), replaced::count());
-        if known == count {
+        if !self.exclusive || known == count {
             return false;
         }
         let is_replaced = replaced::is_replaced_since(&self.design.fingerprint().to_string(), known);
