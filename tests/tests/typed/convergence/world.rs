@@ -123,7 +123,7 @@ pub(super) enum Without {
     Records,
 }
 
-/// How responses may differ from the stored state.
+/// The difference between responses and the stored state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,
