@@ -25,26 +25,26 @@
 //! (PAT-IX-7).
 //!
 //! # Guarantee
-//! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), regardless of
-//!   which process dies at which point. The versions of entities that were read are conditions. Rows that other writers changed in the meantime are read again,
-//!   with growing delays and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
+//! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even
+//!   if a process crashes. Each write is conditional on the versions of the entities that were read. Rows that other writers changed in the meantime
+//!   are read again, with back-off and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
 //! - A value of a `unique` index in the partition belongs to one entity. A second entity gets a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that names the first (PAT-INTRA-5).
 //! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction.
-//!   Each record is settled by [`settle`](crate::Entities::settle), which reads the current entity, possibly late, twice and in any order. The entry
-//!   of the recorded change is written under a guard that contains the newest change settled there: a worker that was suspended or got a stale read
-//!   is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify)
-//!   (PAT-INTER-5). Two entities with the same unique value are detected when the second entity is settled. The record of that entity is retried with growing
-//!   delays until one of them releases the value; a [check](crate::Entities::check) reports both.
+//!   [`settle`](crate::Entities::settle) then processes each record from the current entity; it may run late, twice or in any order. It writes the
+//!   index entry under a guard that contains the newest change settled there, so a worker that was suspended or got a stale read is refused
+//!   (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify) (PAT-INTER-5).
+//!   If two entities have the same unique value, settling the second one detects it. The record of that entity is retried with growing delays until
+//!   one of them releases the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition,
 //!   eventually consistent in other partitions. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs that no entity
-//!   names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. A reader that was
-//!   overtaken by a collection starts again.
+//!   names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a collection removes a
+//!   blob before a reader has read it, the reader starts again.
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs of an older release may write without the index.
 //!   [`check`](crate::Entities::check) finds damage by other tools.
-//! - A backfill and a repair write the missing rows of several entities of a partition together, each entity under the version that was
-//!   read. If a concurrent writer changed one of them, the transaction is refused as a whole, and its entities are processed one by one.
+//! - A backfill and a repair write the missing rows of several entities of a partition together, each entity under the version that was read. If a
+//!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
 //! - All writers must open the table (`create_if_missing`). A writer that neither opens the table nor declares the index leaves the index stale, which only a
 //!   check detects.
 //!
@@ -62,9 +62,9 @@
 //! | backfill and repair of an index in the partition | 1 transaction for as many entities as fit in 100 operations and 4 MiB, 16 transactions at a time | 1 per entity, 1 per copy, 1 per list |
 //! | backfill and repair of a remote index | one settling per entity without its row, 16 at a time | |
 //!
-//! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes the whole
-//! list. Measured with 16 writers: two copies in the same transaction cost about 1.8 times as much as a plain insert. A backfill of 20,000
-//! rows with copies in the partition processed 42 thousand rows per second with each transaction synced, and 67 thousand with none.
+//! A copy has the size of its included properties; `include(…)` makes it smaller (PAT-INTRA-6). Each change of a list writes the entire list.
+//! Measured with 16 writers: two copies in the same transaction cost about 1.8 times as much as a plain insert. A backfill of 20,000 rows with copies
+//! in the partition processed 42 thousand rows per second with every transaction synced, and 67 thousand with no transaction synced.
 //!
 //! # Bounds
 //! - Copies, lists and records count towards the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
@@ -81,7 +81,7 @@
 //! # When not to
 //! - If the value is already in the key, use a range or a prefix, which needs no index.
 //! - If a value has thousands of entities or many concurrent writers, declare copies instead of a list, because their keys end with the entity's key.
-//!   A blob has room for such a list, but each change still writes the whole list.
+//!   A blob has room for such a list, but each change still writes the entire list.
 //! - Avoid copies in a partition that is already hot, because they multiply its load. Put them into another partition and accept the delay.
 
 mod backfill;

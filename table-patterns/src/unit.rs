@@ -1,8 +1,8 @@
 //! Units of work: one atomic transaction that writes several entity types of a partition.
 //!
 //! # Context
-//! For example, closing a ticket, recording a comment with the reason, requiring that the agent exists, and notifying the customer form one change,
-//! which is made completely or not at all.
+//! A change may involve several entities: closing a ticket, for example, also records a comment with the reason, requires that the agent exists, and
+//! notifies the customer. All of these writes must happen, or none of them.
 //!
 //! # Guarantee
 //! - All or nothing (EGT-9): entities of any types of one table, their rows in indexes, rows of
@@ -139,7 +139,7 @@ pub struct UnitOfWork<S, O> {
     context: WriteContext,
     table: TableName,
     batch: Batch,
-    /// The kind of write of each entity in the batch; conditions return no version.
+    /// The kind of write for each entity in the batch. Conditions return no version.
     acts: Vec<Act>,
     /// The parts that are completed at the commit, if an entity has copies.
     completion: Option<Completion>,

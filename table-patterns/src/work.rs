@@ -10,12 +10,12 @@
 //! contains [`PoisonEntry`]s as JSON.
 //!
 //! # Guarantee
-//! - Each intent is performed at least once, regardless of which worker dies at which point: a received message becomes visible again (PAT-EC-3), and
-//!   a lost message is replaced by a [`Sweep`] (PAT-EC-8).
+//! - Each intent is performed at least once, even if workers die: a received message becomes visible again (PAT-EC-3), and a [`Sweep`] replaces
+//!   a lost message (PAT-EC-8).
 //! - The steps are not isolated: readers can see the states between them (PAT-EC-6).
-//! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). An attempt is counted in
-//!   the row when it starts. If a worker dies with several started rows, an attempt is counted for each of them. Deliveries of messages do not count,
-//!   so work that was never tried never becomes poison, regardless of how long it waited behind other work.
+//! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). An attempt is counted in the row when
+//!   it starts. If a worker dies with several started rows, an attempt is counted for all of them. Deliveries of messages do not count, so work that
+//!   was never tried does not become poison, even if it waited long behind other work.
 //! - Workers claim rows in portions, under their `ETag`s, for the duration of their lease, so many workers on one partition do its work only once
 //!   (PAT-EC-7). After a claim has expired, another worker may process the row a second time.
 //! - Transient errors are retried within an attempt, other errors by later attempts. Both use growing random delays (PAT-EC-5).

@@ -1,4 +1,4 @@
-//! The plans of one entity group transaction. Each row occurs once, within the limits.
+//! The plans that one entity group transaction commits. Each row occurs at most once, and the transaction stays within the limits.
 
 mod add;
 mod undo;
@@ -18,7 +18,7 @@ use crate::entities::plan::{
 };
 use crate::outbox::{Intent, Step};
 
-/// Entities of one partition, each once, with the rows and steps that contributors add.
+/// The writes of one transaction: entities of one partition, and the rows and steps that contributors add. No entity occurs twice.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     partition_key: PartitionKey,
@@ -27,13 +27,13 @@ pub(crate) struct Batch {
     places: HashMap<RowKey, usize>,
     rows: BTreeMap<RowKey, ContributedRow>,
     intents: Vec<PlannedIntent>,
-    /// The positions of the intents of participants, by source.
+    /// The position of each participant's intent in the batch, by source.
     intent_places: HashMap<RowKey, usize>,
     records: Vec<ChangeRecord>,
     recorder: Option<Arc<dyn RecordChanges>>,
     identified: bool,
     bytes: usize,
-    /// The sizes of entities in the body of a request, as far as they were needed.
+    /// The sizes of entities in a request body, computed on demand.
     body_bytes: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct ContributedRow {
 #[derive(Clone, Debug)]
 pub(crate) enum ContributedWrite {
     Fixed(OperationKind),
-    /// The changes of several entities, in order.
+    /// The changes that several entities make to the row, in order.
     Derived(Vec<Arc<dyn DerivedRow>>),
 }
 
@@ -60,7 +60,7 @@ struct PlannedIntent {
 }
 
 impl Batch {
-    /// Creates an empty batch of a partition.
+    /// Creates an empty batch for a partition.
     pub(crate) fn new(partition_key: PartitionKey) -> Self {
         Self {
             partition_key,
@@ -77,7 +77,7 @@ impl Batch {
         }
     }
 
-    /// Creates a batch of one plan.
+    /// Creates a batch with one plan.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).
@@ -210,7 +210,7 @@ impl Batch {
         self.change(limits, |batch, done| batch.add_entity(plan, done))
     }
 
-    /// Adds rows of a pattern that belong to no entity of the batch, all or none.
+    /// Adds the rows of a pattern that belong to no entity of the batch. Adds none of them if one is refused.
     ///
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).

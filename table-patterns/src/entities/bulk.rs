@@ -24,18 +24,18 @@ use crate::entities::rounds::{Rounds, is_moved, is_too_large};
 use crate::entities::write::undecided;
 use crate::read_many;
 
-/// The write of one entity of a bulk write.
+/// The write of one entity in a bulk write.
 #[derive(Clone, Debug)]
 pub struct BulkItem {
     key: EntityKey,
     verb: BulkVerb,
     /// The properties; `None` for a delete.
     row: Option<Row>,
-    /// The plan of the write; only an estimate of its size if the write needs the stored version.
+    /// The plan of the write. If the write needs the stored version, this plan serves only to estimate the size.
     plan: EntityPlan,
 }
 
-/// Writes of one partition, in one transaction.
+/// Writes in one partition that share a transaction.
 #[derive(Debug)]
 pub struct BulkBatch {
     items: Vec<BulkItem>,
@@ -43,8 +43,8 @@ pub struct BulkBatch {
 }
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a bulk write, which as a whole is not atomic. Each transaction contains as many entities as fit with their contributed rows: for
-    /// example, 33 entities with two index rows each, which are 99 operations.
+    /// Creates a bulk write. It is not atomic: each transaction contains as many entities as fit with their contributed rows, for example 33 entities
+    /// with two index rows each (99 operations).
     ///
     /// ```
     /// # use table_core::{Engine, Entity};

@@ -26,7 +26,7 @@ pub(crate) struct Site<'a, S, O> {
     pub(crate) store: &'a S,
     pub(crate) outbox: &'a O,
     pub(crate) table: &'a TableName,
-    /// The versions that the transactions of the process know, which a commit updates.
+    /// The row versions that the transactions of this process last saw. A commit updates them.
     pub(crate) seen: Option<&'a SeenRows>,
 }
 
@@ -68,8 +68,8 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             Err(error) => (Err(error.with_table(self.table.as_str())), false),
         };
         if !is_sent || matches!(outcome, Ok(Outcome::Conflict(..))) {
-            // After a conflict, or before the transaction was sent, no row refers to this work. After any other error the transaction may have been applied:
-            // only the collector can decide.
+            // After a conflict, or before the transaction was sent, no row refers to this work. After any other error the transaction may have been
+            // applied, so only the collector can decide whether the work is needed.
             for work in undo {
                 work.undo().await;
             }

@@ -25,7 +25,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         true
     }
 
-    /// Adds the rows and steps for a change. Pure, because it is called once for each attempt.
+    /// Adds the rows and steps for a change. Must be pure, because it is called once per attempt.
     ///
     /// # Errors
     /// Any error from the pattern. The entity is then not written.
@@ -36,7 +36,8 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         false
     }
 
-    /// Completes a write by reading the entities on which it depends. Returns `None` for contributors that read no other entities. Called once per attempt.
+    /// Completes a write by reading the entities on which it depends. Returns `None` if the contributor reads no other entities.
+    /// Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed>>> {
         None
     }
@@ -62,7 +63,7 @@ pub(crate) struct ReservedRows {
     pub(crate) pattern: &'static str,
     /// The prefix of the `RowKey`s.
     pub(crate) prefix: &'static str,
-    /// Returns why the pattern cannot read a row and ignores it; `None` for a readable row.
+    /// Returns the reason why the pattern ignores a row; `None` if the pattern can read the row.
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 

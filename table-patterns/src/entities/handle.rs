@@ -16,7 +16,7 @@ use crate::entities::turns::Turns;
 /// The handle on the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
 ///
 /// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the functions of [`Table`], and [units](crate::unit)
-/// over several types. An entity without declarations is written as by a [`Table`], without a read.
+/// over several types. Entities without declarations are written without a read, as with a [`Table`].
 ///
 /// ```
 /// use table_core::{Engine, Entity};

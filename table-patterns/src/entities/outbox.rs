@@ -1,4 +1,4 @@
-//! The recorder of steps in other partitions and tables, in the transaction of the entities (PAT-EC-8).
+//! Recording of steps in other partitions and tables, in the transaction that writes the entities (PAT-EC-8).
 
 use std::fmt::Debug;
 
@@ -30,7 +30,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     /// `true` if steps can be recorded.
     const RECORDS: bool = true;
 
-    /// Registers a partition before steps are recorded there, for the sweep that searches for recorded steps.
+    /// Registers a partition before steps are recorded in it. Sweeps search the registered partitions for recorded steps.
     ///
     /// # Errors
     /// Any error from the store.
@@ -63,8 +63,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         async { Ok(operations) }
     }
 
-    /// Returns `true` if a program with the key sealed the operation that records an intent. A recorder without seals regards every record as
-    /// its own.
+    /// Returns `true` if a program with the key sealed the operation that records an intent. A recorder without seals accepts every record.
     ///
     /// # Errors
     /// Any error from reading the key.
@@ -81,8 +80,7 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 
-/// The absence of an outbox, which is sufficient for entities whose indexes are all in their own partition and that are neither sources nor holders
-/// of copies.
+/// No outbox. Sufficient for entities whose indexes are all in their own partition, and that are neither sources nor holders of copies.
 ///
 /// ```
 /// use table_patterns::entities::{Entities, NoOutbox};

@@ -125,7 +125,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the new properties of the row, which determine its size.
     fn row(&self) -> Option<&Row>;
 
-    /// Checks that the row may be changed by this entity after an earlier change of the same transaction.
+    /// Checks that this entity may change the row after an earlier change in the same transaction.
     ///
     /// # Errors
     /// `UniqueViolation` if both entities set a row that belongs to only one; `InvalidDuplicateRow` for changes of different patterns.
@@ -198,8 +198,8 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations that the records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Submits a transaction with its records. The returned versions, and the index of an operation in an error, refer to the given operations, not to the
-    /// records.
+    /// Submits a transaction with its records. The returned versions, and the index of an operation in an error, refer to the given operations and
+    /// not to the records.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,
@@ -239,7 +239,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     }
 }
 
-/// Returns a write that also requires a version of its row; `None` if it requires another version, or no row.
+/// Adds a required version to a write. Returns `None` if the write already requires another version, or the absence of the row.
 fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     let merged = |own: &IfMatch| match (own, required.clone()) {
         (own, IfMatch::Any) => Some(own.clone()),
@@ -273,7 +273,7 @@ fn both_conditions(one: &OperationKind, other: &OperationKind) -> Option<Operati
 /// Converts a planned operation to the operation that is sent. For a store without checks, a check becomes an empty merge of the row.
 ///
 /// # Errors
-/// `Unsupported` for the absence of a row on a store without checks (ENG-21).
+/// `Unsupported` if the operation requires the absence of a row and the store has no checks (ENG-21).
 pub(crate) fn sent(kind: OperationKind, store: &Capabilities) -> Result<OperationKind> {
     match kind {
         OperationKind::Check(state) if !store.checks => match state {

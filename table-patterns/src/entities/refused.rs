@@ -1,4 +1,4 @@
-//! Method names of other libraries that handles do not have. Using one is a compile error that names the method to use instead.
+//! Methods known from other libraries that handles do not have. Calling one is a compile error that names the method to use instead.
 
 use crate::entities::Entities;
 

@@ -9,7 +9,7 @@ use crate::entities::batch::Batch;
 use crate::entities::commit::{Conflict, Outcome, Site};
 use crate::entities::outbox::StepRecorder;
 
-/// Attempts to commit a write, each planned again after a conflict.
+/// The attempts to commit a write. After a conflict, the write is planned again.
 pub(crate) struct Rounds<'a> {
     race: RetryLoop<'a>,
     /// `true` if the write is planned again after a conflict on an entity.
@@ -39,7 +39,7 @@ impl<'a> Rounds<'a> {
         Self { replans_rows, ..self }
     }
 
-    /// Sets whether derived rows are read from the first attempt on.
+    /// Sets whether derived rows are read in every attempt, including the first.
     pub(crate) const fn look(self, look: bool) -> Self {
         Self { look, ..self }
     }

@@ -36,7 +36,7 @@ struct State {
     expired: usize,
     /// The error of a store whose credential does not permit reservations.
     refusal: Option<Error>,
-    /// `true` if the credential does not permit reading them, either.
+    /// `true` if the credential does not permit reading reservations either.
     is_unreadable: bool,
 }
 
@@ -169,7 +169,7 @@ impl SeenRows {
         self.lock().refusal.clone()
     }
 
-    /// Records that the credential of the process does not permit reservations. The process still waits for those of others.
+    /// Records that the credential of the process does not permit reservations. The process still waits for the reservations of other processes.
     pub(crate) fn refuse(&self, refusal: Error) {
         self.lock().refusal = Some(refusal);
     }

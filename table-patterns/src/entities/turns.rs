@@ -21,7 +21,9 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome};
 
-/// The longest wait for a turn during which no other writer gets a turn. The writer that holds the turn may no longer be polled. The waiting writers then write
+/// The longest time for which waiting writers let a turn be held, because its holder may no longer be polled. They then write without
+/// a turn, which may
+/// cause conflicts. The time is longer than a usual request to a distant store.
 /// without a turn, and may have a conflict. The wait is longer than a usual request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -36,7 +38,7 @@ struct Lines {
     alarm: Arc<Alarm>,
 }
 
-/// A partition of a table, for units, or one entity in it, for single writes.
+/// The scope of a queue: a partition for units, or one entity for single writes.
 type Place = (String, PartitionKey, Option<RowKey>);
 
 /// The writers of one partition: one writer has the turn, and the other writers wait in order.
@@ -44,7 +46,7 @@ type Place = (String, PartitionKey, Option<RowKey>);
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
     patience: Arc<Patience>,
-    /// The operations of writers that have had their turn, not yet committed.
+    /// The uncommitted operations of writers that have had their turn.
     group: Option<Arc<Group>>,
 }
 
@@ -142,7 +144,7 @@ impl Turns {
             let turn = || Turn { turns: self.clone(), place: Some(place.clone()) };
             match next {
                 Next::Nobody => return,
-                // Writers that arrive during the commit wait for its end, and form the next group.
+                // Writers that arrive during the commit wait until it ends, and form the next group.
                 Next::Group(group) => return group.seal(Some(turn())),
                 Next::Waiter(waiter) => match waiter.send(turn()) {
                     Ok(()) => return,

@@ -196,7 +196,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write(&key, false, None, |_| Ok(Some(planned.clone()))).await
     }
 
-    /// Commits plans with the caller's conditions on entities. A conflict of an entity is an error.
+    /// Commits plans under the caller's conditions on entities. A conflict on an entity is an error.
     ///
     /// # Errors
     /// Any error from the commit.
@@ -204,7 +204,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.commit_in(self.table.name()?, batch).await
     }
 
-    /// Commits plans of entities of any types in another table.
+    /// Commits plans for entities of any type in another table.
     ///
     /// # Errors
     /// Any error from the commit.
@@ -253,7 +253,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The attempts of one write. They are separate from the plan, because the code would otherwise be compiled for each kind of plan.
+/// The attempts to commit one write. Separate from planning, so this code is not compiled for each kind of plan.
 struct Attempts<'a, E: 'static, S, O> {
     handle: &'a Entities<E, S, O>,
     key: &'a EntityKey,

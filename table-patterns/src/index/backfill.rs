@@ -43,9 +43,9 @@ pub struct BackfillProgress {
 ///   MiB. Sixteen transactions run concurrently and share the cost of durable writes.
 /// - Rolling updates: programs of an older release may continue to write until the pass over the entities begins. They record sightings next to the
 ///   stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock: by then, no request of an older
-///   program can take effect. An earlier run returns at once, with [`retry_after`](IndexReport::retry_after). From the pass on, older programs are
-///   refused. If no older program is running, say so: [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never opened their
-///   table must be stopped first.
+///   program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after). Once the pass begins, older
+///   programs are refused. If no older program is running, call [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never
+///   opened their table must be stopped first.
 /// - Resumable: the position is recorded next to the stored schema after each page. The next run, in any process, continues there.
 /// - When the backfill completes, the index is *ready*. Two entities with the same value in a unique index leave it *building*: the error
 ///   names them, and a later run starts again.
@@ -115,8 +115,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Handles of other processes that
-    /// regard the index as ready still use it until they are opened again or call [`states`](Self::states).
+    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Other processes whose
+    /// handles regard the index as ready still use it, until they open the table again or call [`states`](Self::states).
     ///
     /// # Errors
     /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any error
@@ -162,14 +162,14 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { per_second: Some(entities), ..self }
     }
 
-    /// Sets the number of entities per page, after which the position is recorded; by default 1,000. Only entities of one page are written
-    /// together.
+    /// Sets the number of entities per page, after which the position is recorded; by default 1,000. A transaction contains only
+    /// entities of one page.
     pub fn page(self, entities: usize) -> Self {
         Self { page: Some(entities), ..self }
     }
 
-    /// Declares that no program with an older schema is running or has requests in flight: for example, because a single process uses the
-    /// store, or because the older programs were stopped. The backfill then begins at once, and older programs are refused.
+    /// Declares that no program with an older schema is running or has requests in flight: for example, because a single process uses the store, or
+    /// because the older programs were stopped. The backfill then begins immediately, and older programs are refused.
     pub fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }

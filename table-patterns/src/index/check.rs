@@ -52,10 +52,10 @@ impl IndexReport {
 
 /// A builder for a check of a table's indexes.
 ///
-/// A check reads every entity and every row of the indexes, with a few requests each and sixteen concurrently, and holds one page at a time. It then reads
-/// the references of copies and the rows of feeds, whose patterns ignore rows of another form without a message. While
-/// others write, it reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. A remote index that
-/// merely lags behind is also reported: first let the workers finish, or repair, which does their work earlier.
+/// A check reads every entity and every index row, sixteen concurrently, with a few requests each, and holds one page in memory. It then reads the
+/// references of copies and the rows of feeds, because these patterns silently ignore rows that they cannot read. While other programs write, the
+/// check reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. It also reports a remote index
+/// that merely lags behind: let the workers finish first, or repair, which does their work earlier.
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
@@ -94,7 +94,7 @@ pub struct IndexCheck<'a, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a check of all indexes, and of the reserved rows of copies and feeds. It changes nothing unless [`repair`](IndexCheck::repair) is called.
+    /// Creates a check of all indexes, and of the reserved rows of copies and feeds. Changes nothing unless [`repair`](IndexCheck::repair) is called.
     pub const fn check(&self) -> IndexCheck<'_, E, S, O> {
         IndexCheck { table: self, only: None, repair: false, per_second: None, most: 1_000 }
     }

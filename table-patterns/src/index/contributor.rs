@@ -99,7 +99,6 @@ impl Indexes {
     }
 }
 
-/// Adds a remote change. The changes of one index are combined into one record with all keys.
 /// Checks that the store accepts the entry of a remote index, which a worker writes later. The entry has more properties than the entity, because it
 /// stores parts of the entity's key.
 fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
@@ -109,6 +108,7 @@ fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     fits.map_err(|error| error.with_context(&Author::Index(one.index.name).to_string()))
 }
 
+/// Adds a remote change. The changes of one index are combined into one record with all keys.
 fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
     let Change { index, key, kind } = one;
     let left = match &kind {

@@ -56,8 +56,8 @@ impl CopyChange {
         }
     }
 
-    /// Returns the owner of the stored row if it is not an entity of the transaction and no longer has the value, because a program that does not know the
-    /// index has changed or deleted that owner.
+    /// Returns the owner of the stored row if the owner is not in the transaction and no longer has the value. This happens after a program that does
+    /// not know the index has changed or deleted the owner.
     async fn obsolete_owner(
         &self,
         place: RowPlace<'_>,

@@ -48,7 +48,7 @@ pub struct Finding {
     pub index: &'static str,
     /// The kind of the damage.
     pub kind: FindingKind,
-    /// The key of the copy or the list; for a bad entity and an odd row, its own key.
+    /// The key of the copy or the list; for a bad entity or an odd row, the key of that entity or row.
     pub at: EntityKey,
     /// The key of the entity, if it is known.
     pub owner: Option<EntityKey>,

@@ -32,7 +32,7 @@ impl Pacer {
         let Some(per_second) = self.per_second else { return };
         let time =
             |items: u64| items.saturating_mul(ticks_of(Duration::from_secs(1))) / u64::from(per_second.get());
-        // The items of this call never wait longer than they would alone, so a clock that is set back or frozen delays nothing further.
+        // A call never waits longer than its items require, even if the clock is set back or frozen.
         let wait =
             self.began.saturating_add(time(self.done)).saturating_sub(self.pace.now()).min(time(items));
         if wait > 0 {

@@ -1,4 +1,5 @@
-//! The record of the remote consequences of a change: index entries, copies of the entity in its holders, and copies that the entity holds.
+//! The record of a change's effects on other partitions and tables: index entries, copies of the entity in its holders, and copies
+//! that the entity holds.
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
@@ -10,7 +11,7 @@ use table_core::schema::{EntitySchema, IndexSchema};
 use crate::index::fault::IndexFault;
 use crate::outbox::keys::hash;
 
-/// The consequences of an entity's change for one kind of remote rows: the locations of rows that may have to be updated.
+/// The effect of an entity's change on one kind of remote rows: the locations of rows that may need an update.
 ///
 /// A worker reads the entity itself to compute the desired rows. Changes may therefore be settled late, twice and in any order (PAT-EC-2).
 /// The index entry after the change is recorded as a hash, which distinguishes a stale read from the current entity.
@@ -20,7 +21,8 @@ pub struct RemoteChange {
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
-    /// For an index, the keys of the entity's copies or lists before and after the change; for held copies, sources that it may have left.
+    /// For an index, the keys of the entity's copies or lists before and after the change; for held copies, sources to which the entity
+    /// may no longer refer.
     pub keys: Vec<EntityKey>,
     /// The index entry of the entity after the change.
     pub fingerprint: EntryFingerprint,
@@ -34,11 +36,11 @@ pub enum Derived {
     Index(&'static IndexSchema),
     /// The [copies](crate::copies) of the entity in other entities, which its references name.
     CopiesOf,
-    /// The copies in the entity, by the relation of this name.
+    /// The copies that the entity holds, by the name of the relation.
     CopiesIn(String),
 }
 
-/// The first element of a change's text that belongs to no index: index names contain no space.
+/// The first element in the text of a change that belongs to no index. It is no index name, because it contains spaces.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 

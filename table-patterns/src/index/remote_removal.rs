@@ -107,7 +107,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(removed)
     }
 
-    /// Returns the keys of the rows in remote indexes that have entries of entities in these partitions. Reads the indexes completely.
+    /// Returns the keys of remote index rows that contain entries of entities in the given partitions. Reads the indexes completely.
     pub(crate) async fn entries_of(&self, partitions: &[TextRange]) -> Result<Vec<EntityKey>> {
         let mut found = Vec::new();
         for index in remote::<E>() {

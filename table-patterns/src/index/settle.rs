@@ -72,7 +72,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// The number of stale reads after which settling fails, to be repeated later.
+/// The number of stale reads after which settling fails and is left for a later attempt.
 const LOOKS: usize = 3;
 
 /// The entries of an index that a change of an entity affects.
@@ -182,7 +182,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
             done = converge::is_won(submitted.await);
         }
         if !is_sent || matches!(done, Ok(false)) {
-            // No list refers to these uploads. After any other error a list may refer to them, so only the collector can decide.
+            // No list refers to these uploads. After any other error a list may refer to them, so only the collector can decide
+            // whether to remove them.
             for upload in &uploads {
                 lists.discard(upload).await;
             }

@@ -1,5 +1,5 @@
-//! One pass over an index: from its rows to their entities, then from the entities to their rows. Each finding is confirmed, and repaired if requested. A pass
-//! is safe while other programs write.
+//! One pass over an index: first from its rows to the entities, then from the entities to their rows. The pass confirms each finding, and repairs it
+//! if requested. A pass is safe while other programs write.
 
 mod entities;
 mod packs;
@@ -159,10 +159,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Finding { reason: Some(error.to_string()), ..self.finding(kind, key, owner) }
     }
 
-    /// Returns the finding instead of a lasting error.
+    /// Converts a permanent error into a finding.
     ///
     /// # Errors
-    /// The error, if the same work can succeed later.
+    /// The error, if a retry can succeed.
     fn set_aside<T>(&self, done: Result<T>, (phase, key): (Phase, &EntityKey)) -> Result<Result<T, Finding>> {
         match done {
             Ok(done) => Ok(Ok(done)),
@@ -180,7 +180,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Plans the write that gives an entity its entry. The entity is touched, so its version is a condition and changes.
+    /// Plans the transaction that adds an entity's entry. It touches the entity: the entity's version is a condition, and changes.
     fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {

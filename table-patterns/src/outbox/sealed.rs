@@ -25,8 +25,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. Programs accept it immediately. They seal with it after a restart at the latest: this program at once, other
-    /// programs once they have met an intent that it seals.
+    /// Adds a key to the keys in the store. All programs accept it immediately. This program also seals with it immediately; another program does so
+    /// once it has received an intent sealed with it, and after a restart at the latest.
     ///
     /// # Errors
     /// Any error from the store.
@@ -36,9 +36,9 @@ impl<S: TableStore, Q> Outbox<S, Q> {
 
     /// Deletes all keys in the store except the newest. Returns the number of deleted keys.
     ///
-    /// A program that has read a deleted key accepts it, and may seal with it, until it is restarted. Call this function when all programs have been
-    /// restarted after [`rotate_key`](Self::rotate_key) and the intents sealed with earlier keys are done: workers that start afterwards perform no
-    /// step of them.
+    /// A program that has read a deleted key accepts it, and may seal with it, until it is restarted. Call this function only after all programs have
+    /// been restarted since [`rotate_key`](Self::rotate_key), and all intents sealed with earlier keys are done: workers that start afterwards do not
+    /// perform the steps of such intents.
     ///
     /// # Errors
     /// Any error from the store. Keys that were deleted before the error remain deleted; call the function again to continue.

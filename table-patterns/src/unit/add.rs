@@ -19,7 +19,7 @@ use crate::unit::fault::UnitFault;
 use crate::unit::{Admission, UnitOfWork};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds rows of a pattern, all or none.
+    /// Adds all rows of a pattern, or none if one is refused.
     pub(crate) fn add_rows(
         &mut self,
         by: &'static str,

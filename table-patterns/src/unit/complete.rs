@@ -1,4 +1,4 @@
-//! Units with entities that are sources or holders of copies. They are completed at the commit, and again after a conflict of a related row.
+//! Units with entities that are sources or holders of copies. They are completed at the commit, and again after a conflict on a related row.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ where
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Commits a unit with copies, and repeats after a conflict of a related row. A conflict of an entity of the unit is an error.
+    /// Commits a unit with copies, and repeats after a conflict on a related row. A conflict on an entity of the unit is an error.
     pub(super) async fn commit_completed(&self) -> Result<Vec<Option<ETag>>> {
         let mut rounds = self.rounds("the copies of the entities").replan_rows(true).look(true);
         let (most, own) = (self.store.capabilities().limits.operations, self.acts.len());
@@ -131,7 +131,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let mut rows: HashSet<RowKey> = batch.entities().iter().map(|known| known.row_key.clone()).collect();
         rows.extend(batch.rows().keys().cloned());
         if together && !others.iter().all(|other| rows.insert(other.key.row_key.clone())) {
-            // The holder has two sources in the unit, or the unit has a condition on the holder. A worker updates the holder later.
+            // The unit contains two sources of the holder, or a condition on the holder. A worker updates the holder later.
             return Box::pin(self.completed(false)).await;
         }
         others.into_iter().try_for_each(|other| batch.push(other))?;

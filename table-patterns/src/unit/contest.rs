@@ -31,7 +31,7 @@ impl Contest {
         Self { seen, losses: 0, own: None, hold: Duration::ZERO, has_touched: false }
     }
 
-    /// Returns the rivals as seen by an attempt that holds a turn.
+    /// Returns the view of other processes' transactions, for an attempt that holds a turn.
     pub(super) fn rivals(&self, turn: &Turn, runtime: &Runtime) -> Rivals {
         Rivals::new(&self.seen, self.own.clone(), turn, runtime)
     }

@@ -138,8 +138,8 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes a reservation whose hold has ended, unless it has been renewed. If the reservation is one that is never held, all such rows that were read are
-    /// deleted, up to the size of one transaction.
+    /// Deletes a reservation whose hold has ended, unless it has been renewed. If the reservation is of a kind that is never held, deletes all such
+    /// rows that were read, up to the size of one transaction.
     ///
     /// # Errors
     /// Any error from a transaction, except an error that shows that the reservation was deleted or renewed.

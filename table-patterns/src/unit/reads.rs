@@ -20,7 +20,7 @@ use crate::unit::rivals::ReadRow;
 /// The rows that a unit has read.
 #[derive(Default)]
 pub(super) struct Reads {
-    /// The previous units of the turn, not yet committed.
+    /// The uncommitted previous units of the turn.
     pub(super) group: Option<Arc<Group>>,
     /// The rows as they were first read; `None` for a row that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,
@@ -54,7 +54,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Reads an entity of the partition in its state before the writes of this unit. Its version is a condition of the commit: if the
     /// entity changes in between, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit) fails.
     ///
-    /// An entity that is read and not written costs one operation, a check that it is unchanged, or still absent. The protocol of the Table service
+    /// An entity that is read but not written costs one operation: a check that it is unchanged, or still absent. The protocol of the Table service
     /// has no checks: on such a [store](table_core::store::Capabilities::checks) the operation is an empty merge, which changes the `ETag`, and the commit fails with
     /// `Unsupported` if the unit does not insert an entity that was absent. A read without a condition is a `get` of the handle.
     ///
@@ -135,7 +135,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(found)
     }
 
-    /// Adds the states of rows that were read and not written as conditions.
+    /// Adds the states of rows that were read but not written as conditions.
     pub(super) fn require_reads(&mut self) -> Result<()> {
         let mut conditions = Vec::new();
         for (row_key, version) in self.reads.versions() {

@@ -12,16 +12,17 @@
 //! cases they read the reservations, and wait until the first reservation in the queue is their own or no reservation exists. The commit deletes the
 //! reservation.
 //!
-//! A process that waits measures the hold of a reservation by its own clock, from the moment at which it first saw this reservation as the first of
-//! the queue. It then deletes the reservation, because its owner may have ended. Clocks of several processes are never compared.
+//! A process that waits measures the hold of a reservation by its own clock, from the moment at which it first saw this reservation as
+//! the first of the queue. When the hold ends, the process deletes the reservation, because its owner may have died. Clocks of several
+//! processes are never compared.
 //!
 //! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none
 //! is left. Rows that another program leaves in the partition therefore delay its transactions by at most twenty seconds, regardless of their number.
 //!
-//! Every row below the prefix is a reservation, regardless of its writer, and the order of the keys is the order of the queue. A row of another form has a
-//! hold of zero: it is deleted as soon as it is found. No row can therefore hide the reservations behind it.
+//! Every row below the prefix is a reservation, regardless of its writer, and the order of the keys is the order of the queue. A row in any other
+//! format has a hold of zero and is deleted when it is found, so it cannot hide the reservations behind it.
 //!
-//! A reservation is advice: correctness depends only on the versions of the rows. `docs/models/fairness.rs` is the model of this protocol.
+//! Reservations are advisory: correctness depends only on the versions of the rows. `docs/models/fairness.rs` models this protocol.
 
 use std::time::Duration;
 
@@ -120,7 +121,7 @@ impl Reservations {
 }
 
 impl Stored {
-    /// Reads a row of the queue. Returns `None` if its key cannot be written, so that no reservation can have it.
+    /// Reads a row of the queue. Returns `None` if its key cannot be written: such a key belongs to no reservation.
     pub(super) fn read(entity: EntityRef<'_>) -> Option<Self> {
         let reservation = Reservation(RowKey::new(entity.row_key).ok()?);
         let hold = match entity.row.find(HOLD, &mut 0) {

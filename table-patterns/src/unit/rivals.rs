@@ -24,7 +24,7 @@ pub(super) struct Rivals {
     /// The reservation of the transaction itself, unless another process has deleted it.
     pub(super) own: Option<Reservation>,
     runtime: Runtime,
-    /// The wait of the other transactions of this process, which must not end while this transaction waits for another process.
+    /// The common time-out of this process's waiting transactions, which must not expire while this transaction waits for another process.
     patience: Option<Arc<Patience>>,
     has_read: bool,
     has_looked: bool,

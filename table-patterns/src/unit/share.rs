@@ -4,11 +4,11 @@ use table_core::entity::Entity;
 
 /// The operations that a write of an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
 ///
-/// The numbers include the entity, its index rows in the partition, and the record of changes in other partitions. A feed adds two operations to the
-/// whole unit. The numbers do not include the rows of [participants](crate::participant), and references and holders of [copies](crate::copies), whose
-/// number depends on the data: [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) counts them.
+/// The numbers include the entity, its index rows in the partition, and the record of changes in other partitions. A feed adds two operations per
+/// unit. The numbers exclude the rows of [participants](crate::participant), and the references and holders of [copies](crate::copies), because these
+/// depend on the data: [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) counts them.
 ///
-/// A design that cannot hold its largest change fails to compile:
+/// A declaration whose largest change exceeds a transaction fails to compile:
 ///
 /// ```
 /// use table_patterns::Entity;

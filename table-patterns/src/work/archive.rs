@@ -7,9 +7,9 @@
 //! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`] with the JSON `{"From":…,"To":…,
 //! "PartitionKey":…,"RowKey":…}`.
 //!
-//! # Guarantee
-//! The copy is written before the source is deleted, and the source is deleted only in the copied version. Regardless of which process dies at which
-//! point, and of changes to the source in the meantime, the entity is always in at least one table, and eventually only in the archive, in its last
+//! The copy is written before the source is deleted, and the source is deleted only in the copied version. Even if processes die, or the source
+//! changes in the meantime, the entity is always in at least one table, and eventually only in the archive, in its last version. Between the steps a
+//! reader finds it in both tables (PAT-EC-6).
 //! version. Between the steps a reader finds it in both tables (PAT-EC-6).
 //!
 //! # Cost
@@ -19,7 +19,7 @@
 //! An entity that is written continuously is copied again each time. After a number of rounds, the delivery fails and is repeated later.
 //!
 //! # When not to
-//! If the moved entities make up a whole table, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.
+//! If all entities of a table must be moved, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.
 
 use serde::{Deserialize, Serialize};
 use table_core::error::{Error, Result};

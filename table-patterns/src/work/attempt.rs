@@ -91,7 +91,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
             None => self.put_aside(pending, Some(kept(&error)), pending.attempts).await,
             Some(until) => {
                 let failure = Failure::of(&error);
-                // An outage says nothing about the contested value, whose attempts do not count either.
+                // An outage does not show whether the value is still contested. Attempts for a contested value do not count either.
                 let contested =
                     pending.error.clone().filter(|_| failure != Failure::Lasting && is_contested(pending));
                 let error = contested.unwrap_or_else(|| kept(&error));

@@ -1,8 +1,8 @@
 //! Claims: a worker claims rows of an outbox in portions, which prevents other workers from processing the same rows.
 //!
-//! A portion is claimed by one transaction, until the lease of the message expires. An attempt is counted when it starts, in the transaction that
-//! ends the previous rows. Rows without earlier attempts are started together, and all other rows alone. A row that waited behind a long step is free
-//! again when its claim expires, and no attempt was counted.
+//! One transaction claims a portion until the lease of the message expires. An attempt is counted when it starts, in the transaction that ends the
+//! previous rows. Rows without earlier attempts are started together, and all other rows alone. If a row waits behind a long step until its claim
+//! expires, it is free again, and no attempt is counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::work::handler::Keep;
 use crate::work::lease::Held;
 use crate::work::worker::{Outcome, Worker};
 
-/// The number of rows that a worker reads, claims and holds in memory at once.
+/// The number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
 
 /// The rows of one message, and the claims on them.

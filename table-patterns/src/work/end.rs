@@ -18,7 +18,7 @@ pub(super) enum End {
         attempts: u32,
         /// The earliest time of the next attempt by this worker.
         until: u64,
-        /// `true` if another program may claim the row at once.
+        /// `true` if another program may claim the row immediately.
         is_free: bool,
     },
 }

@@ -98,7 +98,7 @@ pub(crate) trait Keep: Send + Sync {
     fn now(&self) -> u64;
 }
 
-/// The request to a handler.
+/// The delivery of a message to a handler.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Delivery<'a> {

@@ -146,7 +146,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         chosen
     }
 
-    /// Reads a whole table to find outbox rows. This is a table scan that is limited to a number of rows.
+    /// Scans an entire table for outbox rows, up to a limit on the number of rows read.
     ///
     /// # Errors
     /// `InvalidInput` if more than `max_rows` rows were read (DQ-5); any error from the stores.

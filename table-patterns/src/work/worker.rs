@@ -34,13 +34,13 @@ pub struct WorkerOptions {
     pub lease: Duration,
     /// The number of messages per receive, 1 to 32.
     pub messages_per_receive: usize,
-    /// The number of concurrent intents of a message. Intents of one source run in the order of their changes. If it is 1, each intent starts when
-    /// the previous one has ended. An intent that was tried before always runs alone.
+    /// The number of concurrent intents of a message. Intents of one source run in the order of their changes. With 1, each intent starts when the
+    /// previous one has ended. An intent that was tried before always runs alone.
     pub concurrency: usize,
     /// The number of attempts at an intent before it becomes poison (PAT-EC-4). Attempts are counted when they start; deliveries of
     /// messages do not count.
     pub poison_after: u32,
-    /// The number of tries for a step within one attempt, in case of transient errors (PAT-EC-5).
+    /// The maximum number of tries of a step within one attempt, for transient errors (PAT-EC-5).
     pub step_attempts: u32,
     /// The delay between tries.
     pub backoff: Backoff,

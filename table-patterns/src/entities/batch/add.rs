@@ -42,7 +42,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Merges the condition that a contributor has added for an entity into the operation of the entity.
+    /// Merges a condition that a contributor added on an entity's row into the entity's operation.
     fn take_condition(
         &mut self,
         row_key: &RowKey,

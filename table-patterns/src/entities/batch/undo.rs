@@ -1,4 +1,4 @@
-//! Changes of a batch that are reversed if they fail.
+//! Changes to a batch that are rolled back on failure.
 
 use table_core::error::Result;
 use table_core::key::RowKey;
@@ -7,7 +7,7 @@ use table_core::operation::OperationKind;
 
 use crate::entities::batch::{Batch, ContributedRow, ContributedWrite, PlannedIntent};
 
-/// A change of a batch, recorded to reverse it.
+/// A change to a batch, with the information needed to roll it back.
 pub(super) enum Done {
     Row(RowKey),
     Part(RowKey),
@@ -20,7 +20,7 @@ pub(super) enum Done {
 }
 
 impl Batch {
-    /// Applies a change, and reverses it if it fails or exceeds the limits.
+    /// Applies a change, and rolls it back if it fails or exceeds the limits.
     pub(super) fn change(
         &mut self,
         limits: Option<&Limits>,

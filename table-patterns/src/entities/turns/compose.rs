@@ -1,4 +1,4 @@
-//! The composition of several units' writes of one row into one operation.
+//! Composes the writes of several units to one row into a single operation.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -39,7 +39,7 @@ struct State {
     rows: HashMap<RowKey, GroupRow>,
     /// The rows in the order of their first operation.
     order: Vec<RowKey>,
-    /// Stored rows that units have read and not written.
+    /// Stored rows that units have read but not written.
     read: HashMap<RowKey, Option<StoredRow>>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
@@ -100,7 +100,7 @@ impl Group {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Adds the operations of a unit, all or none. Returns `None` if the group refuses them.
+    /// Adds all operations of a unit. Returns `None` and adds nothing if the group refuses them.
     pub(crate) fn join(
         &self,
         operations: &[Operation],

@@ -99,7 +99,7 @@ impl ListForm {
     /// `EntityMismatch` if the row is not a list of this index.
     pub(crate) fn read(&self, list: RowView<'_>) -> Result<BTreeSet<Member>> {
         let mut members = BTreeSet::new();
-        // Each property is a piece: an unexpected one would belong to a list with a missing piece.
+        // Every property must be a piece: an unexpected property indicates that a piece is missing.
         for piece in 0..list.len().max(1) {
             let name = self.name(piece);
             let Some(ValueRef::String(text)) = list.find(&name, &mut { piece })? else {
@@ -119,7 +119,7 @@ impl ListForm {
         Ok(members)
     }
 
-    /// Refuses a list that exceeds the declared bound after growing. A shrinking list may still exceed a bound that was lowered.
+    /// Refuses a list that has grown beyond the declared bound. A shrinking list may exceed the bound, because the bound may have been lowered.
     ///
     /// # Errors
     /// `IndexListFull` (PAT-IX-4).

@@ -23,7 +23,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Returns the members in an entity.
+    /// Returns the members of a list that an entity stores.
     ///
     /// # Errors
     /// `EntityMismatch` if the row is not a list of this index.
@@ -38,7 +38,7 @@ impl Members {
         Ok(members)
     }
 
-    /// Returns the members in a blob.
+    /// Returns the members of a list that a blob stores.
     pub(crate) fn of_blob(blob: BlobRef, owners: BTreeSet<EntityKey>) -> Self {
         let owners = owners.into_iter().map(|owner| (owner, None)).collect();
         Self { owners, strays: BTreeSet::new(), blob: Some(blob) }

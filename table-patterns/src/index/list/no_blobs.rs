@@ -1,4 +1,4 @@
-//! Stand-ins for the blobs of lists in a build without the feature `blobs`: types without values.
+//! Uninhabited stand-ins for list blobs in builds without the feature `blobs`.
 
 use table_core::error::Result;
 use table_core::key::EntityKey;

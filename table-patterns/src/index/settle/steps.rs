@@ -19,7 +19,7 @@ use crate::index::settle::{Entries, Entry, Target};
 use crate::outbox::keys::guard_key;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
-    /// Adds the write of a guard, and the write of its entry if the entry differs. Returns `false` if another writer was faster.
+    /// Adds the write of a guard, and the write of its entry if the entry differs. Returns `false` if another writer wrote first.
     pub(super) async fn operations(
         &self,
         entry: &Entry,

@@ -1,4 +1,4 @@
-//! From the entities to their rows: missing index entries of entities are found and written.
+//! The pass from entities to index rows: finds and writes missing entries.
 
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.judge(&entity, &item.key).await
     }
 
-    /// Processes one entity: the damage is confirmed and repaired.
+    /// Confirms and repairs the damage of one entity.
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let mut repaired = None;
         let mut race = self.table.retry.start(RACE);

@@ -73,8 +73,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Writes the transactions, several concurrently. Returns the positions of the entities that now have their entry.
     ///
     /// The writes need no further confirmation: each transaction is conditional on the version of every entity, on the absence of a unique copy's
-    /// key, or on the version of a list. A refused transaction is omitted, because a concurrent writer changed one of its entities, each of which
-    /// must then be checked separately.
+    /// key, or on the version of a list. If a concurrent writer changed one of a transaction's entities, the transaction is refused. The result then
+    /// omits these entities, which must be checked separately.
     pub(super) async fn write(&self, packs: Packs) -> Result<BTreeSet<usize>> {
         let chains = packs.into_chains().into_iter().map(|chain| async move {
             let mut written = Vec::new();

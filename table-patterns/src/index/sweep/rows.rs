@@ -1,4 +1,4 @@
-//! From the rows of an index to their entities: rows without an owner are found and removed.
+//! The pass from index rows to entities: finds and removes rows without an owner.
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -68,7 +68,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         }
     }
 
-    /// Returns the findings of a row's entries without an owner; `None` if all have owners.
+    /// Returns a finding for each entry of a row that has no owner; `None` if every entry has one.
     async fn astray(&self, key: &EntityKey, row: &Row) -> Result<Option<Vec<Finding>>> {
         let schema = self.schema();
         let mut astray = Vec::new();
