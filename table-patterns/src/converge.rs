@@ -7,8 +7,8 @@
 //! 1. Read the stored rows, with the version of their *guard*: a row that every write of the derived rows changes. A remote index entry has
 //!    a separate guard row; the guard of a copy is its holder; the guard of a view is the record of the source's rows in a partition.
 //! 2. Then read the source, once for all rows derived from it, and compute the desired rows.
-//! 3. Write the desired rows and the guard, on condition of the versions of step 1. The guard is written even if nothing else changes. The rows of many sources
-//!    share a transaction.
+//! 3. Write the desired rows and the guard, conditional on the versions from step 1. The guard is written even if nothing else changes. The rows of
+//!    many sources share a transaction.
 //! 4. If another writer changed a guard, repeat from step 1 for the affected item alone, after a growing delay.
 //!
 //! Each write is therefore computed from a source that was read after the previous write. A suspended worker cannot overwrite newer rows.
@@ -78,7 +78,7 @@ impl<I, W> Default for Wanted<I, W> {
 pub(crate) struct Settled<I> {
     /// The number of changed rows.
     pub(crate) written: usize,
-    /// Items that cannot be settled whatever the state of the store, with their errors. All other items are settled.
+    /// Items that cannot be settled regardless of the state of the store, with their errors. All other items are settled.
     pub(crate) failed: Vec<(I, Error)>,
 }
 
@@ -148,7 +148,7 @@ pub(crate) async fn settle<D: Derive>(
         let (mut race, mut together) = (retry.start(D::RACE), usize::MAX);
         while !left.is_empty() {
             let stored = of.stored(&left, together).await?;
-            // IMPORTANT: only after the stored rows. A write is then never based on an older source than the rows that it overwrites.
+            // IMPORTANT: the sources are read after the stored rows. A write is then never based on an older source than the rows that it overwrites.
             let Wanted { parts, mut last, again, mut lost, mut failed } = of.wanted(stored).await?;
             let limits = (limits.operations, together);
             settled.written += write(of, parts, limits, &mut lost, &mut failed).await;

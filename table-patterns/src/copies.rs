@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | `Sales` | `Department` | `DepartmentName`, `EmployeeCount`, `ManagerId`, and copied: `ManagerFirstName`, `ManagerLastName`, `ManagerEmail` |
 //! | `Sales` | `000223` | the source: `FirstName`, `LastName`, `Age`, `EmailAddress` |
-//! | the source's | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
+//! | the partition of the source | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the relation, and of the table, PartitionKey and RowKey of the holder, each followed by
 //! U+0000. A change of the source therefore finds its copies by one range query in its own partition (PAT-DEN-3). Typed reads skip these rows, like
@@ -24,9 +24,9 @@
 //! - Within one partition of one table, source and copies change in one entity group transaction, each under its `ETag`, so neither changes without
 //!   the other (PAT-DEN-2), within the bounds below. A holder that adds a reference is written only if the source still has the version that was copied.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
-//!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and
-//!   regardless of which process dies at which point. A holder is read before its source and written under its `ETag`, and each change of a source
-//!   writes every holder. An outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
+//!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even
+//!   if processes die. A holder is read before its source and written under its `ETag`, and each change of a source writes every holder. An outdated
+//!   write by a slow writer therefore always fails; see `docs/convergence.md`.
 //! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a referenced source is refused, or its
 //!   holders are [cleared](OnDelete).
 //!

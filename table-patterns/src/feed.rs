@@ -20,19 +20,20 @@
 //!
 //! # Guarantee
 //! - A change and its entry are written in one transaction.
-//! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, for changes of one
-//!   entity and of several entities. No clock takes part: neither a writer's, nor a reader's, nor the store's.
+//! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, for changes of one entity and
+//!   of several entities. It does not depend on the clock of a writer, a reader or the store.
 //! - No entry ever appears before a [`Cursor`] that was returned. A writer that was suspended for any time before its commit is refused, reads the
 //!   head again and takes the next number.
-//! - Each reader gets each entry that has not been trimmed at least once: a reader that stores its cursor after it has processed a page reads some entries again after a crash.
+//! - Each reader gets each entry that has not been trimmed at least once: a reader that stores its cursor after it has processed a page reads some
+//!   entries again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
 //! `docs/models/feed.rs` checks this protocol, and finds the violation if any of its conditions is removed.
 //!
 //! # Cost
 //! **Write.** A write adds two operations to the transaction: the entries and the head. The handle remembers the head of a partition after a commit.
-//! The first write of a process reads it, and so does a write after a conflict. Writes of one partition through one handle are serialised, because
-//! each write needs the head that the previous write left. Between processes, a writer that was slower tries again.
+//! The first write of a process reads the head, and so does a write after a conflict. Writes to one partition through one handle are serialised,
+//! because each write needs the head that the previous write left. Between processes, the writer that loses a race tries again.
 //!
 //! **Read.** A read takes one request for the head if nothing is new; otherwise it also reads the pages with the new rows.
 //!

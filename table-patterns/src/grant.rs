@@ -5,10 +5,9 @@
 //! a signature of one partition permits no request there. A program with more rights makes a [`PartitionGrant`], and passes it on with the signature.
 //!
 //! # Guarantee
-//! - [`Entities::grant`] lists the partition for good: followers read its feed and sweeps read its outbox, regardless of the writer.
-//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program of another schema has expired. Entities
-//!   that the bearer writes without the new part are therefore found. The service checks the expiry of the signature; a clock of the bearer is not
-//!   involved.
+//! - [`Entities::grant`] lists the partition permanently: followers read its feed and sweeps read its outbox, regardless of the writer.
+//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program of another schema has expired. It therefore
+//!   finds entities that the bearer wrote without the new part. The service checks the expiry of the signature; the bearer's clock is not involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout
@@ -23,10 +22,10 @@
 //!   expire first.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
 //! - Steps for other partitions that the program itself adds to an outbox need its key, which the bearer cannot read: workers set them aside. Index
-//!   entries and copies in other partitions need no key. Without permission to write the queue, they are found by the next sweep.
+//!   entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds them.
 //!
 //! # When not to
-//! A program with an account signature or an identity opens its tables itself.
+//! A program with an account signature or an identity can open its tables itself.
 
 use std::fmt;
 use std::str::FromStr;
@@ -45,7 +44,7 @@ use table_core::ticks;
 use crate::entities::{Entities, StepRecorder};
 use crate::index::{IndexState, Indexes, States};
 
-/// A grant that a program cannot make or use.
+/// The reason why a program cannot create or use a grant.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput)]
 enum GrantFault {
@@ -119,8 +118,8 @@ impl FromStr for PartitionGrant {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a grant for the bearer of a shared access signature of a partition. `expiry` is that of the signature, or later. The partition is
-    /// listed for followers of its feed and for sweeps of its outbox.
+    /// Creates a grant for the bearer of a shared access signature of a partition. `expiry` must not be earlier than the expiry of the signature. The
+    /// partition is listed for followers of its feed and for sweeps of its outbox.
     ///
     /// Backfills for later releases wait until the grant has expired.
     ///
@@ -133,7 +132,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         let handle = self.clone().create_if_missing().await?;
         let table = handle.table.name()?;
         handle.table.record_grant(expiry).await?;
-        // IMPORTANT: after the grant is recorded. An index that becomes ready later has no entries to miss.
+        // IMPORTANT: the states are read after the grant is recorded. An index that becomes ready later has no entries to miss.
         let states = handle.states().await?;
         if handle.records_changes() {
             handle.feed().keep_listed(table, partition_key).await?;

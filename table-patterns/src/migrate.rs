@@ -10,7 +10,7 @@
 //! Timestamp of its change as its `Version`, which preserves the order of changes at the target.
 //!
 //! # Guarantee
-//! - When [`Migration::step`] returns `false`, the target contains every row that was in the source during the whole copy without being changed.
+//! - When [`Migration::step`] returns `false`, the target contains every row that existed unchanged in the source throughout the copy.
 //! - A page is written before it is counted in [`Migration::position`]. A program that stores the position after each step can be
 //!   interrupted at any point: the current page is written again, which changes nothing.
 //! - [`Checksum`] distinguishes two tables that differ in one key, name, type or value. It is equal for the same rows in any order.
@@ -24,9 +24,9 @@
 //! - Stop the writers of the source first, because the copy misses rows that are written before its position, and the checksums then differ. Another
 //!   copy from the beginning transfers additions and changes, but rows that were deleted in the source since remain in the target.
 //! - Existing rows of the target are kept, unless a copied row has the same key and replaces them.
-//! - Partitions with a feed or with pending intents are registered in the target, whose followers and sweeps find them. The keys of the outbox are not
-//!   copied: workers of the target set steps aside that a program recorded for other partitions. Copy [`REGISTRY`](crate::outbox::REGISTRY), which
-//!   listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
+//! - Partitions with a feed or with pending intents are registered in the target, whose followers and sweeps find them. The keys of the outbox are
+//!   not copied, so workers of the target set aside the steps that a program recorded for other partitions. Copy
+//!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
 //! - Schemas are stored in a separate table, `TablesLayouts`, which `create_if_missing` of the entity writes in the target. The indexes, copies and
 //!   feeds of a table that has rows are then announced, because the target does not know that they are complete. Run their backfills with
 //!   `assume_no_older_programs`; until then, reads by an index fail with `IndexNotReady`.

@@ -5,7 +5,7 @@ use table_core::name::TableName;
 use table_core::query::{EntityRef, Query};
 use table_core::store::TableStore;
 
-/// Calls a function with each row of a query. The first error ends the reads.
+/// Calls a function with each row of a query. Stops at the first error.
 pub(crate) async fn each_row<S: TableStore>(
     store: &S,
     table: &TableName,

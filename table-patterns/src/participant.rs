@@ -1,9 +1,9 @@
 //! Participants: application code that adds rows to each write of an entity, in the same transaction.
 //!
 //! # Context
-//! An audit row for each change, a counter, or a message to another system must be written *with* an entity, by every kind of write, and never
-//! without it. A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and recorded steps. The write
-//! path calls it: it reads the entity, calls the participant, submits under the `ETag` of the entity, and retries if another writer committed first.
+//! An audit row for each change, a counter, or a message to another system must be written in the transaction of the entity, by every kind of write.
+//! A [`Participant`] is a pure function from the old and the new entity to rows in the same transaction and recorded steps. The write path calls it:
+//! it reads the entity, calls the participant, submits under the `ETag` of the entity, and retries if another writer committed first.
 //!
 //! # Laws
 //! - A participant is pure: equal old and new entities give equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called
@@ -20,9 +20,9 @@
 //! A write takes one more operation per row, and one for all steps of an entity. A write of a stored entity reads it first, as for indexes.
 //!
 //! # Bounds
-//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change the values of entities, and do not call
-//! participants. A participant is attached to a store: a program that does not attach it writes without it. Rules for all programs belong in the
-//! declaration of the struct.
+//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change the values of entities, and do
+//! not call participants. A participant is attached to a store: programs that do not attach it write entities without its rows. Rules for all
+//! programs belong in the declaration of the struct.
 //!
 //! # When not to
 //! To find an entity by another key, use an [index](crate::index). To follow every change in order, use the [feed](crate::feed).

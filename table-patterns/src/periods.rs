@@ -23,7 +23,8 @@
 //!
 //! # Cost
 //! A write is one request. A read takes at least one request per period, several of them concurrently. Expiry is one listing and one request per
-//! table; the schemas and registrations of tables with indexes or a feed take a few more. If entities do not have separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
+//! table; the schemas and registrations of tables with indexes or a feed take a few more. For entities without separate tables, [`delete_in_batches`]
+//! deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
 //! Table names have at most 63 characters. A read of many periods holds a page of each in memory, so choose periods long enough that a read covers

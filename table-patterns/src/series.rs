@@ -1,8 +1,8 @@
 //! Data series: the values of a period as properties of one entity (PAT-SER).
 //!
 //! # Context
-//! This pattern is for values such as message counts or sensor readings, of which one is written per hour and a whole day is read at once. One entity
-//! per value would need 24 rows for data that is always read together, at 24 times the cost.
+//! This pattern is for values such as message counts or sensor readings, if one value is written per hour and all values of a day are read together.
+//! One entity per value would need 24 rows for data that is always read together, at 24 times the cost.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -20,18 +20,18 @@
 //!   error](crate::Error::is_ambiguous), and the increment is not repeated (CON-11).
 //!
 //! # Cost
-//! Reading a whole day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, preceded by a
-//! read if the entity has indexes, copies or participants. An increment takes a read and a merge, repeated for each conflict. On a cloud account, an
+//! Reading a day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, preceded by a read if
+//! the entity has indexes, copies or participants. An increment takes a read and a merge, repeated for each conflict. On a cloud account, an
 //! increment also stores its identifier, as the property `OperationId`: 46 bytes of the entity, and one of its 252 properties. A series with no spare
 //! property stores none, and neither does a series whose increment writes other rows in its transaction.
 //!
 //! # Bounds
 //! An entity has at most 252 properties, and more slots do not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes of one entity
-//! are serialised, so if many writers increment at once, give each writer a separate series and add them up when reading.
+//! are serialised, so if many writers increment concurrently, give each writer a separate series and add them up when reading.
 //!
 //! # When not to
-//! If individual values are looked up by criteria other than their slot, or have further properties, store each as an entity. If a series is long and
-//! read as a whole, use [a blob](crate::large).
+//! If individual values are looked up by criteria other than their slot, or have further properties, store each as an entity. If a long series is
+//! always read completely, use [a blob](crate::large).
 //!
 //! ```
 //! use chrono::NaiveDate;

@@ -6,8 +6,8 @@
 //! partition misses them. It also loses the state of sequences, so a copy would assign a number twice.
 //!
 //! # Places
-//! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of whole partitions. Each entity type is
-//! registered with its handle. The remote rows follow from the declarations of the registered types. If the set of a registered type contains an
+//! A [`Tenant`] is a list of places: a table, or [the tables of periods](crate::periods), with a selection of complete partitions. Each entity type
+//! is registered with its handle. The remote rows follow from the declarations of the registered types. If the set of a registered type contains an
 //! unregistered type that has remote rows, every function fails. Types outside the set are unknown: an erasure leaves their remote rows.
 //!
 //! # Verbs
@@ -22,16 +22,16 @@
 //! # Lines
 //! A line is a JSON object with one member: `Tenant`, the header; `Row`, with the entity in the JSON of the service; `Blob`, a part of a blob in
 //! base64; `End`, the last line. Every value is exact. Timestamps are not exported, because the target store assigns new ones; recorded steps keep
-//! theirs as a version.
+//! their Timestamps as versions.
 //!
 //! # Guarantee
 //! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, cursors of
 //!   feeds remain valid, and recorded steps are performed, including those that were set aside.
 //! - The imported steps are sealed with the key of the importing program: import only files that you trust.
 //! - Guards against late workers and references to holders of copies are not exported. An import derives them again.
-//! - An import into partitions with other names adapts the addresses of blobs. It refuses a row that contains the name of its partition, and recorded steps:
-//!   before the export, run a worker until all steps are done.
-//! - Repeat an interrupted call, or continue it from a stored position. Rows that are already in place are written again or skipped.
+//! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
+//!   partition. Before the export, run a worker until all steps are done.
+//! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again or skipped.
 //!
 //! # Cost
 //! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction; it then reads the imported entities that
@@ -177,7 +177,7 @@ impl Tenant {
     /// Registers an entity type that is written by a plain [`Table`].
     ///
     /// # Errors
-    /// The errors of [`with_entities`](Self::with_entities).
+    /// Any error from [`with_entities`](Self::with_entities).
     pub fn with_table<E, S, C>(self, table: &Table<E, S>, selection: impl IntoSelection<E, C>) -> Result<Self>
     where
         E: PlainEntity + Send + Sync,
@@ -190,7 +190,7 @@ impl Tenant {
     /// Registers an entity type with one table per period; all existing tables are included.
     ///
     /// # Errors
-    /// The errors of [`with_entities`](Self::with_entities).
+    /// Any error from [`with_entities`](Self::with_entities).
     pub fn with_periods<E, S, C>(
         self,
         tables: &PeriodTables<E, S>,

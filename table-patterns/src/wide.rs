@@ -28,13 +28,13 @@
 //!   cannot write all parts of a newer entity, which would lose data.
 //!
 //! # Cost
-//! Reading the whole entity takes one range query if it fits into a page, regardless of the number of parts. Writing a slot takes one merge of a few
-//! hundred bytes. Writing the whole entity takes one request with one operation per part. An insert-or-replace, or a patch of several parts, reads
-//! the versions first.
+//! Reading the entity takes one range query if it fits into a page, regardless of the number of parts. Writing a slot takes one merge of a
+//! few hundred bytes. Writing all parts takes one request with one operation per part. An insert-or-replace, or a patch of several parts,
+//! reads the versions first.
 //!
 //! # Bounds
-//! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because a write of the whole entity is one transaction
-//! (EGT-3). If a part is too large, the error names it.
+//! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3). If a part is
+//! too large, the error names it.
 //!
 //! # When not to
 //! For a few large values, use [a blob](crate::large). For values that are never read together, use separate rows. For at most 251 slots, use [a

@@ -99,8 +99,8 @@ impl Place {
 /// program.
 ///
 /// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
-/// - Rolling updates: like the backfill of an [index](crate::index::Backfill). A run before the fence returns at once, with
-///   [`retry_after`](CopiesReport::retry_after).
+/// - Rolling updates: as for the backfill of an [index](crate::index::Backfill). While older programs may have requests in flight, a run
+///   returns immediately, with [`retry_after`](CopiesReport::retry_after).
 /// - One relation at a time: a type with several new relations needs a pass for each.
 /// - Resumable: the position is recorded next to the stored schema after each page.
 ///
@@ -144,8 +144,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         Self { page: Some(rows), ..self }
     }
 
-    /// Declares that no program with an older schema is running or has requests in flight. The backfill then begins at once, and older programs are
-    /// refused.
+    /// Declares that no program with an older schema is running or has requests in flight. The backfill then begins immediately, and
+    /// older programs are refused.
     pub const fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }

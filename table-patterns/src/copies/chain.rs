@@ -1,7 +1,7 @@
 //! Chains: an entity that holds copies can be the source of further copies. A change of its copies is passed on by a worker.
 //!
-//! Copies must not form a circle in which each change causes another change. A change therefore names the entities through which it was passed on. A worker
-//! refuses a change that returns to the same entity again and again.
+//! Copies must not form a circle in which each change causes another change. A change therefore names the entities through which it was passed on. A
+//! worker refuses a change that returns to the same entity too often.
 
 use table_core::entity::Entity;
 use table_core::error::{Error, Result};
@@ -45,7 +45,7 @@ pub(super) fn path_through(path: &[EntityKey], source: &EntityKey) -> Result<Vec
     }
     let mut longer = [path, std::slice::from_ref(source)].concat();
     if longer.len() > PATH {
-        // The visits of the first entity are kept: a circle through it is found whatever its length.
+        // The visits of the first entity are kept, so a circle through it is found regardless of its length.
         let other = longer.iter().position(|visited| Some(visited) != path.first());
         longer.remove(other.unwrap_or_default());
     }

@@ -43,7 +43,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(found)
     }
 
-    /// Checks that the holders may be written.
+    /// Checks that this program may write the holders.
     pub(super) async fn admit(&self, groups: &[Group]) -> Result<()> {
         for found in groups.iter().flat_map(|group| &group.references) {
             let given = self.given_by(found)?;

@@ -21,10 +21,8 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome};
 
-/// The longest time for which waiting writers let a turn be held, because its holder may no longer be polled. They then write without
-/// a turn, which may
-/// cause conflicts. The time is longer than a usual request to a distant store.
-/// without a turn, and may have a conflict. The wait is longer than a usual request to a distant store.
+/// The longest time for which one writer may hold the turn while others wait. Because the holder may no longer be polled, the waiting writers then
+/// write without a turn, which may cause conflicts. The time is longer than a usual request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queues of the partitions that a handle writes to. Clones share them.

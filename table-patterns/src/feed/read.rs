@@ -109,7 +109,7 @@ impl<S> fmt::Debug for FeedReader<'_, S> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Reads at most `limit` entries between a cursor and the end of the head. Returns them with the new cursor.
+    /// Reads at most `limit` entries between a cursor and the end that the head records. Returns them with the new cursor.
     pub(crate) async fn entries(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),

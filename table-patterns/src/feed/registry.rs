@@ -1,9 +1,9 @@
 //! The registry of the partitions that have a feed, and the marks of quiet feeds.
 //!
-//! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first
-//! in the head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it
-//! commits. Both writes of the follower are conditional on earlier reads: the registry first, then the head. A partition that is kept listed
-//! never gets a mark: the bearer of a signature of that partition could not remove it.
+//! A partition is listed before its first entry is committed, and stays listed. A follower that has read a feed to its end marks it, first in the
+//! head, then in the registry. A writer that finds the mark in the head lists the partition again, without the mark, before it commits. Both writes
+//! of the follower are conditional on earlier reads: the registry first, then the head. A partition that is kept listed never gets a mark, because
+//! the bearer of a shared access signature of that partition could not remove it.
 
 use table_core::error::Result;
 use table_core::etag::{ETag, IfMatch};

@@ -84,7 +84,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.table.update(from, |entity| blob.put(entity, None)).await
     }
 
-    /// Opens a blob of an entity that was read: the second of two requests (PAT-LARGE-3). `None` if the entity has no such blob.
+    /// Opens a blob of an entity that was read, by a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
     ///
     /// # Errors
     /// - `BlobNotFound` if the entity was read so long ago that its value has been removed; read the entity again.

@@ -23,8 +23,8 @@ const PER_MICROSECOND: u128 = 10;
 /// not return events that are younger than its settling time. If storing an event takes longer than that, or the clock of its writer is further
 /// behind, a follower may miss the event although it is in the log.
 ///
-/// The position never passes the newest event that was stored when it was read. A follower whose clock jumps ahead and is set right again therefore
-/// continues with the next event.
+/// The position never passes the newest event that was stored when it was read. If the clock of a follower jumps ahead and is then corrected, the
+/// follower therefore continues with the next event.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -62,14 +62,14 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
-    /// The stamp of an event in the range other than its first event.
+    /// The stamp of any event in the range except the first.
     inside: LogStamp,
     /// `true` if events of the range may have been returned since the range was found. The remaining events may then fit into one poll.
     begun: bool,
 }
 
 impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
-    /// Creates a follower from a position: [`LogStamp::FIRST`] for the whole log, or a stored position.
+    /// Creates a follower from a position: [`LogStamp::FIRST`] for the beginning of the log, or a stored position.
     #[must_use]
     pub fn follow<C: WholePartitions>(
         &self,
@@ -89,7 +89,7 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
-    /// Returns the next events after the position, the oldest first, at most `most`. Returns none if no newer event has settled.
+    /// Returns the next events after the position, the oldest first, at most `most`. Returns an empty list if no newer event has settled.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, their time span is halved until the oldest part fits.
     /// Intermediate ranges are remembered. A follower that is behind therefore needs a few requests per call, and about twenty more for the very
@@ -156,7 +156,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         Ok(slice.items.into_iter().rev().collect())
     }
 
-    /// Returns the position: all events up to and including this stamp have been read. It is the stamp of an event, or lies before one.
+    /// Returns the position: all events up to and including this stamp have been read. It is the stamp of an event, or precedes one.
     #[must_use]
     pub const fn position(&self) -> LogStamp {
         self.position

@@ -43,7 +43,7 @@ pub struct Checksum {
 }
 
 impl Checksum {
-    /// Reads a whole table and computes its checksum.
+    /// Reads all rows of a table and computes the checksum.
     ///
     /// # Errors
     /// `Corrupted` for rows that cannot be decoded; any error from the store.

@@ -72,7 +72,7 @@ impl std::error::Error for BatchedDeleteError {
     }
 }
 
-/// The receiver of the progress.
+/// The callback that receives the progress.
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
 /// A builder of a batched delete. Each transaction of up to 100 deletes is atomic, but the whole delete is not.
@@ -243,7 +243,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     }
 }
 
-/// Returns the query that finds the entities. Of their properties, only the entity type is requested.
+/// Returns the query that finds the entities. The query requests no properties except the entity type.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
     Query { filter, select, top: Some(top), ..Query::new(keys) }

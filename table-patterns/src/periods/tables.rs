@@ -256,7 +256,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Safe to run concurrently, and to repeat after a failure, because a table that no longer exists is not an error.
     ///
     /// # Errors
-    /// Any error from the store. Tables that have already been dropped do not return.
+    /// Any error from the store. Tables that have already been dropped are not restored.
     pub async fn expire(&self) -> Result<Vec<TableName>> {
         let first = self.first();
         let mut dropped = Vec::new();

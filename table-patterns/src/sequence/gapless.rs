@@ -46,7 +46,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         self.take(partition, 1, |numbers, unit| uses(numbers.start, unit)).await.map(|numbers| numbers.start)
     }
 
-    /// Takes several numbers at once, for a unit that inserts several entities.
+    /// Takes several numbers, for a unit that inserts several entities.
     ///
     /// # Errors
     /// `InvalidInput` if `count` is 0; any error from [`next`](Self::next).

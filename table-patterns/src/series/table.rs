@@ -87,7 +87,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         property::read(found.row.view(), name, &mut 0).map_err(|error| self.entities.in_table(error))
     }
 
-    /// Writes a whole period, and removes the values of empty slots. The last writer wins.
+    /// Writes all slots of a period, and removes the values of empty slots. The last writer wins.
     ///
     /// # Errors
     /// Any error for an entity that exceeds its limits; any error from the entity's declarations, as in [`Entities::insert`].

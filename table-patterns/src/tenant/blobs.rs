@@ -40,7 +40,7 @@ impl BlobFolder {
         name.strip_prefix(self.values.as_ref()).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Returns the PartitionKey in the name of a blob; `None` if the name has another form, or only a hash of it.
+    /// Returns the PartitionKey in the name of a blob; `None` if the name has another form, or contains only a hash of the PartitionKey.
     pub(super) fn partition_of(&self, blob: &str) -> Option<String> {
         let rest = blob.strip_prefix(self.values.as_ref())?.strip_prefix('/')?;
         (self.decode)(rest.split('/').next()?)

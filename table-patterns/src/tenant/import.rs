@@ -69,7 +69,7 @@ pub struct Imported {
     pub rows: u64,
     /// The number of blobs.
     pub blobs: u64,
-    /// The number of blobs that rows name and the export did not find.
+    /// The number of blobs that rows name but the export did not find.
     pub missing_blobs: u64,
     /// The number of rows that were derived in other partitions and tables.
     pub remote_rows: u64,
@@ -198,7 +198,7 @@ impl Import<'_> {
         from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
     }
 
-    /// Returns the row of a line at its place.
+    /// Returns the row of a line, with the position of its place.
     fn incoming(&self, line: &RowLine) -> Result<(usize, Incoming)> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;

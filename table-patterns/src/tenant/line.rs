@@ -46,7 +46,7 @@ pub(super) struct RowLine {
     pub(super) entity: serde_json::Value,
 }
 
-/// A part of a blob, in base64. The parts of a blob follow each other.
+/// A part of a blob, in base64. The parts of a blob are consecutive.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct BlobLine {

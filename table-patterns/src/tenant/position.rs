@@ -36,7 +36,7 @@ pub struct ExportPosition {
     missing: Vec<MissingBlob>,
 }
 
-/// A blob that a row names, and that the blob store does not have. An export contains the row, and continues.
+/// A blob that a row names but the blob store does not contain. The export still contains the row, and continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;
@@ -63,19 +63,19 @@ impl ExportPosition {
     /// The maximum number of missing blobs that are listed.
     pub const MISSING: usize = 100;
 
-    /// Returns the first blobs that rows name and the blob store does not have, at most [`MISSING`](Self::MISSING).
+    /// Returns the first blobs that rows name but the blob store does not contain, at most [`MISSING`](Self::MISSING).
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing
     }
 
-    /// Returns the number of blobs that rows name and the blob store does not have.
+    /// Returns the number of blobs that rows name but the blob store does not contain.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing
     }
 
-    /// Records a missing blob, which was counted as an exported one.
+    /// Records a missing blob, which was first counted as exported.
     #[cfg_attr(not(feature = "blobs"), expect(dead_code, reason = "only called with blobs"))]
     pub(super) fn miss(&mut self, blob: MissingBlob) {
         (self.end.missing, self.end.blobs) = (self.end.missing + 1, self.end.blobs.saturating_sub(1));

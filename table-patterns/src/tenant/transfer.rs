@@ -1,4 +1,4 @@
-//! Rows and blobs on their way to other partitions or another store.
+//! Rows and blobs in transit to other partitions or another store.
 
 use table_core::error::{Error, Result};
 use table_core::key::{EntityKey, RowKey};

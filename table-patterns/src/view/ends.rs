@@ -15,7 +15,7 @@ use crate::view::fault::ViewFault;
 use crate::view::table::ViewTable;
 
 /// The maximum number of recorded ends. It is limited because a position is stored and must stay small. The feeds of further partitions are applied
-/// from their old cursors, which takes time and changes nothing.
+/// from their old cursors, which takes longer but has the same result.
 const MOST: usize = 1_000;
 
 /// The ends of the feeds, by partition.

@@ -22,7 +22,7 @@ use crate::view::poison::Aside;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The pause of a call while another follower applies changes.
+/// The delay of a call while another follower applies changes.
 const BUSY: Duration = Duration::from_millis(50);
 
 /// The result of a call of [`ViewTable::catch_up`].
@@ -45,8 +45,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from all partitions of the source. An entity that cannot be applied is [set aside](Self::poison) and does not
     /// block the other entities.
     ///
-    /// Of all followers, one applies changes at a time, so they share the work instead of multiplying it. The lease of a dead follower expires after [a
-    /// period](Self::with_lease) that the other followers measure themselves.
+    /// Only one follower applies changes at a time, so followers do not repeat each other's work. The lease of a dead follower expires after [a
+    /// period](Self::with_lease) that the other followers measure.
     ///
     /// # Errors
     /// - `SchemaMismatch` once a later version of the view is ready.

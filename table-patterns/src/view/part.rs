@@ -18,7 +18,7 @@ use crate::view::projection::Contribution;
 use crate::view::record::{self, Amounts, Cut, Share};
 use crate::view::table::ViewTable;
 
-/// The number of requests that one transaction may have in progress concurrently.
+/// The maximum number of concurrent requests for one transaction.
 const CONCURRENCY: usize = 8;
 
 /// The stored and the desired state of one entity in one partition of the view.

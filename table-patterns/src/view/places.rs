@@ -1,4 +1,4 @@
-//! The list of a view's partitions that contain an entity. `docs/models/places.rs` is a model of it.
+//! The list of a view's partitions that contain an entity, modelled in `docs/models/places.rs`.
 
 use std::collections::BTreeMap;
 

@@ -52,8 +52,8 @@ impl<R: PlainEntity> Projection<R> {
         Ok(())
     }
 
-    /// Adds an amount to a sum: a number in a row to which many entities may add. The row is created when something other than 0 is first added, with
-    /// 0 in its other `i64` columns. It has no other properties.
+    /// Adds an amount to a sum: a number in a row to which many entities may add. The row is created when a nonzero amount is first added, with 0 in
+    /// its other `i64` columns. It has no other properties.
     ///
     /// # Errors
     /// `InvalidInput` if the row is also put; `OutOfRangeInput` if the total of the entity exceeds an `i64`.

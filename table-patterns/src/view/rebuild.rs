@@ -127,7 +127,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Self { position, is_begun: false, ..self }
     }
 
-    /// Sets the number of rows per step, at most a page; 1,000 by default.
+    /// Sets the number of rows per step, at most one page; 1,000 by default.
     pub const fn page(mut self, rows: usize) -> Self {
         self.page = rows;
         self

@@ -48,7 +48,7 @@ pub(super) struct Cut {
     pub(super) sums: BTreeMap<String, Amounts>,
 }
 
-/// The partitions of the view in which a source entity has rows or amounts, or may get some by a change in progress.
+/// The partitions of the view in which a source entity has rows or amounts, or may get some from a change in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 

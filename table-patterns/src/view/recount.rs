@@ -69,8 +69,8 @@ fn without_zeros(amounts: Option<&Amounts>) -> BTreeMap<&String, i64> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Corrects the sums of a partition that differ from its records. Returns the number of corrected rows. A row to which no record contributes ends
-    /// with 0 in its numbers.
+    /// Corrects the sums of a partition that differ from its records. Returns the number of corrected rows. The sums of a row to which no
+    /// record contributes become 0.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
         let (mut corrected, mut race) = (0, self.retry.start(RACE));
         loop {

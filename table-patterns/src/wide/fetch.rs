@@ -35,7 +35,8 @@ pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
 
-/// Reads the whole entity. Returns `None` if it has no parts. The read is repeated as long as the parts belong to different writes (PAT-WIDE-3).
+/// Reads all parts of an entity. Returns `None` if it has no parts. The read is repeated as long as the parts belong
+/// to different writes (PAT-WIDE-3).
 pub(super) async fn fetch<S: TableStore>(
     store: &S,
     table: &TableName,

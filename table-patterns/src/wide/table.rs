@@ -103,7 +103,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Self { table: self.table.create_if_missing().await?, ..self })
     }
 
-    /// Inserts the whole entity, either all parts or none.
+    /// Inserts the entity: all its parts, or none.
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if any part is stored.
@@ -114,7 +114,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.write(whole, |_, row| Ok(OperationKind::Insert(row))).await
     }
 
-    /// Inserts or replaces the whole entity without a condition: the last writer wins. First reads which parts are stored, because a part of a newer
+    /// Inserts or replaces the entity without a condition: the last writer wins. First reads which parts are stored, because a part of a newer
     /// declaration would otherwise be lost.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Replaces the whole entity if no part has been written since it was read.
+    /// Replaces the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied`, `ResourceNotFound`, and any error from [`insert`](Self::insert).
@@ -162,8 +162,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.write(whole, |part, row| Ok(OperationKind::Replace(row, version.of(part)?))).await
     }
 
-    /// Returns the whole entity with its version; `None` if it does not exist. Sends one range query, and repeats it if a write was in
-    /// progress (PAT-WIDE-3).
+    /// Returns the entity with its version; `None` if it does not exist. Sends one range query, and repeats it if a write
+    /// was in progress (PAT-WIDE-3).
     ///
     /// # Errors
     /// - `EntityMismatch` if a part is missing or was written separately (PAT-WIDE-4).
@@ -173,8 +173,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.read(&key.into_key()?).await
     }
 
-    /// Updates the whole entity: reads it, calls `change` and replaces it. Repeats this after a back-off if another writer committed first
-    /// (CON-3).
+    /// Updates the entity: reads it, calls `change` and replaces it. Repeats this after a back-off if another writer committed first (CON-3).
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -206,7 +205,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Deletes the whole entity if no part has been written since it was read.
+    /// Deletes the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied`, `ResourceNotFound`.
@@ -224,7 +223,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Some((self.decode(key, &found.rows)?, WideVersion(found.etags))))
     }
 
-    /// Decodes the whole entity from its parts.
+    /// Decodes the entity from its parts.
     pub(super) fn decode(&self, key: &EntityKey, rows: &[Row]) -> Result<W> {
         let first = rows.first().map_or(RowView::new(&[]), Row::view);
         let header = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), first);
@@ -234,7 +233,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             .map_err(|error| self.in_place(error, key))
     }
 
-    /// Returns the key of the whole entity, and its parts with a new `WriteId`.
+    /// Returns the key of the entity, and its parts with a new `WriteId`.
     pub(super) fn rows(&self, whole: &W) -> Result<(EntityKey, Vec<Row>)> {
         let error = |error: Error| match whole.header().key_of() {
             Ok(key) => self.in_place(error, &key),

@@ -43,7 +43,7 @@ impl Export<'_> {
             let ValueRef::String(text) = property?.value else { continue };
             let Ok(blob) = text.parse::<BlobRef>() else { continue };
             let Some(folder) = place.blobs.iter().position(|folder| folder.has(&blob)) else {
-                // A text of a user may look like an address, as `Meeting 3 20261126` does.
+                // Text written by a user may look like an address, for example `Meeting 3 20261126`.
                 if !names_row(blob.path(), [row.partition_key, row.row_key]) {
                     continue;
                 }
