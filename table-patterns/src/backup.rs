@@ -11,7 +11,7 @@
 //! | `nightly/0000000042.rows` | rows; immutable |
 //! | `nightly/BASE` | lists the row files that make up the backup |
 //!
-//! The files are the same as those of `Engine::backup`, byte for byte. Other tools may upload such a folder, or download a prefix.
+//! The files are byte for byte the same as in a backup by `Engine::backup`. Other tools may upload such a folder, or download a prefix.
 //!
 //! # Guarantee
 //! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is sent.

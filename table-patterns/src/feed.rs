@@ -12,8 +12,8 @@
 //! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is left out |
 //! | `U+FFFC feed_head` | `Id`: random number that distinguishes the feed from one of an earlier table; `Last`: number of its last change; `Floor`: number of the last trimmed change; `Quiet`: see below; `Kept`: `true` if the feed is never marked as quiet |
 //!
-//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or a few if they are large. Typed reads skip
-//! these rows, as they skip those of an outbox.
+//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or a few if they are large. Typed reads skip these
+//! rows, like outbox rows.
 //!
 //! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets,
 //! the `RowKey` is the partition. `Quiet` in such a row is the end of a feed at which a follower found no more changes.

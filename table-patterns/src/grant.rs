@@ -147,8 +147,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         })
     }
 
-    /// Uses a grant instead of the states of the indexes and of the registries, which a signature of one partition cannot read. The handle is not
-    /// opened.
+    /// Uses a grant instead of the index states and the registries, which a signature of one partition cannot read. Does not open the table.
     ///
     /// # Errors
     /// `InvalidInput` if the grant is for another table, or for another schema of the entity type.

@@ -14,7 +14,7 @@
 //! | copy, other table | as declared | as declared | as in the same partition |
 //! | list, same partition | `Sales` | `lastname_Jones` | `EmployeeIDs`: `["000152","000223"]` |
 //! | list, other partition | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
-//! | guard of a remote copy or list | that of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change of each entity: see [`guard`](crate::outbox::guard) |
+//! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change of each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
 //! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains the
@@ -69,8 +69,8 @@
 //! # Bounds
 //! - Copies, lists and records count towards the 100 operations and 4 MiB of a transaction (PAT-INTRA-8).
 //! - A list holds at most `at_most` keys, and no more than fit into one entity of 1 MiB. A longer list results in
-//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or moves to a blob with [`ListBlobs`] (PAT-IX-4); lists are never truncated. The rate of changes of a
-//!   list is limited to that of one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob until it is collected.
+//!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or moves to a blob with [`ListBlobs`] (PAT-IX-4); lists are never truncated. A list can
+//!   change only as often as one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob until it is collected.
 //! - A backfill and a repair write the entities that they index, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
 //! - A guard remains after its entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.

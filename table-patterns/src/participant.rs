@@ -101,8 +101,7 @@ pub trait Participant<E>: Send + Sync {
     /// Returns the name, which appears in errors and in descriptions of transactions.
     fn name(&self) -> &'static str;
 
-    /// Adds the rows and steps for the change from `old` to `new`, at least one of which is `Some`. `None` means that the entity does not
-    /// exist.
+    /// Adds the rows and steps for the change from `old` to `new`. `None` means that the entity does not exist; at least one of the two is `Some`.
     ///
     /// # Errors
     /// Any error from [`Changes`] or the participant, in which case the entity is not written.

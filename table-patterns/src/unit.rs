@@ -236,7 +236,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         handle
     }
 
-    /// Returns the largest possible number of operations of the unit's transaction, including those of contributors and the outbox.
+    /// Returns the largest possible number of operations in the unit's transaction, including the operations of contributors and the outbox.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.batch.operations()

@@ -37,7 +37,7 @@ pub(crate) trait Naming {
     /// The owner of a blob, as parsed from its name.
     type Of: Send + Sync;
 
-    /// Parses the segments of a blob name below the folder, without the last one. Returns `None` if the name has another form.
+    /// Parses the segments of a blob name below the folder, without the last one. Returns `None` if the name has a different format.
     fn of(&self, segments: &[String]) -> Option<Self::Of>;
 
     /// Returns `true` if an entity currently refers to the blob.
@@ -75,7 +75,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(collected)
     }
 
-    /// Parses the name of a blob. Returns `None` if the name has another form.
+    /// Parses the name of a blob. Returns `None` if the name has a different format.
     fn read(&self, path: &Path) -> Option<(N::Of, u64)> {
         let segments = path.prefix_match(&self.folder)?;
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();

@@ -131,8 +131,7 @@ pub struct CopiesBackfill<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates the backfill of the copies that these entities hold, and of the copies of these entities in other entities. It does nothing if the copies are
-    /// complete.
+    /// Creates the backfill of an entity type's copies, both as a holder and as a source. It does nothing if the copies are complete.
     pub fn backfill_copies(&self) -> CopiesBackfill<'_, E, S, O> {
         CopiesBackfill { handle: self, page: None, has_older: true }
     }

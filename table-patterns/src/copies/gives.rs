@@ -21,7 +21,7 @@ use crate::copies::{OnDelete, io};
 use crate::entities::{StepRecorder, read_as};
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Returns the relations of which the entity is the source.
+    /// Returns the relations that have the entity as their source.
     pub(super) fn given(&self) -> Vec<Relation> {
         self.relations.gives.iter().map(|given| given.relation.relation).collect()
     }

@@ -49,7 +49,7 @@ impl<'a> Rounds<'a> {
         Self { left, ..self }
     }
 
-    /// Makes one attempt. Returns `None` if the write must be planned again. The first `own` entities are those of the caller.
+    /// Makes one attempt. Returns `None` if the write must be planned again. The first `own` entities belong to the caller.
     ///
     /// # Errors
     /// The error of the attempt if another plan cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).

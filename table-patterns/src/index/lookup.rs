@@ -95,9 +95,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.members(list).await
     }
 
-    /// Returns a page of the entities in a list, for long lists. Reads the list, then the entities of at most `top` keys after `after`, in key order, 16
-    /// concurrently. The guarantees are those of [`get_by_index`](Self::get_by_index) and [`get_by_index_eventual`](Self::get_by_index_eventual). A page may
-    /// contain fewer than `top` entities, or none, without being the last page.
+    /// Returns a page of the entities in a list, for long lists. Reads the list, then the entities of at most `top` keys after `after`, in key order,
+    /// 16 concurrently. The guarantees are the same as for [`get_by_index`](Self::get_by_index) and
+    /// [`get_by_index_eventual`](Self::get_by_index_eventual). A page may contain fewer than `top` entities, or none, without being the last page.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};

@@ -23,7 +23,7 @@ use crate::index::state::{load, not_ready};
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns one entity by its key, or by a unique index in its partition that includes all properties. Sends one request (PAT-INTRA-1).
     ///
-    /// If the entity is read through an index, the returned version is that of the copy. A conditional write with this version fails, and an
+    /// If the entity is read through an index, the returned version belongs to the copy. A conditional write with this version fails, and an
     /// [`update`](Self::update) from it costs one more request.
     ///
     /// # Errors

@@ -35,7 +35,7 @@ pub(super) fn blob(folder: &Path, counter: u32) -> Path {
     folder.clone().join(format!("{counter:06}.log"))
 }
 
-/// Returns the counter of a blob; `None` if its name has another form.
+/// Returns the counter of a blob; `None` if its name has a different format.
 pub(super) fn counter(path: &Path) -> Option<u32> {
     let digits = path.filename()?.strip_suffix(".log")?;
     let all_digits = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_digit());

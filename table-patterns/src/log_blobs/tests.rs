@@ -168,7 +168,7 @@ fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     assert!(block_on(reader.collect(from, to, &LogKind::ALL)).is_err());
 }
 
-/// The hour of the name is that of the last line. A read of the first line's hour includes it.
+/// The name contains the hour of the last line. A read of the first line's hour includes the blob.
 #[test]
 fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     let (clock, now) = clock("2014-07-31T18:30:00Z");

@@ -18,7 +18,7 @@ use crate::log_tail::{LogStamp, LogTail};
 /// The number of partitions of a spread log that are queried concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
-/// A class of selections that consist of whole partitions: a single partition, or all partitions of a `bucket(…)`.
+/// A class of selections that consist of complete partitions: a single partition, or all partitions of a `bucket(…)`.
 #[diagnostic::on_unimplemented(
     message = "[T181] a log is read by whole partitions, and `{Self}` is not one",
     label = "this selection is a part of a partition, or spans partitions in ranges",

@@ -37,7 +37,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The ticks of a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a clock that shows a settable time.
+/// Creates a clock whose time the test sets.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);
@@ -194,7 +194,7 @@ fn a_follower_waits_until_events_have_settled() {
     let mut follow = log.follow(Expense::partition(123), LogStamp::FIRST, Duration::from_secs(2));
     block_on(log.append(expense(1))).unwrap();
     assert!(block_on(follow.next_batch(10)).unwrap().is_empty());
-    // An event with a stamp a second ago that is stored only now.
+    // An event that is stored only now, with a stamp from a second ago.
     now.fetch_add(10_000_000, Ordering::SeqCst);
     let late = ticks::to_datetime(T6 - 5).unwrap();
     block_on(log.append_at(late, expense(0))).unwrap();

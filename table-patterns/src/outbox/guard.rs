@@ -143,7 +143,7 @@ impl Guard {
         self.versions.retain(|(source, _)| *source != origin.source);
         self.versions.push((origin.source.clone(), origin.version));
         if self.versions.len() > SOURCES {
-            // Removes the oldest version, except that of the owner and the new one. A store may return properties in any order.
+            // Removes the oldest version, except the owner's version and the new version. A store may return properties in any order.
             let is_kept = |source: &String| Some(source) == self.owner.as_ref() || *source == origin.source;
             let places = self.versions.iter().enumerate().filter(|(_, (source, _))| !is_kept(source));
             if let Some((at, _)) = places.min_by_key(|(_, (source, version))| (version, source)) {

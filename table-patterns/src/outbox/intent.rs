@@ -190,7 +190,7 @@ impl Step {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrReplace(entity.to_row()?))
     }
 
-    /// Creates a step that merges or inserts an entity, unless a newer change of the source has been applied. An older merge is skipped as a whole,
+    /// Creates a step that merges or inserts an entity, unless a newer change of the source has been applied. An older merge is skipped completely,
     /// and fields that are `None` leave the stored values unchanged, so every change must contain all properties that the source writes there.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! A table of series: merges of single slots, increments under an `ETag`, and whole rows.
+//! A table of series: merges of single slots, increments under an `ETag`, and writes of all slots.
 
 use std::fmt;
 

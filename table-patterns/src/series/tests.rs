@@ -112,7 +112,7 @@ fn pat_ser_3_no_increment_is_lost() {
     assert!((1..=8).all(|slot| found.slot(slot) == Some(&50)));
 }
 
-/// The limit of slots is checked at compile time. This test documents the limit: 252 properties including those of the entity.
+/// The limit of slots is checked at compile time. This test documents the limit: 252 properties including the properties of the entity.
 #[test]
 fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     let own = MessageCounts::SCHEMA.properties.len();

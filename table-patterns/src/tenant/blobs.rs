@@ -40,13 +40,13 @@ impl BlobFolder {
         name.strip_prefix(self.values.as_ref()).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Returns the PartitionKey in the name of a blob; `None` if the name has another form, or contains only a hash of the PartitionKey.
+    /// Returns the PartitionKey in the name of a blob; `None` if the name has a different format, or contains only a hash of the PartitionKey.
     pub(super) fn partition_of(&self, blob: &str) -> Option<String> {
         let rest = blob.strip_prefix(self.values.as_ref())?.strip_prefix('/')?;
         (self.decode)(rest.split('/').next()?)
     }
 
-    /// Returns the name that a blob gets when its partition is renamed; `None` if the name has another form.
+    /// Returns the name that a blob gets when its partition is renamed; `None` if the name has a different format.
     ///
     /// # Errors
     /// `InvalidInput` if the content names the partition.

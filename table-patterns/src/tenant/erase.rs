@@ -224,7 +224,7 @@ async fn delete(place: &Place, table: &TableName, keys: &[EntityKey]) -> Result<
             let operations = some.iter().map(|key| operation(&key.row_key));
             match converge::submit(store, table, partition_key, operations).await {
                 Ok(_) => deleted += u64::try_from(some.len()).unwrap_or(u64::MAX),
-                // A row was deleted in the meantime, which fails the whole transaction.
+                // A row was deleted in the meantime, so the transaction failed.
                 Err(error) if error.is_not_found() => {
                     for key in some {
                         match converge::submit(store, table, partition_key, [operation(&key.row_key)]).await {

@@ -151,7 +151,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Compares the places of the export with those of the tenant.
+    /// Checks that the export has the same places as the tenant.
     async fn begin(&mut self, header: Header) -> Result<()> {
         let Header { format, places } = header;
         if format > FORMAT {

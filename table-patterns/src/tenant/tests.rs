@@ -21,7 +21,7 @@ use crate::tenant::ExportPosition;
 fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), String)> {
     let is_own = |(table, partition_key, row_key): &(String, String, String)| {
         let is_place = table == "Desk" || table.starts_with("DeskAudit");
-        // The version and the seal of a recorded step are those of the store.
+        // The target store assigns the version and the seal of a recorded step.
         is_place
             && partition_key == tenant
             && [REFERENCE_PREFIX, OUTBOX_PREFIX].iter().all(|prefix| !row_key.starts_with(prefix))
@@ -41,7 +41,7 @@ fn assert_moved(from: &World, to: &World, tenant: &str) {
     }
 }
 
-/// Checks that nothing of `contoso` is left, and `adatum` is as it was.
+/// Checks that no data of `contoso` is left, and that the data of `adatum` is unchanged.
 fn assert_erased(world: &World, before: &[(Ticket, Option<usize>)]) {
     let left: Vec<_> =
         world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso")).collect();

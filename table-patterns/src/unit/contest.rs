@@ -107,7 +107,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         contest.lost();
         let Some(rivals) = &self.rivals else { return Ok(()) };
         contest.own.clone_from(&rivals.own);
-        // The versions differ after a touch. If the next attempt reads the same versions, the error is that of the transaction itself.
+        // The versions differ after a touch. If the next attempt reads the same versions, the transaction itself caused the error.
         let is_disturbed = is_race && !std::mem::take(&mut contest.has_touched);
         if contest.losses < LOSSES || (contest.own.is_some() && !is_disturbed) {
             return Ok(());

@@ -72,7 +72,7 @@ impl Reservation {
         RowKey::new(format!("{PREFIX}{place:010}_{random:016x}")).map(Self)
     }
 
-    /// Returns the place in the queue. Keys of another form are behind all places.
+    /// Returns the place in the queue. Keys in any other format sort after all places.
     fn place(&self) -> u64 {
         let digits = self.0.as_str().get(PREFIX.len()..).and_then(|parts| parts.get(..10));
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(LAST_PLACE)

@@ -85,7 +85,7 @@ struct Audit {
     change: String,
 }
 
-/// An entity in a table other than that of all other entities.
+/// An entity in a different table than all other entities.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
 #[row_key("elsewhere")]
@@ -197,8 +197,8 @@ fn egt_9_a_unit_of_several_types_writes_all_of_their_rows_or_nothing() {
 
     let agent = Agent { tenant: "contoso".into(), id: 9 };
     block_on(store.table::<Agent>().insert(&agent)).unwrap();
-    // Condition, ticket, comment · two copies rewritten, one removed and one added · two feed records, an audit row · an intent of the
-    // remote index, one of all steps.
+    // Condition, ticket, comment · two copies rewritten, one removed and one added · two feed records, an audit row · an intent of the remote index,
+    // one intent for all steps.
     assert_eq!(close().operations(), 12);
     let written = block_on(sendable(close().commit())).unwrap();
     assert_eq!((written.len(), written.iter().flatten().count()), (2, 2));
@@ -274,7 +274,7 @@ fn egt_2_unit_limits_are_checked_before_sending_and_name_what_adds_rows() {
     assert_eq!(rule(one.insert(&other).unwrap_err()).as_deref(), Some("EGT-1"));
     assert_eq!(rule(one.insert(&ticket(1, "open", "three", 1)).unwrap_err()).as_deref(), Some("EGT-4"));
     assert_eq!(rule(one.insert(&ticket(3, "open", "one", 1)).unwrap_err()).as_deref(), Some("PAT-INTRA-5"));
-    // Two guarded steps of one change for the same target: one of them would be lost.
+    // Two guarded steps of one change for the same target: one of the steps would be lost.
     let target = table_core::EntityKey::new("a", "b").unwrap();
     let step = || Step::delete_if_exists(TableName::new("Subjects").unwrap(), target.clone());
     one.add_step(Ticket::key("contoso", 1), step())

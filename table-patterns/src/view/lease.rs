@@ -78,7 +78,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         seen.insert(next).clone()
     }
 
-    /// Renews a lease of which a quarter has passed. Returns `None` if another follower has taken it.
+    /// Renews a lease after a quarter of its duration. Returns `None` if another follower has taken it.
     pub(super) async fn renewed(&self, lease: Lease) -> Result<Option<Lease>> {
         let now = self.retry.runtime().now();
         if now.abs_diff(lease.taken) < ticks_of(self.lease) / 4 {

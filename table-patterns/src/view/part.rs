@@ -49,7 +49,7 @@ impl Change {
         self.before.rows.difference(&self.after.rows)
     }
 
-    /// Returns the number of operations, not counting those of sums.
+    /// Returns the number of operations, excluding operations on sums.
     pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
     }

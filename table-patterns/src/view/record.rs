@@ -20,7 +20,7 @@ pub(super) const OF: &str = "\u{FFFC}view_of_";
 pub(super) const BY: &str = "\u{FFFC}view_by_";
 pub(super) const POISON: &str = "\u{FFFC}view_poison_";
 
-/// The partition of the rows that describe the view as a whole.
+/// The partition of the rows that describe the entire view.
 pub(super) const STATE_PARTITION: &str = "view";
 
 /// The property of a row with sums that contains the identifier of the recount in progress.

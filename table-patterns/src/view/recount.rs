@@ -115,8 +115,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
         }
         let records = self.records(place, Some(&id)).await?;
-        // IMPORTANT: the latest recount is read after the records. A record drops the amounts of an earlier recount when it stores those of a later
-        // one.
+        // IMPORTANT: the latest recount is read after the records. A record drops the amounts of an earlier recount when it stores the amounts
+        // of a later one.
         let latest = self.get(&key).await?;
         let is_latest =
             |stored: StoredRow| Ok(stored.row.view().find("Id", &mut 0)? == Some(ValueRef::String(&id)));

@@ -188,7 +188,7 @@ fn pat_wide_4_a_part_written_by_itself_is_an_error() {
         .unwrap();
     assert_eq!(block_on(counts.get(key())).unwrap_err().rule(), Some("PAT-WIDE-4"));
     block_on(counts.insert_or_replace(&year_of(8))).unwrap();
-    // A row whose key lies between those of the parts is not a part.
+    // A row whose key lies between the keys of the parts is not a part.
     block_on(raw.insert(&TableEntity::new("000123", "2014_01_07").unwrap().with("Day001", 1))).unwrap();
     assert_eq!(days(&counts), vec![Some(8); 366]);
 }

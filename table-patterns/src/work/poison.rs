@@ -23,7 +23,7 @@ use crate::work::worker::Worker;
 
 /// The time for which an entry is hidden while it is requeued or discarded.
 const HIDDEN: Duration = Duration::from_secs(60);
-/// The number of entries received at once (QUE-10).
+/// The number of entries per receive request (QUE-10).
 const PORTION: usize = 32;
 
 /// An intent or a message that was set aside.

@@ -244,7 +244,7 @@ fn pat_ec_5_a_clock_that_is_set_back_keeps_no_circuit_open_longer() {
     let worker = Worker::new(outbox.clone()).handler(Down(Arc::clone(&is_down), asked));
     block_on(worker.run_until_idle()).unwrap();
     is_down.store(false, Ordering::SeqCst);
-    // The clocks of the queue and of the workers show a time before that of the failure.
+    // The clocks of the queue and of the workers show a time before the failure.
     block_on(engine.clear(outbox.queue())).unwrap();
     time.fetch_sub(29 * 864_000_000_000, Ordering::SeqCst);
     let prompt = || block_on(outbox.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();

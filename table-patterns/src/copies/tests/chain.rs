@@ -142,7 +142,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Applies a change. A missing node or a missing parent refuses it.
+/// Applies a change. Fails if the node or its parent does not exist.
 async fn apply(forest: &Forest, act: &Act) -> Result<()> {
     let nodes = &forest.nodes;
     match act {
@@ -187,7 +187,7 @@ proptest! {
     }
 }
 
-/// A member of a ring. Its count is one more than that of the member before it.
+/// A member of a ring. Its count is one more than the count of the previous member.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Rings", copied_by(Before), copies_from(Before))]
 #[partition_key(half)]
@@ -225,7 +225,7 @@ impl CopyRelation for Before {
     }
 }
 
-/// Links members in a ring, whose counts never agree, and lets workers process the changes. Waits take no time.
+/// Links members in a ring, so their counts never agree, and lets workers process the changes. Waits take no time.
 fn settle_ring(length: u32) {
     let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let (read, slept) = (Arc::clone(&now), Arc::clone(&now));

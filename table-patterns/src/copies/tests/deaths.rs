@@ -124,8 +124,8 @@ fn pat_ec_5_a_request_that_fails_once_is_retried_by_the_worker() {
     }
 }
 
-/// A process is suspended at a request. The other processes complete all pending work. Then the suspended process resumes and dies, and no process follows it.
-/// Its late writes must not overwrite newer data.
+/// A process is suspended at a request. The other processes complete all pending work. Then the suspended process resumes and dies, and no process
+/// runs after it. Its late writes must not overwrite newer data.
 #[test]
 fn pat_den_2_a_delayed_process_undoes_nothing() {
     let meanwhile: [(&str, Scene); 5] = [
@@ -204,7 +204,7 @@ fn pat_den_2_a_delayed_process_undoes_nothing() {
                 scene(&company);
                 assert!(happened.load(Ordering::SeqCst), "{at}");
                 company.store.heal();
-                // Work that the suspended process has recorded and not done.
+                // Work that the suspended process has recorded but not performed.
                 company.recover();
                 assert_left_over(&company, &at);
             }

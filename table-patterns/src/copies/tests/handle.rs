@@ -1,4 +1,4 @@
-//! Tests that each of the handle's writes of sources and holders maintains the copies.
+//! Tests that every write of a source or a holder by the handle maintains the copies.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;

@@ -82,7 +82,7 @@ fn pat_den_2_cross_partition_copies_follow_by_the_outbox() {
 #[test]
 fn pat_den_3_a_change_finds_its_copies_by_one_range_of_its_partition() {
     let company = company();
-    // Employees with RowKeys around that of the source.
+    // Employees with RowKeys close to the RowKey of the source.
     for id in [22, 2230, 222, 224] {
         block_on(company.employees.insert(&Employee { id, ..bob() })).unwrap();
         block_on(company.projects.insert(&project(&format!("P{id}"), i32::try_from(id).ok()))).unwrap();
@@ -210,7 +210,7 @@ fn invalid_input_is_refused_and_nothing_is_partially_written() {
 
 fn drop_it(_: &mut Employee) {}
 
-/// The program as it was before departments contained the names of their managers.
+/// The program before departments contained the names of their managers.
 mod older {
     use table_core::Entity;
     use table_core::selection::{Point, Selection};

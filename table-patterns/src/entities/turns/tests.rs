@@ -1,4 +1,4 @@
-//! Tests that a group of units leaves the same rows as the serial execution of its units, whatever the units read and write.
+//! Tests that a group of units leaves the same rows as the serial execution of its units, regardless of the reads and writes of the units.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -19,7 +19,7 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
 
-/// Returns entities of which three share a list.
+/// Returns entities, three of which share a list.
 fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     let one = |id: u32| Staff {
         department: department.to_owned(),
@@ -31,7 +31,7 @@ fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     ids.map(one).collect()
 }
 
-/// The three additional transactions, which record that the pass begins, that the rows are complete, and that the index is ready.
+/// The three additional transactions, which record that the pass has begun, that the rows are complete, and that the index is ready.
 const NOTES: usize = 3;
 
 #[test]
@@ -145,7 +145,7 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
     .unwrap();
 }
 
-/// One entity of a transaction changes before the transaction is written. The whole transaction is refused, and none of the entities is omitted.
+/// One entity of a transaction changes before the transaction is written. The transaction is refused, and none of its entities is omitted.
 #[test]
 fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     block_on(async {
@@ -237,7 +237,7 @@ fn pat_ix_4_an_overlong_list_is_named_and_affects_no_other_entity() {
     .unwrap();
 }
 
-/// At most the entities of one second are written at once, regardless of the page size.
+/// At most the entities of one second are written together, regardless of the page size.
 #[test]
 fn a_rate_bounds_the_writes_between_two_waits() {
     block_on(async {

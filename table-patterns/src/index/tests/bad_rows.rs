@@ -54,7 +54,7 @@ struct Member {
 type Members = Entities<Member, Engine, Records>;
 type Verb = fn(&Members, &Member) -> table_core::Result<()>;
 
-/// Returns members of which two have names that no key can contain, with a garbled member, a row of no type, and an invalid entry.
+/// Returns members, two of which have names that no key can contain, with a garbled member, a row of no type, and an invalid entry.
 fn members() -> (Engine, Members) {
     let engine = Engine::in_memory();
     let old = block_on(engine.table::<before::Member>().create_if_missing()).unwrap();
@@ -158,7 +158,7 @@ fn key_8_a_value_that_leaves_no_space_for_a_guard_key_is_refused_on_write() {
     let engine = Engine::in_memory();
     let members = engine.entities_with_outbox::<Member, _>(Records::default());
     let members = block_on(members.create_if_missing()).unwrap();
-    // The key of `Names` has nine units more, and that of a guard seven more than its entry.
+    // The key of `Names` has nine more units than its entry, and the key of a guard has seven more.
     for length in 480..=512 {
         let member = Member { department: "S".into(), id: length, name: "x".repeat(length as usize) };
         let written = block_on(members.insert(&member)).map(drop).map_err(|error| error.rule());

@@ -335,7 +335,7 @@ fn pat_intra_8_a_bulk_load_with_large_lists_takes_several_transactions() {
         let people =
             store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let (mut all, mut taken) = (Vec::new(), Vec::new());
-        // At the end the lists alone have 5 times 100 keys of 12 characters, and each is written as a whole.
+        // At the end the lists alone have 5 times 100 keys of 12 characters, and each change writes an entire list.
         for hundred in 0..5 {
             let new: Vec<_> =
                 (0..100).map(|id| person("Sales", hundred * 100 + id, NAMES[(id % 5) as usize])).collect();

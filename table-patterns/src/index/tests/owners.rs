@@ -23,7 +23,7 @@ struct Customer {
     email: String,
 }
 
-/// A supplier, whose keys are the same as those of customers.
+/// A supplier, whose keys equal the keys of customers.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Suppliers")]
 #[partition_key(tenant)]

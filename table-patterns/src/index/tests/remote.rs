@@ -339,7 +339,7 @@ fn pat_ec_4_duplicates_in_different_partitions_are_reported_when_settled() {
         table.insert(&other).await?;
         let error = settle_all(&table).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
-        // After the first entity gives the value up, the second gets it: nothing was lost.
+        // After the first entity releases the value, the second entity gets it: nothing was lost.
         table.update(Employee::key("Sales", 223), |now| now.badge = None).await?;
         settle_all(&table).await?;
         let found = table.get_eventual(Employee::by_badge(7)).await?.unwrap();
@@ -349,7 +349,7 @@ fn pat_ec_4_duplicates_in_different_partitions_are_reported_when_settled() {
     .unwrap();
 }
 
-/// An entity with any properties, all of which its entry in another table contains, with the parts of its key.
+/// An entity with arbitrary properties. Its entry in another table contains all of them, with the parts of its key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

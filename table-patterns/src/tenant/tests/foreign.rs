@@ -58,7 +58,7 @@ fn paid(world: &World) -> Vec<String> {
 #[test]
 fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
     let (from, to) = (World::after(&some_steps()), World::new());
-    // A record of the program in another place, which a foreign writer repeats here.
+    // A genuine record in another location, which a foreign writer repeats here.
     let genuine = Intent::of(RowKey::new("y").unwrap()).step(write_of("genuine"));
     let limits = from.store.capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new("contoso").unwrap(), limits).unwrap();
@@ -86,7 +86,7 @@ fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
     }
 }
 
-/// Texts of users may look like addresses of blobs.
+/// User text may look like the address of a blob.
 #[test]
 fn texts_that_look_like_addresses_are_exported() {
     let (world, to) = (World::after(&some_steps()), World::new());

@@ -141,7 +141,7 @@ fn bodies() -> Vec<Row> {
     rows
 }
 
-/// Inserts rows into a partition. Rows that exist are left as they are.
+/// Inserts rows into a partition. Existing rows are unchanged.
 fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Row)>) -> usize {
     let (engine, table) = (world.store.inner(), TableName::new(table).unwrap());
     let mut inserted = 0;

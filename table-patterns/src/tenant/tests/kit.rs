@@ -292,8 +292,8 @@ impl World {
         found.into_iter().map(with_file).collect()
     }
 
-    /// Returns the keys and the text of every row of every table, without stored schemas. Guards are left out: a guard of a row that was
-    /// removed earlier contains its key until it is collected.
+    /// Returns the keys and the text of every row of every table, without stored schemas. Guards are omitted, because the guard of a row that was
+    /// removed earlier remains until it is collected.
     pub(super) fn dump(&self) -> BTreeMap<(String, String, String), String> {
         let engine = self.store.inner();
         let mut rows = BTreeMap::new();
@@ -343,7 +343,7 @@ impl World {
     }
 }
 
-/// Returns the whole export of a tenant.
+/// Returns the complete export of a tenant.
 pub(super) fn export(tenant: &Tenant) -> String {
     let (mut export, mut text) = (tenant.export(), String::new());
     while let Some(lines) = block_on(export.step()).unwrap() {
@@ -352,7 +352,7 @@ pub(super) fn export(tenant: &Tenant) -> String {
     text
 }
 
-/// Imports a whole export.
+/// Imports a complete export.
 pub(super) fn import(tenant: &Tenant, text: &str) -> Result<crate::tenant::Imported> {
     let mut import = tenant.import();
     block_on(async {

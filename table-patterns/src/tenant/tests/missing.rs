@@ -1,4 +1,4 @@
-//! Rows that name blobs which do not exist. An export omits the blobs, names them, and contains everything else.
+//! Rows that name missing blobs. An export omits the blobs, names them, and contains everything else.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -44,7 +44,7 @@ fn an_export_names_missing_blobs_and_continues() {
     }
 }
 
-/// A blob that disappears after its first part was exported is omitted, too.
+/// A blob that disappears after its first part was exported is omitted as well.
 #[test]
 fn an_export_continues_after_a_blob_disappears_halfway() {
     let world = World::after(&steps_with_file(2_500_000));

@@ -9,7 +9,7 @@ use table_core::{Entity, TableStoreExt};
 use crate::EntityStore;
 use crate::faults::Unordered;
 
-/// A doctor on duty. The rule of the tests is that two doctors are never on duty at once.
+/// A doctor on duty. The tests check that two doctors are never on duty at the same time.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ward")]
 #[partition_key(ward)]
@@ -43,8 +43,8 @@ fn ward<S: TableStore + Clone + 'static>(store: &S) -> S {
     store.clone()
 }
 
-/// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit. Each call acts as a separate process with
-/// its own handle.
+/// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit. Each call acts as a separate
+/// process with a separate handle.
 async fn take_over<S: TableStore + Clone + 'static>(
     store: &S,
     number: u32,
@@ -94,7 +94,7 @@ fn eng_21_a_store_without_checks_refuses_a_unit_that_depends_on_nothing() {
         assert_eq!(on_duty(&store).await?, 0);
 
         let doctors = store.entities::<Doctor>();
-        // The insert of the entity is its condition, and a read by the handle makes none.
+        // The insert is itself the condition on the entity, and a read by the handle adds no condition.
         let inserted = doctors.transaction(Doctor::partition("w"), async |unit| {
             let (first, second) =
                 (unit.get(Doctor::key("w", 1)).await?, doctors.get(Doctor::key("w", 2)).await?);

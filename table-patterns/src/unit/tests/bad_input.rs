@@ -8,7 +8,7 @@ use table_core::etag::ETag;
 
 use super::{Elsewhere, Ticket, desk, ticket, unit};
 
-/// A text of 800 KB: a string has two bytes per character.
+/// A file of 800 KB: a string has two bytes per character.
 #[derive(Entity, Clone)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

@@ -117,7 +117,7 @@ async fn transfer(accounts: &Accounts, cents: i64, runs: &AtomicUsize) -> Result
     Ok(done.into_value())
 }
 
-/// Returns a runtime without delays, in which patience ends at once, or never.
+/// Returns a runtime without delays, with a time-out that ends immediately, or never.
 fn pace(is_impatient: bool) -> Runtime {
     Runtime::new().sleep_by(move |time| {
         let is_endless = time >= Duration::from_secs(2) && !is_impatient;

@@ -1,4 +1,4 @@
-//! Tests that costs do not grow, neither those of an entity that moves endlessly nor those of a rebuild with concurrent writers.
+//! Tests that costs do not grow, neither for an entity that moves endlessly nor for a rebuild with concurrent writers.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ fn rebuild_during(changes: usize, drift: i64) -> (usize, u64) {
     let progress = block_on(company.view.rebuild().page(10).run()).unwrap();
     let calls = company.store.calls().len();
     company.assert_right("rebuilt");
-    // No row takes part in a recount any longer.
+    // No row still takes part in a recount.
     let query = Query::new(KeyRange::rows("London", TextRange::ALL));
     let page = block_on(company.engine.query(company.view.rows.name().unwrap(), &query, None)).unwrap();
     for row in page.rows.iter().filter(|row| !row.row_key.starts_with(BY)) {
@@ -112,7 +112,7 @@ proptest! {
         block_on(rows.update(Headcount::key("London", "all"), |row| row.years += drift)).unwrap();
         company.store.heal();
         let others = company.again();
-        // A change that other changes overtake in every attempt never completes, so they stop after some changes.
+        // A change that is overtaken by another change in every attempt never completes, so the other changes stop at some point.
         let mut left = 50;
         company.store.script(move |_, call| {
             let (others, moves) = (others.clone(), moves.clone());

@@ -7,7 +7,7 @@ use table_core::error::ErrorCode;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Creates three employees, of which the view contains two, one of them in an old state. Then creates `more` further employees, one after another, that the
+/// Creates three employees. The view contains two of them, one in an old state. Then creates `more` further employees, one after another, which the
 /// view does not contain.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
@@ -148,7 +148,7 @@ fn imp_6_a_delayed_process_undoes_nothing() {
                     }
                 });
                 scene(&company);
-                // No other process repairs the view afterwards, so it must be right now.
+                // No other process repairs the view afterwards, so the view must already be correct.
                 company.assert_right(&format!("{name}, {event} at request {number}"));
             }
         }

@@ -157,7 +157,7 @@ impl Company {
         page.rows.iter().map(|entity| text(entity.row)).collect()
     }
 
-    /// Returns the expected rows, computed in another way than the view does.
+    /// Returns the expected rows, computed differently than in the view.
     pub(super) fn expected(employees: &[Employee]) -> Rows {
         let mut rows = Rows::new();
         for one in employees {

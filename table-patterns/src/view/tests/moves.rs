@@ -1,4 +1,4 @@
-//! Tests of recounts during which entities leave the partition of the view and come back.
+//! Tests of recounts during which entities leave and re-enter the partition of the view.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -112,7 +112,7 @@ fn imp_6_a_rebuild_repairs_errors_left_by_others() {
         company.hire("Sales", id, "Ada", "London", 36);
     }
     company.catch_up();
-    // A sum set by hand, entities inserted and deleted without a feed entry, and one whose change was trimmed.
+    // A sum that was set manually, entities that were inserted and deleted without a feed entry, and an entity whose change was trimmed.
     block_on(
         company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7),
     )
@@ -210,8 +210,7 @@ fn imp_6_a_rebuild_counts_partitions_once_and_clears_unexplained_sums() {
     let calls = company.store.calls();
     let queries = calls.iter().filter(|call| **call == Call::Query).count();
     assert_eq!(queries, 23);
-    // No source is read alone: the wrong row at the start and the end of its recount, the name of the recount, the cursor of the feed, and
-    // the state.
+    // The only point reads: the wrong row at the start and the end of its recount, the name of the recount, the cursor of the feed, and the state.
     assert_eq!(calls.iter().filter(|call| **call == Call::Get).count(), 5);
     assert!(!company.stored().contains_key(&("ages".to_owned(), "stray".to_owned())));
     assert_eq!(company.stored().len(), 60);

@@ -307,7 +307,7 @@ fn imp_6_programs_that_call_once_replace_a_crashed_follower() {
     assert_eq!((once().changes, members(&world.follower::<ByDepartment>().0, "A").0), (50, 50));
 }
 
-/// A writer whose commits take longer than the followers wait between their calls, and that remembers nothing.
+/// A writer whose commits take longer than the followers wait between their calls. The writer remembers nothing.
 #[test]
 fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     let world = World::new();
@@ -358,7 +358,7 @@ fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
         }
         store.calls().len()
     };
-    // The list of partitions, the entities that are set aside, the cursor, and the head; for a hundred calls.
+    // The list of partitions, the entities that are set aside, the cursor, and the head, for a hundred calls.
     assert_eq!((calls(1), calls(200), calls(1)), (4, 99 * 4 + 6 + 100, 1));
 }
 

@@ -53,7 +53,7 @@ fn pat_wide_4_a_part_that_the_declaration_does_not_have_is_an_error() {
     let error = block_on(store.wide::<Shorter>().get(Shorter::key(123, 2014))).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
     assert!(error.to_string().contains("part 02") && error.key() == Some(("000123", "2014")), "{error}");
-    // An unrelated row with the name of a part is not a part.
+    // An unrelated row that is named like a part is not a part.
     let raw = store.untyped("MessageCounts").unwrap();
     block_on(raw.insert(&TableEntity::new("000123", "2014_03").unwrap().with("Day001", 1))).unwrap();
     assert_eq!(days(&counts), vec![Some(1); 366]);

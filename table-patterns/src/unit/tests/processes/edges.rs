@@ -1,4 +1,4 @@
-//! Reservations at their edges: dead owners, older releases, credentials, full transactions, malformed rows, and no cost without contention.
+//! Edge cases of reservations: dead owners, older releases, credentials, full transactions, malformed rows, and no cost without contention.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LOSSES, PREFIX};
 
-/// Reserves the partition, like a process that then ended.
+/// Reserves the partition, like a process that then died.
 fn reserve(run: &Run) {
     let table = TableName::new("Counters").unwrap();
     let partition_key = PartitionKey::new("t").unwrap();
@@ -63,7 +63,7 @@ fn the_reservation_of_a_process_that_ended_delays_the_others_once() {
     assert!(delay <= Duration::from_millis(700) + 2 * before, "once: {delay:?}, without it {before:?}");
 }
 
-/// A process of an older release commits without regard to reservations: nothing is lost, and the bound of the attempts does not hold.
+/// A process of an older release commits without regard to reservations: no write is lost, but the number of attempts is no longer bounded.
 #[test]
 fn a_process_that_ignores_reservations_breaks_no_transaction() {
     for seed in 0..4 {
@@ -239,7 +239,7 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
 /// A function that returns the part of a `RowKey` after the prefix, given the number of the row.
 type KeyForm = fn(u64) -> String;
 
-/// Rows of any form among the reservations do not hide the reservations behind them: a distant process keeps its turn.
+/// Rows with other formats among the reservations do not hide the reservations behind them: a distant process keeps its turn.
 #[test]
 fn rows_of_another_form_hide_no_reservation() {
     let early = |number: u64| format!("{:010}_{number:016x}", 0);
@@ -349,7 +349,7 @@ fn a_credential_without_the_right_to_delete_commits_in_spite_of_lost_attempts() 
     assert_eq!((before, run.reservations()), (0, 1), "the others delete it after its hold");
 }
 
-/// A process that cannot reserve the partition, because its credential permits no deletes, waits for a distant one nevertheless.
+/// A process that cannot reserve the partition, because its credential permits no deletes, still waits for a distant process.
 #[test]
 fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
     for seed in 20..23 {
@@ -375,7 +375,7 @@ fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
                 }
             })
         });
-        // The near process meets the refusal first: it reserves the partition in vain.
+        // The near process gets the refusal first: it tries in vain to reserve the partition.
         let other = run.engine.entities::<Counter>();
         let lost = AtomicUsize::new(0);
         let before = near.transaction(Counter::partition("t"), async |unit| {
