@@ -19,8 +19,8 @@
 //!   the new one. Call `back_up` again to complete it.
 //! - A restore verifies every block. A damaged block is reported as `Corrupted` with its file and offset. A partly restored folder that
 //!   contains row files is refused by `Engine::open`.
-//! - `FolderNotOurs` is returned if the prefix contains other blobs, or a backup of another engine, such as the one that this engine's folder was
-//!   restored from.
+//! - `FolderNotOurs` is returned if the prefix contains other blobs, or a backup of another engine,
+//!   such as the one that this engine's folder was restored from.
 //!
 //! # Cost
 //! A backup takes three requests (two reads and a list), one for each new or removed row file (more for files above 8 MiB), and one for `BASE`
@@ -28,12 +28,12 @@
 //! earlier backup are compared by length only.
 //!
 //! # Bounds
-//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A restore needs disk space for one copy of
-//! the rows.
+//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files.
+//! A restore needs disk space for one copy of the rows.
 //!
 //! # When not to
-//! Do not use this module for an account, which has no engine files. An account replicates its data but keeps no earlier states; use `tables backup` to keep
-//! earlier states. To copy tables between stores, use [`migrate`](crate::migrate).
+//! Do not use this module for an account, which has no engine files. An account replicates its data but keeps no earlier states; use `tables backup`
+//! to keep earlier states. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;

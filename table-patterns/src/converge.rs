@@ -107,7 +107,8 @@ pub(crate) trait Derive: Sized + Sync {
     /// The contended rows, as named in error messages.
     const RACE: &'static str;
 
-    /// Reads the stored rows of items. Each guard is read together with its rows or before them. At most `together` items are recorded in one transaction.
+    /// Reads the stored rows of items. Each guard is read together with its rows or before them.
+    /// At most `together` items are recorded in one transaction.
     fn stored(
         &self,
         items: &[Self::Item],
@@ -132,8 +133,8 @@ pub(crate) trait Derive: Sized + Sync {
 /// settled does not block the other items.
 ///
 /// # Errors
-/// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied` if other writers changed the same rows during every
-/// attempt.
+/// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied`
+/// if other writers changed the same rows during every attempt.
 pub(crate) async fn settle<D: Derive>(
     of: &D,
     items: impl IntoIterator<Item = D::Item>,
@@ -225,8 +226,8 @@ fn distinct(items: &mut Vec<usize>) {
     items.dedup();
 }
 
-/// Writes the parts of one partition. Returns the number of changed rows, the parts for which another writer committed first, and the parts that
-/// failed.
+/// Writes the parts of one partition. Returns the number of changed rows, the parts for
+/// which another writer committed first, and the parts that failed.
 async fn write_run<D: Derive>(
     of: &D,
     run: &[Part<D::What>],

@@ -1,8 +1,9 @@
 //! Denormalisation: properties of one entity that are copied into other entities and kept consistent (PAT-DEN).
 //!
 //! # Context
-//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both entities takes two requests; with a
-//! copy of the name and address in the department, one request is enough. In exchange, a change of the manager must reach every department that she manages.
+//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both
+//! entities takes two requests; with a copy of the name and address in the department, one request is enough. In exchange, a
+//! change of the manager must reach every department that she manages.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -19,16 +20,17 @@
 //! `#[entity(copies_from(…))]`. All writes through their handles, [`Entities`](crate::Entities), then maintain the copies.
 //!
 //! # Guarantee
-//! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write of a holder reads their values from
-//!   the source.
-//! - Within one partition of one table, source and copies change in one entity group transaction, each under its `ETag`, so neither changes without
-//!   the other (PAT-DEN-2), within the bounds below. A holder that adds a reference is written only if the source still has the version that was copied.
+//! - One point query of the holder returns the copied properties (PAT-DEN-1).
+//!   Only this module sets them; a write of a holder reads their values from the source.
+//! - Within one partition of one table, source and copies change in one entity group transaction, each under its
+//!   `ETag`, so neither changes without the other (PAT-DEN-2), within the bounds below. A holder that adds a reference
+//!   is written only if the source still has the version that was copied.
 //! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
 //!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even
 //!   if processes die. A holder is read before its source and written under its `ETag`, and each change of a source writes every holder. An outdated
 //!   write by a slow writer therefore always fails; see `docs/convergence.md`.
-//! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a referenced source is refused, or its
-//!   holders are [cleared](OnDelete).
+//! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a
+//!   referenced source is refused, or its holders are [cleared](OnDelete).
 //!
 //! # Cost
 //! | verb | requests |
@@ -45,8 +47,8 @@
 //! A reference is a row of some 200 bytes in the partition of the source.
 //!
 //! # Bounds
-//! - One transaction contains the source and at most 99 holders (EGT-2), of 4 MiB in total. If the partition has more holders, the outbox updates all
-//!   of them.
+//! - One transaction contains the source and at most 99 holders (EGT-2), of 4 MiB in total.
+//!   If the partition has more holders, the outbox updates all of them.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference writes the source (an empty merge) and changes its `ETag`. A source to which thousands of new holders refer at the same time
 //!   is a hot spot.
@@ -55,9 +57,9 @@
 //!   poison, which names the entities.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
-//! - Copies that a later release declares are *announced*: programs of the older release continue to write without them until the
-//!   [backfills](crate::Entities::backfill_copies) of the sources and of the holders begin. Each backfill adds the copies that older programs
-//!   omitted.
+//! - Copies that a later release declares are *announced*: programs of the older release continue to write
+//!   without them until the [backfills](crate::Entities::backfill_copies) of the sources and of the holders
+//!   begin. Each backfill adds the copies that older programs omitted.
 //! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either type does not
 //!   compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A [unit](crate::unit) reads sources and
 //!   holders when it is committed.

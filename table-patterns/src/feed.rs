@@ -47,9 +47,9 @@
 //! the changes over partitions, or write many entities per transaction: 98 entities share one row of entries.
 //!
 //! # Declared
-//! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) of its entities records each change in the transaction of the entity, with its indexes
-//! and participants, as `inserted`, `updated` or `deleted`, without a payload. A plain write of such an entity does not compile. For another kind or a payload,
-//! use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
+//! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) of its entities records each change in the transaction of the entity, with its
+//! indexes and participants, as `inserted`, `updated` or `deleted`, without a payload. A plain write of such an entity does not compile. For another
+//! kind or a payload, use [`Changes::record`](crate::participant::Changes::record) in a [participant](crate::participant).
 //!
 //! ```
 //! # use table_patterns::{Engine, Entity, IfMatch};
@@ -158,8 +158,8 @@ pub struct Cursor {
 }
 
 impl FeedEntry {
-    /// Returns the key of the changed entity, if it is of type `E`. A feed contains the changes of all types in its partition; to tell the types apart, see
-    /// [`mixed`](crate::mixed).
+    /// Returns the key of the changed entity, if it is of type `E`.
+    /// A feed contains the changes of all types in its partition; to tell the types apart, see [`mixed`](crate::mixed).
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey, feed::Cursor};
@@ -293,8 +293,7 @@ impl<S: TableStore> Feed<S> {
 
     /// Returns the end of a partition's feed: every later commit is after it.
     ///
-    /// To build a state from the entities and then follow their changes, get the end first, read the entities, and follow the feed from the
-    /// end.
+    /// To build a state from the entities and then follow their changes, get the end first, read the entities, and follow the feed from the end.
     ///
     /// # Errors
     /// `Corrupted` if the head of the feed cannot be read; any error from [`TableStore::get`].

@@ -1,8 +1,8 @@
 //! The fence of a backfill (of an index, copies or a feed). It delays the pass until no write of a program with an older schema can take effect.
 //!
-//! Until then, older programs may write. Every older program records a sighting before it writes, and reads the schema again after the sighting. The fence
-//! refuses older programs only after no older program was seen for [`LAST_REQUESTS`], and then reads the last sighting again. `docs/models/backfill.rs` checks
-//! this protocol.
+//! Until then, older programs may write. Every older program records a sighting before it writes, and reads the schema again after the
+//! sighting. The fence refuses older programs only after no older program was seen for [`LAST_REQUESTS`], and then reads the last
+//! sighting again. `docs/models/backfill.rs` checks this protocol.
 
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ pub(crate) enum Fence {
     Waits(Duration),
 }
 
-/// Returns the remaining time in which requests admitted before `since` can take effect; `None` if it has passed. The expiry of a grant is in the
-/// future.
+/// Returns the remaining time in which requests admitted before `since` can take effect;
+/// `None` if it has passed. The expiry of a grant is in the future.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
     Some(Duration::from_nanos(rest.saturating_mul(100))).filter(|rest| !rest.is_zero())
@@ -48,8 +48,8 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Decides whether the pass of the pending part with this note may begin or continue. `start` is the position at which the pass begins. Without older
-    /// programs, the pass may always begin.
+    /// Decides whether the pass of the pending part with this note may begin or continue.
+    /// `start` is the position at which the pass begins. Without older programs, the pass may always begin.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,

@@ -1,8 +1,9 @@
 //! Grants: the facts that the bearer of a shared access signature of one partition cannot read, given by a program with more rights.
 //!
 //! # Context
-//! The states of indexes are stored next to the schema, and partitions with a feed or an outbox are listed in registries. Both are in other tables, and
-//! a signature of one partition permits no request there. A program with more rights makes a [`PartitionGrant`], and passes it on with the signature.
+//! The states of indexes are stored next to the schema, and partitions with a feed or an outbox are listed in
+//! registries. Both are in other tables, and a signature of one partition permits no request there. A program with more
+//! rights makes a [`PartitionGrant`], and passes it on with the signature.
 //!
 //! # Guarantee
 //! - [`Entities::grant`] lists the partition permanently: followers read its feed and sweeps read its outbox, regardless of the writer.
@@ -11,15 +12,16 @@
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout
-//! A row of [`LAYOUTS`](table_core::table::LAYOUTS) for each schema of the entity type records the last expiry. A later expiry replaces an earlier one.
+//! A row of [`LAYOUTS`](table_core::table::LAYOUTS) for each schema of the entity type
+//! records the last expiry. A later expiry replaces an earlier one.
 //!
 //! # Cost
 //! A grant takes about ten requests. The bearer's handle sends no request to another table, except one attempt to read the key of its outbox.
 //!
 //! # Bounds
 //! - An index that is disabled later is still maintained and read by the bearer, as by other handles that have read its state before.
-//! - A bearer does not learn that the schema was replaced by an incompatible one, or that the table was deleted and created again. Let all signatures
-//!   expire first.
+//! - A bearer does not learn that the schema was replaced by an incompatible one, or that the table
+//!   was deleted and created again. Let all signatures expire first.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
 //! - Steps for other partitions that the program itself adds to an outbox need its key, which the bearer cannot read: workers set them aside. Index
 //!   entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds them.

@@ -90,8 +90,8 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), outbox)
     }
 
-    /// Attaches a participant to the store. Every handle and unit on the returned store calls it for each write of an `E`: see
-    /// [`participant`](crate::participant).
+    /// Attaches a participant to the store. Every handle and unit on the returned store calls it for
+    /// each write of an `E`: see [`participant`](crate::participant).
     #[must_use]
     fn with_participant<E: Entity>(
         self,

@@ -1,10 +1,9 @@
 //! Secondary indexes: an entity and its index rows, written together (PAT-INTRA, PAT-INTER, PAT-IX).
 //!
 //! # Context
-//! The service has one index, on the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list of keys
-//! under a value. `#[index(…)]` and `#[index_entity(…)]` declare them. [`Entities`](crate::Entities) maintains them in every insert,
-//! replace, merge, patch, upsert, delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and [bulk
-//! load](crate::Entities::bulk).
+//! The service has one index, on the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list of keys under a value.
+//! `#[index(…)]` and `#[index_entity(…)]` declare them. [`Entities`](crate::Entities) maintains them in every insert, replace, merge, patch, upsert,
+//! delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and [bulk load](crate::Entities::bulk).
 //!
 //! # Key layout
 //! | where | PartitionKey | RowKey | properties |
@@ -17,12 +16,12 @@
 //! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change of each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains the
-//! sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and a line with the key of the list. The name of the blob encodes
-//! that key, is legal in every store and unique per value: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new blob, and blobs never
-//! change: so any object store works, even without conditional writes. The published layout has `Sales` / `Jones`. Here a literal precedes the value,
-//! because `Jones` and an entity's `000152` in one partition could not be distinguished (T066). A value that may contain any character is `escaped`
-//! (PAT-IX-7).
+//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob
+//! contains the sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and a line with the key of the list. The
+//! name of the blob encodes that key, is legal in every store and unique per value: `indexes/lists/lastnames/=4Aones/all/…`. Each change
+//! writes a new blob, and blobs never change: so any object store works, even without conditional writes. The published layout has `Sales`
+//! / `Jones`. Here a literal precedes the value, because `Jones` and an entity's `000152` in one partition could not be distinguished
+//! (T066). A value that may contain any character is `escaped` (PAT-IX-7).
 //!
 //! # Guarantee
 //! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even
@@ -45,8 +44,8 @@
 //!   [`check`](crate::Entities::check) finds damage by other tools.
 //! - A backfill and a repair write the missing rows of several entities of a partition together, each entity under the version that was read. If a
 //!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
-//! - All writers must open the table (`create_if_missing`). A writer that neither opens the table nor declares the index leaves the index stale, which only a
-//!   check detects.
+//! - All writers must open the table (`create_if_missing`).
+//!   A writer that neither opens the table nor declares the index leaves the index stale, which only a check detects.
 //!
 //! # Cost
 //! | verb | requests | operations of the transaction |

@@ -17,8 +17,9 @@
 //! # Guarantee
 //! - An entity that this library wrote refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and is
 //!   removed only a [grace period](LargeTable::grace) after the last entity that referred to it has changed.
-//! - A reader sees either the complete old value or the complete new value. One write changes the addresses in the entity, for all blobs that one call uploads.
-//!   A reader that has an older version of the entity can open its blob within the grace period, and receives `BlobNotFound` afterwards.
+//! - A reader sees either the complete old value or the complete new value. One write changes the addresses in the
+//!   entity, for all blobs that one call uploads. A reader that has an older version of the entity can open its blob
+//!   within the grace period, and receives `BlobNotFound` afterwards.
 //! - A stale address is never written back, because an entity that was read earlier keeps its other blobs only if its `ETag` still matches.
 //! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
 //! - A crash can leave a blob that no entity refers to. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The

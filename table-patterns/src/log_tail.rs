@@ -1,8 +1,8 @@
 //! Log tail: the newest events of a partition are its first rows (PAT-LOG).
 //!
 //! # Context
-//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. A table returns the first n rows of a partition
-//! at the cost of n rows, regardless of the length of the partition. The newest event must therefore come first (PAT-LOG-1).
+//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. A table returns the first n rows of a
+//! partition at the cost of n rows, regardless of the length of the partition. The newest event must therefore come first (PAT-LOG-1).
 //!
 //! # Key layout
 //! | PartitionKey | RowKey |
@@ -19,9 +19,9 @@
 //! - A [`LogFollower`] returns each event once, the oldest first, if its append took no longer than the settling time.
 //!
 //! # Cost
-//! An append is one request. Reading the newest n events takes one request per 1,000 events and partition. It reads one more event than n, which shows
-//! whether older events follow, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per partition. A follower that
-//! is behind needs a few more, because it must find the oldest event that it missed.
+//! An append is one request. Reading the newest n events takes one request per 1,000 events and partition. It reads one more event than n, which
+//! shows whether older events follow, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per partition.
+//! A follower that is behind needs a few more, because it must find the oldest event that it missed.
 //!
 //! # Bounds
 //! A partition has a limited throughput (PAT-LOG-5): 2,000 entities per second on the service. For more, add a `bucket(stamp, n)` to the partition
@@ -84,8 +84,8 @@ pub struct LogTail<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S, O> LogTail<E, S, O> {
-    /// Creates a log with the system clock and a new random writer number. Everything that the events declare is maintained by their
-    /// [handle](crate::Entities).
+    /// Creates a log with the system clock and a new random writer number.
+    /// Everything that the events declare is maintained by their [handle](crate::Entities).
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         Self::with_clock(entities, Clock::default())

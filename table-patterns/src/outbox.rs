@@ -20,24 +20,24 @@
 //! without `Row`. `Row` is the base64 text of the encoded row. A step for a handler is `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a
 //! [message](Message) with its name, its version and its JSON. Steps of patterns have no version.
 //!
-//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys of their partition. Typed writes refuse them, and
-//! typed reads skip them. The rows are in the partitions of the changes, so the outbox is spread like the changes and is not a hot spot.
+//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys of their partition. Typed writes refuse them,
+//! and typed reads skip them. The rows are in the partitions of the changes, so the outbox is spread like the changes and is not a hot spot.
 //!
 //! # Guarantee
 //! Either both the change and its intent are written, or neither. Every intent is eventually performed at least once: immediately by a message, or by
 //! a [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see [`guard`].
 //!
 //! # Cost
-//! An intent costs one more row in the transaction, one upsert per hour and partition for the registry, and one message. For the costs of workers see
-//! [`work`](crate::work).
+//! An intent costs one more row in the transaction, one upsert per hour and partition for the registry, and one message.
+//! For the costs of workers see [`work`](crate::work).
 //!
 //! # Bounds
 //! The JSON of an intent has at most 960 KiB. A row in a step takes four thirds of its size. An intent is one of the transaction's 100 operations and
 //! counts towards its 4 MiB.
 //!
 //! # When not to
-//! If the target is in the partition of the change, write it in the same transaction. If the work is not triggered by a write, use
-//! [`Outbox::enqueue`].
+//! If the target is in the partition of the change, write it in the same transaction.
+//! If the work is not triggered by a write, use [`Outbox::enqueue`].
 
 pub(crate) mod fault;
 pub mod guard;

@@ -9,15 +9,14 @@
 //! |---|---|---|
 //! | `LoginAttempts20140423` | the user, `000123` | date and time, `0635338080000000000` |
 //!
-//! The name of the table is the name in the schema followed by the period: `yyyy`, `yyyyQn`, `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. Each user is a
-//! partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
+//! The name of the table is the name in the schema followed by the period: `yyyy`, `yyyyQn`, `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. Each user
+//! is a partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
 //! - An entity is stored in the table of its instant. Outside the periods that are kept, it is refused (`OutOfRangeInput`). A write that
 //!   was checked before its period expired can recreate the table; the next `expire` drops it.
 //! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If a table is missing, the first write creates it.
-//! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer kept. It is idempotent and can be
-//!   interrupted.
+//! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer kept. It is idempotent and can be interrupted.
 //! - Reads of several periods merge the tables in key order (PAT-HVD-3): the rows of each partition are in the order of their `RowKey`s,
 //!   which is the order of time if the RowKey contains the time. Such a read is not a snapshot (CON-9).
 //!
@@ -87,10 +86,10 @@ pub use tables::PeriodTables;
 
 /// An entity that is stored in the table of its period.
 ///
-/// The entity may declare indexes and lists in its own partition and a feed, have slots, and be written in units: [`PeriodTables::entities_of`]
-/// returns the [handle](crate::Entities) on the table of an instant, which maintains all of them. All of these rows are dropped with the table of the
-/// period. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with copies, is refused at
-/// compile time.
+/// The entity may declare indexes and lists in its own partition and a feed, have slots, and be written in units:
+/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) on the table of an instant, which maintains all of them. All of these
+/// rows are dropped with the table of the period. Rows in other partitions or tables would remain, so an entity with an index in another
+/// partition or table, or with copies, is refused at compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};

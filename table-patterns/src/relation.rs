@@ -15,16 +15,16 @@
 //! # Guarantee
 //! If all writers use this module, a part never exists without its parent:
 //! - [`insert_part`](crate::Entities::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
-//! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, under the version of each. A part that is
-//!   inserted in between changes the version of the parent, and the delete is retried.
+//! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, under the version of each.
+//!   A part that is inserted in between changes the version of the parent, and the delete is retried.
 //!
 //! # Cost
 //! Inserting a part is one request with two operations; it changes the `ETag` of the parent. A delete is one range query and one transaction,
 //! repeated for each conflict with another writer.
 //!
 //! # Bounds
-//! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted. Inserts of parts of one parent
-//! are serialised.
+//! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
+//! Inserts of parts of one parent are serialised.
 //!
 //! # When not to
 //! For hundreds of parts, or many concurrent writers of parts, omit the check, and delete [in batches](crate::periods), parts first.

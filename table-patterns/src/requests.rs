@@ -1,7 +1,7 @@
 //! Concurrent requests (IMP-5).
 //!
-//! The futures are boxed and put their results into shared memory. The code that drives them is large. It is therefore compiled once, in this crate, and not in
-//! each program for each type of result.
+//! The futures are boxed and put their results into shared memory. The code that drives them is large.
+//! It is therefore compiled once, in this crate, and not in each program for each type of result.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

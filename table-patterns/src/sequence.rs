@@ -1,8 +1,8 @@
 //! Sequences: consecutive numbers in a partition, such as `ticket 000123`, either without gaps or without a hot row.
 //!
 //! # Context
-//! Users refer to tickets, invoices and orders by number. The service has no counter, and two writers that each search for the largest number would take the
-//! same number.
+//! Users refer to tickets, invoices and orders by number.
+//! The service has no counter, and two writers that each search for the largest number would take the same number.
 //!
 //! # Two types
 //! | | [`GaplessSequence`] | [`BlockSequence`] |

@@ -34,10 +34,10 @@
 //! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again or skipped.
 //!
 //! # Cost
-//! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction; it then reads the imported entities that
-//! have remote rows, and settles each of these rows as a worker does. An erasure reads each row, removes the remote rows one by one, and deletes in
-//! transactions of 100. Its final verification reads the partitions again, and all remote indexes of the registered types, including the entries of other
-//! tenants.
+//! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction; it then reads the
+//! imported entities that have remote rows, and settles each of these rows as a worker does. An erasure reads each row, removes the
+//! remote rows one by one, and deletes in transactions of 100. Its final verification reads the partitions again, and all remote
+//! indexes of the registered types, including the entries of other tenants.
 //!
 //! # Bounds
 //! - Stop the writers of the tenant during an export, an import and an erasure.

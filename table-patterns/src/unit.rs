@@ -15,20 +15,21 @@
 //! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete. The first commit of a
 //! partition with a feed or with intents also registers the partition, and each intent sends a message.
 //!
-//! A [transaction](crate::Entities::transaction) that finds rows written by another process reads the reservations of the partition as well, with one query. If
-//! it loses three attempts, it reserves the partition by a row whose `RowKey` begins with `U+FFFC reservation_`, with one query and one write, and its commit
-//! deletes the row. Without writes by other processes, the transaction sends none of these requests.
+//! A [transaction](crate::Entities::transaction) that finds rows written by another process reads the reservations of the partition as well, with one
+//! query. If it loses three attempts, it reserves the partition by a row whose `RowKey` begins with `U+FFFC reservation_`, with one query and one
+//! write, and its commit deletes the row. Without writes by other processes, the transaction sends none of these requests.
 //!
 //! # Bounds
-//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). The
-//! function that would exceed a limit fails, and its error lists the contributions. Conditions are checks, which write nothing, if the store [supports
-//! checks](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has no checks: there,
-//! [`require`](UnitOfWork::require) is an empty merge, which changes the `ETag` of the entity, and [`require_absent`](UnitOfWork::require_absent) is refused.
-//! Entities with [copies](crate::copies) are completed at the commit, which reads their sources and holders. If their rows exceed a limit, the commit fails.
+//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1,
+//! EGT-5). The function that would exceed a limit fails, and its error lists the contributions. Conditions are checks, which write nothing, if
+//! the store [supports checks](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has no checks:
+//! there, [`require`](UnitOfWork::require) is an empty merge, which changes the `ETag` of the entity, and
+//! [`require_absent`](UnitOfWork::require_absent) is refused. Entities with [copies](crate::copies) are completed at the commit, which reads
+//! their sources and holders. If their rows exceed a limit, the commit fails.
 //!
 //! # When not to
-//! To write one entity, use the functions of the handle. For more writes than fit into one transaction, use [bulk](crate::Entities::bulk), which is
-//! not atomic.
+//! To write one entity, use the functions of the handle.
+//! For more writes than fit into one transaction, use [bulk](crate::Entities::bulk), which is not atomic.
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -292,8 +293,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.complete_changes().await
     }
 
-    /// Returns the attempts to commit the unit. In a transaction, the number of attempts is limited; its function then runs again, which may reserve the
-    /// partition.
+    /// Returns the attempts to commit the unit. In a transaction, the number of attempts is limited;
+    /// its function then runs again, which may reserve the partition.
     const fn rounds(&self, what: &'static str) -> Rounds<'_> {
         let rounds = Rounds::new(&self.retry, what);
         if self.rivals.is_some() { rounds.at_most(LOSSES) } else { rounds }

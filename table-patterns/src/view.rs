@@ -1,8 +1,9 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? On the rows of the entities, each of these questions requires a
-//! scan. A view is another table whose layout answers such a question, and which is updated after each change of the rows. It is the read side of CQRS.
+//! How many employees does each department have? How many routes start at an airport? On the rows of the entities, each
+//! of these questions requires a scan. A view is another table whose layout answers such a question, and which is
+//! updated after each change of the rows. It is the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
@@ -18,8 +19,8 @@
 //! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the instant of its first sighting |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid that distinguishes the view from earlier views with the same table |
 //!
-//! The digits are the first 128 bits of the SHA-256 of the PartitionKey and RowKey of the source, each followed by U+0000. Typed reads skip these
-//! rows.
+//! The digits are the first 128 bits of the SHA-256 of the PartitionKey and RowKey of the
+//! source, each followed by U+0000. Typed reads skip these rows.
 //!
 //! A [`View`] computes, by a pure function, the rows and amounts of one source entity. A [`ViewTable`] maintains them. The feed names the
 //! changed entities, whose current state is then read.
@@ -36,9 +37,9 @@
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work for each
 //!   row, while other programs read and write, and is resumable. It does not apply changes from before its start again. It corrects damage caused by
 //!   a trimmed feed, a changed projection or another tool, including wrong sums: the sums of a row to which no entity contributes become 0.
-//! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again is building. Handles that
-//!   regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A stored position of an earlier rebuild is
-//!   refused.
+//! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again
+//!   is building. Handles that regard the view as ready check its state every ten seconds, and then fail with
+//!   `IndexNotReady`. A stored position of an earlier rebuild is refused.
 //!
 //! # Cost
 //! | verb | requests |
@@ -63,8 +64,8 @@
 //! - A partition is [set aside](ViewTable::poison) if the view missed some of its changes, because they were trimmed or the table was deleted and
 //!   created again. Later changes are applied. Run [`rebuild`](ViewTable::rebuild), then [`retry_poison`](ViewTable::retry_poison).
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the slowest view.
-//! - The table belongs to the view. Its schema has only one row type. The entities of the source are distinguished from other entities in the same table by
-//!   the literal at the beginning of their `RowKey`.
+//! - The table belongs to the view. Its schema has only one row type.
+//!   The entities of the source are distinguished from other entities in the same table by the literal at the beginning of their `RowKey`.
 //!
 //! # When not to
 //! To find the same entity by another key, use an [index](crate::index). To copy properties of one entity

@@ -21,8 +21,7 @@
 //!   Otherwise, it reads again after a [back-off](table_core::retry). This is sufficient because every write of two or more parts changes the
 //!   `WriteId` of all of them. Parts with the same `WriteId` therefore lie between the same two such writes, and differ only by merges of single
 //!   parts. This argument requires neither that pages are snapshots nor that the result is a single page.
-//! - Merges of different parts are not ordered for a reader whose result took several pages: it may see the later merge without the earlier
-//!   one.
+//! - Merges of different parts are not ordered for a reader whose result took several pages: it may see the later merge without the earlier one.
 //! - A missing part, or a part that is not declared, is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts
 //!   has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has fewer parts
 //!   cannot write all parts of a newer entity, which would lose data.
@@ -37,8 +36,8 @@
 //! too large, the error names it.
 //!
 //! # When not to
-//! For a few large values, use [a blob](crate::large). For values that are never read together, use separate rows. For at most 251 slots, use [a
-//! series](crate::series).
+//! For a few large values, use [a blob](crate::large). For values that are never read together, use separate rows.
+//! For at most 251 slots, use [a series](crate::series).
 //!
 //! ```
 //! use table_patterns::embedded::Engine;

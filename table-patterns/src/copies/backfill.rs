@@ -94,9 +94,9 @@ impl Place {
 /// A builder for the backfill of one entity type's copies, as a source and as a holder. Created by
 /// [`Entities::backfill_copies`](crate::Entities::backfill_copies).
 ///
-/// Each of the two types in a relation has a separate backfill; run them in any order. The backfill of the sources updates all known holders. The
-/// backfill of the holders records their references and sets their copies. Once both are complete, the copies reflect every write of an older
-/// program.
+/// Each of the two types in a relation has a separate backfill; run them in any order. The backfill of the sources
+/// updates all known holders. The backfill of the holders records their references and sets their copies. Once both are
+/// complete, the copies reflect every write of an older program.
 ///
 /// - Online: writers continue. Each entity is settled under its version, sixteen concurrently.
 /// - Rolling updates: as for the backfill of an [index](crate::index::Backfill). While older programs may have requests in flight, a run
@@ -227,8 +227,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(place.after(&mut page, ranges.len()))
     }
 
-    /// Returns the keys to process for one page: on the side of the sources, the sources of its references; on the side of the holders, its entities. Rows of
-    /// other types are skipped.
+    /// Returns the keys to process for one page: on the side of the sources, the sources of its references; on the side
+    /// of the holders, its entities. Rows of other types are skipped.
     fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
         // A row that cannot be classified is reported as an error when it is settled.
         let is_own =

@@ -13,7 +13,8 @@ use crate::index::{Derived, RemoteChange};
 
 /// The maximum number of entities that the path of a change records.
 const PATH: usize = 64;
-/// The number of visits to one entity at which a path counts as a circle. The limit is above 1 because entities of several types may have the same key.
+/// The number of visits to one entity at which a path counts as a circle.
+/// The limit is above 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
 /// Returns the change that a worker settles in the holders of an entity; `None` if no relation copies a value that differs between two states. The

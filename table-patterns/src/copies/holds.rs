@@ -112,16 +112,15 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
             // Properties that the struct does not declare are kept.
             *row = rewrite(row.view(), given.view(), after.to_row()?.view())?;
         }
-        // The version of a source in the same partition is a condition of the transaction, which therefore fails if the source changed since it was
-        // copied.
+        // The version of a source in the same partition is a condition of the transaction,
+        // which therefore fails if the source changed since it was copied.
         links.extend(sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag)))));
         kept.rows.extend(links.into_iter().map(|(row_key, kind)| Operation { row_key, kind }));
         Ok(())
     }
 
-    /// Adds a reference in another partition before the holder refers to the source. The transaction requires the source to exist and
-    /// writes it. A concurrent change of the source that has not seen the reference therefore fails. The reference is the last row of the
-    /// transaction.
+    /// Adds a reference in another partition before the holder refers to the source. The transaction requires the source to exist and writes it.
+    /// A concurrent change of the source that has not seen the reference therefore fails. The reference is the last row of the transaction.
     pub(super) async fn refer(
         &self,
         source_table: &TableName,

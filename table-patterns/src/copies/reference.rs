@@ -77,7 +77,8 @@ impl Reference {
         writer.finish()
     }
 
-    /// Reads a reference of a source; `None` if the row is not a reference of this source, because a property is missing or the key does not match the holder.
+    /// Reads a reference of a source; `None` if the row is not a reference of this source,
+    /// because a property is missing or the key does not match the holder.
     fn read(source: &EntityKey, entity: EntityRef<'_>) -> Option<Self> {
         let text = |name| match entity.row.find(name, &mut 0) {
             Ok(Some(ValueRef::String(text))) => Some(text),

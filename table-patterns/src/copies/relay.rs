@@ -12,8 +12,8 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings copies in line with the stored sources: the copies that an entity holds, with its references, and the copies of the entity that other entities
-    /// hold. The entity itself may have been deleted. Returns the number of entities written. Idempotent.
+    /// Brings copies in line with the stored sources: the copies that an entity holds, with its references, and the copies of the entity that other
+    /// entities hold. The entity itself may have been deleted. Returns the number of entities written. Idempotent.
     ///
     /// Call this function after another tool has written the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) call it
     /// for each recorded change.

@@ -40,8 +40,8 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         partition_key: &PartitionKey,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Assumes that another program has registered a partition. [`prepare`](Self::prepare) then sends no request for it. Does nothing for a recorder
-    /// without registrations.
+    /// Assumes that another program has registered a partition.
+    /// [`prepare`](Self::prepare) then sends no request for it. Does nothing for a recorder without registrations.
     fn assume_registered(&self, _: &TableName, _: &PartitionKey) {}
 
     /// Returns the operations that record intents. Called once per attempt, because each transaction has separate rows.

@@ -54,8 +54,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Merges an entity into the stored entity: fields that are `None` are kept (MRG-1, MRG-3). Reads the stored version first if a contributor
-    /// needs it.
+    /// Merges an entity into the stored entity: fields that are `None` are kept (MRG-1, MRG-3).
+    /// Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.

@@ -20,8 +20,9 @@ const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
 ///
-/// The backfill writes no entries: a feed contains changes, and the entities contain the earlier state. Once the backfill is complete, the feed contains every
-/// later change, so a reader that first reads the entities misses nothing. [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) works this way.
+/// The backfill writes no entries: a feed contains changes, and the entities contain the earlier state. Once the backfill is complete, the feed
+/// contains every later change, so a reader that first reads the entities misses nothing.
+/// [`ViewTable::rebuild`](crate::view::ViewTable::rebuild) works this way.
 ///
 /// ```
 /// use std::time::Duration;
@@ -53,8 +54,8 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete. If programs of an older release may have requests in flight, marks nothing and returns the delay before the next
-    /// attempt.
+    /// Marks the feed as complete. If programs of an older release may have requests in flight,
+    /// marks nothing and returns the delay before the next attempt.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.

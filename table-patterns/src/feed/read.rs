@@ -153,8 +153,8 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries up to a cursor, in transactions of 100. Returns the number of deleted changes. Readers before the cursor miss
-    /// them.
+    /// Deletes the entries up to a cursor, in transactions of 100.
+    /// Returns the number of deleted changes. Readers before the cursor miss them.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.
@@ -187,8 +187,8 @@ impl<S: TableStore> Feed<S> {
         Ok(floor - before)
     }
 
-    /// Records in the head that entries up to a cursor are trimmed. Returns the floors before and after, or `None` if nothing was ever
-    /// trimmed.
+    /// Records in the head that entries up to a cursor are trimmed.
+    /// Returns the floors before and after, or `None` if nothing was ever trimmed.
     async fn raise_floor(
         &self,
         table: &TableName,

@@ -85,7 +85,8 @@ fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Submits a transaction with the entries of its changes. The returned `ETag`s, and the index of an operation in an error, refer to the given operations.
+    /// Submits a transaction with the entries of its changes.
+    /// The returned `ETag`s, and the index of an operation in an error, refer to the given operations.
     pub(crate) async fn commit(
         &self,
         table: &TableName,
@@ -146,8 +147,8 @@ impl<S: TableStore> Feed<S> {
         table: &TableName,
         partition_key: &PartitionKey,
     ) -> Result<Option<(Head, ETag)>> {
-        // IMPORTANT: the head is created before the partition is listed. A writer that was suspended while the table was dropped and created again is then
-        // refused.
+        // IMPORTANT: the head is created before the partition is listed.
+        // A writer that was suspended while the table was dropped and created again is then refused.
         let head = Head::new();
         let Operation { row_key, kind } = head.write(None)?;
         match converge::submit(&self.store, table, partition_key, [(row_key, kind)]).await {
@@ -167,8 +168,8 @@ impl<S: TableStore> Feed<S> {
     ) -> Result<(Transaction, Head)> {
         let in_table = |error: Error| error.with_table(table.as_str());
         if head.quiet {
-            // IMPORTANT: the partition is listed after the head was read, and before the commit. A follower that marks the feed as quiet in the meantime
-            // changes the head.
+            // IMPORTANT: the partition is listed after the head was read, and before the commit.
+            // A follower that marks the feed as quiet in the meantime changes the head.
             self.register(table, partition_key).await?;
         }
         for row in rows(records) {

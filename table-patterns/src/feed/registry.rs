@@ -88,8 +88,8 @@ impl<S: TableStore> Feed<S> {
         listed.into_iter().collect()
     }
 
-    /// Lists a partition permanently: its writers need not write the registry. Call this function before you give a shared access signature of this partition
-    /// to a writer. Followers then read the head of this feed in each poll, which takes one more request.
+    /// Lists a partition permanently: its writers need not write the registry. Call this function before you give a shared access signature of this
+    /// partition to a writer. Followers then read the head of this feed in each poll, which takes one more request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};
@@ -135,8 +135,8 @@ impl<S: TableStore> Feed<S> {
         registry::forget_table(&self.store, FEEDS, table).await
     }
 
-    /// Marks a feed as quiet at its end. `listed` was read before `head`. Does nothing if a writer or another follower committed first, or if the
-    /// partition stays listed.
+    /// Marks a feed as quiet at its end. `listed` was read before `head`.
+    /// Does nothing if a writer or another follower committed first, or if the partition stays listed.
     pub(crate) async fn mark_quiet(
         &self,
         table: &TableName,
@@ -146,8 +146,8 @@ impl<S: TableStore> Feed<S> {
         if head.kept {
             return Ok(());
         }
-        // IMPORTANT: the head is replaced even if it already has the mark. A writer that read it, and is about to list the partition, is
-        // then refused.
+        // IMPORTANT: the head is replaced even if it already has the mark.
+        // A writer that read it, and is about to list the partition, is then refused.
         let operation = Head { quiet: true, ..head }.write(Some(etag))?;
         let marks = [(operation.row_key, operation.kind)];
         if converge::is_won(converge::submit(&self.store, table, &listed.partition_key, marks).await)? {

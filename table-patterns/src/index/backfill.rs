@@ -119,8 +119,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// handles regard the index as ready still use it, until they open the table again or call [`states`](Self::states).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any error
-    /// of the store.
+    /// `ResourceNotFound` if no schema is stored, because the table was not opened;
+    /// `UpdateConditionNotSatisfied` after too many conflicts; any error of the store.
     pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         self.note(|layout| {
@@ -133,8 +133,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Enables an index again. The index is *building* until a [`backfill`](Self::backfill) completes.
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any error
-    /// of the store.
+    /// `ResourceNotFound` if no schema is stored, because the table was not opened;
+    /// `UpdateConditionNotSatisfied` after too many conflicts; any error of the store.
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         let start = words(Phase::Rows, &Place::default());

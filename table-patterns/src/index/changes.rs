@@ -47,12 +47,12 @@ pub enum ChangeKind {
     Leave(Row),
 }
 
-/// Returns the changes in the indexes of `E` for the change of an entity from `old` to `new`. `None` means that the entity does not exist. The
-/// changes are in the order of the declarations. Unchanged entries are omitted: an update of a property that no index includes costs nothing
-/// (PAT-INTRA-7).
+/// Returns the changes in the indexes of `E` for the change of an entity from `old` to `new`. `None` means that the
+/// entity does not exist. The changes are in the order of the declarations. Unchanged entries are omitted: an update of a
+/// property that no index includes costs nothing (PAT-INTRA-7).
 ///
-/// Changes [in the same partition](IndexSchema::is_same_partition) belong in the transaction of the entity. The caller decides who writes changes in other
-/// partitions.
+/// Changes [in the same partition](IndexSchema::is_same_partition) belong in the transaction of the entity.
+/// The caller decides who writes changes in other partitions.
 ///
 /// ```
 /// use table_core::Entity;
@@ -74,8 +74,8 @@ pub enum ChangeKind {
 /// ```
 ///
 /// # Errors
-/// Any error from [`IndexOf::entry`]: `KeyEncoding` if a key of an index cannot contain a value, `PropertyValueTooLarge` if such a key is too
-/// long (KEY-8).
+/// Any error from [`IndexOf::entry`]: `KeyEncoding` if a key of an index cannot contain a
+/// value, `PropertyValueTooLarge` if such a key is too long (KEY-8).
 pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for index in E::INDEXES {

@@ -157,8 +157,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
-    /// Creates the table and the tables of its indexes if they do not exist, compares the schema with the stored one, and reads the states of the indexes. A
-    /// new index on a table with rows is *building*.
+    /// Creates the table and the tables of its indexes if they do not exist, compares the schema with the stored one, and reads the states of
+    /// the indexes. A new index on a table with rows is *building*.
     ///
     /// # Errors
     /// `SchemaMismatch` if another entity type has claimed the keys of a remote index; any error of

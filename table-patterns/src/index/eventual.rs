@@ -17,8 +17,8 @@ use table_core::ticks;
 use crate::entities::{Entities, StepRecorder};
 use crate::index::changes::index_of;
 
-/// A value that was read from an index copy and may be stale. It does not dereference to its value, which prevents using it as the entity
-/// by accident.
+/// A value that was read from an index copy and may be stale.
+/// It does not dereference to its value, which prevents using it as the entity by accident.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;

@@ -33,8 +33,8 @@ pub struct ListPage<E> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns the keys in a list, in order. Sends one request, or two if the list is in a blob (PAT-IX-3). A list in another partition may
-    /// lag behind.
+    /// Returns the keys in a list, in order. Sends one request, or two if the list is in a
+    /// blob (PAT-IX-3). A list in another partition may lag behind.
     ///
     /// # Errors
     /// - `IndexNotReady` while the index is building.
@@ -69,8 +69,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Returns the entities in a list, in key order. Reads the list, then the entities by parallel point queries, at least two requests
-    /// (PAT-IX-3).
+    /// Returns the entities in a list, in key order.
+    /// Reads the list, then the entities by parallel point queries, at least two requests (PAT-IX-3).
     ///
     /// Each entity is current and has the requested value; an entity that lost the value since the list was read is omitted.
     ///
@@ -83,8 +83,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.members(list).await
     }
 
-    /// Returns the entities in a list in another partition or table. The entities are current, but one that got the value very recently may
-    /// be missing (PAT-INTER-3).
+    /// Returns the entities in a list in another partition or table.
+    /// The entities are current, but one that got the value very recently may be missing (PAT-INTER-3).
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).

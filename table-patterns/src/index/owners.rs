@@ -64,8 +64,8 @@ fn claims_of(schema: &EntitySchema, of: &TableName, indexes: &[&IndexSchema]) ->
     claims.collect()
 }
 
-/// Creates a table if it does not exist, and claims the index keys of an entity type in it. Claims on an earlier table with this
-/// name are void.
+/// Creates a table if it does not exist, and claims the index keys of an entity type in it.
+/// Claims on an earlier table with this name are void.
 ///
 /// # Errors
 /// - `SchemaMismatch` with both names if another entity type has claimed some of the keys.
@@ -88,7 +88,8 @@ pub(crate) async fn claim<E: Entity>(
             None => (Claims::new(), None),
         };
         if is_new.is_none() && table.folded() != of.folded() {
-            // IMPORTANT: the table is created after the claims are read. A claim on the new table is then never mistaken for one on the earlier table.
+            // IMPORTANT: the table is created after the claims are read.
+            // A claim on the new table is then never mistaken for one on the earlier table.
             is_new = Some(store.create_table_if_missing(table).await?);
             if is_new == Some(true) {
                 claims.clear();

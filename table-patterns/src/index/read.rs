@@ -99,8 +99,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Eventual::read::<E, F>(index, copy).map(Some).map_err(read)
     }
 
-    /// Creates a query of entities, or of an index in their partition. A query of a partition returns only the entities, without their
-    /// index copies.
+    /// Creates a query of entities, or of an index in their partition.
+    /// A query of a partition returns only the entities, without their index copies.
     ///
     /// If the handle does not know that the index is ready, sending the query fails with `IndexNotReady`. A handle that was not opened by
     /// [`create_if_missing`](Self::create_if_missing), or was opened before a backfill completed, must call [`states`](Self::states) first.

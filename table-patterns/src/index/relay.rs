@@ -161,8 +161,8 @@ impl<E: Entity + Send + Sync, S: TableStore + 'static, O: StepRecorder> Take for
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Settles the remote changes of a table's entities, as recorded by its outbox: index entries, and the [copies](crate::copies) that the entities give and
-    /// hold. Call this function once for each entity type, even if the type is both a source and a holder.
+    /// Settles the remote changes of a table's entities, as recorded by its outbox: index entries, and the [copies](crate::copies) that the entities
+    /// give and hold. Call this function once for each entity type, even if the type is both a source and a holder.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, QueueName};

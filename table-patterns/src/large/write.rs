@@ -32,12 +32,12 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, None, contents).await
     }
 
-    /// Uploads contents and replaces the stored entity with the given entity, which gets the new addresses. A blob without new content keeps the address in the
-    /// given entity. Readers see either the old address of a blob or the new address.
+    /// Uploads contents and replaces the stored entity with the given entity, which gets the new addresses.
+    /// A blob without new content keeps the address in the given entity. Readers see either the old address of a blob or the new address.
     ///
     /// # Errors
-    /// - `InvalidInput` under [`IfMatch::Any`] for an entity that contains the address of a blob without new content, because that blob may have been
-    ///   replaced and removed.
+    /// - `InvalidInput` under [`IfMatch::Any`] for an entity that contains the address of a blob without new
+    ///   content, because that blob may have been replaced and removed.
     /// - Any error from [`Table::replace`](table_core::Table::replace) or [`insert`](Self::insert).
     pub async fn replace(
         &self,

@@ -166,8 +166,8 @@ impl LogWriter {
     /// Writes all buffered blocks, one blob each, and returns their number.
     ///
     /// # Errors
-    /// Any error from the blob store. Unwritten blocks stay in the buffer. A block whose response was lost is written again, but its lines are read
-    /// only once.
+    /// Any error from the blob store. Unwritten blocks stay in the buffer.
+    /// A block whose response was lost is written again, but its lines are read only once.
     pub async fn flush(&mut self) -> Result<usize> {
         let mut written = 0;
         while let Some(block) = self.blocks.front_mut() {

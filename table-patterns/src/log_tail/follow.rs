@@ -16,8 +16,8 @@ const PER_MICROSECOND: u128 = 10;
 
 /// A reader of a log that remembers its position. Created by [`LogTail::follow`]. Holds no open resources.
 ///
-/// The [`position`](Self::position) is a stamp. Store it after the polled events have been processed, and pass it to [`LogTail::follow`] in the next
-/// process.
+/// The [`position`](Self::position) is a stamp. Store it after the polled events have been
+/// processed, and pass it to [`LogTail::follow`] in the next process.
 ///
 /// An append gets its stamp before the event is stored. Of two concurrent events, the later one may therefore become visible first. A follower does
 /// not return events that are younger than its settling time. If storing an event takes longer than that, or the clock of its writer is further

@@ -53,8 +53,8 @@ pub struct LogSlice<E> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Returns the newest `n` events, the newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one more event than `n`.
-    /// On a store whose results are [not ordered](table_core::store::Capabilities::ordered), all events of the partitions are read.
+    /// Returns the newest `n` events, the newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one more event than
+    /// `n`. On a store whose results are [not ordered](table_core::store::Capabilities::ordered), all events of the partitions are read.
     ///
     /// # Errors
     /// `TableNotFound` (OPT-6); any error from a query.

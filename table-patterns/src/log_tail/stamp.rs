@@ -16,8 +16,8 @@ const TICKS: usize = 19;
 /// The number of characters of a stamp: 19 digits, `_`, 16 hexadecimal digits.
 const WIDTH: usize = 36;
 
-/// The time of an event and a tie breaker for events with the same tick (PAT-LOG-1, PAT-LOG-4). A field of this type defines the RowKey of
-/// a log: `#[row_key(stamp)]`.
+/// The time of an event and a tie breaker for events with the same tick (PAT-LOG-1, PAT-LOG-4).
+/// A field of this type defines the RowKey of a log: `#[row_key(stamp)]`.
 ///
 /// - In a key, a stamp is written like `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, the inverted tie breaker in 16 hexadecimal
 ///   digits. Greater stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).

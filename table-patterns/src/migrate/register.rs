@@ -27,8 +27,8 @@ impl Kind {
         }
     }
 
-    /// Registers a partition. IMPORTANT: call this function before the first row of the partition is stored. A crash in between leaves a harmless entry; the
-    /// opposite order would leave rows that no reader finds.
+    /// Registers a partition. IMPORTANT: call this function before the first row of the partition is stored.
+    /// A crash in between leaves a harmless entry; the opposite order would leave rows that no reader finds.
     pub(crate) async fn register<S: TableStore + Clone>(
         self,
         store: &S,

@@ -9,8 +9,8 @@
 //! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist, and for the entries of an index |
 //!
 //! # Guarantee
-//! The version of a step is the version [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A
-//! step reads the guard and is skipped if the guard contains the same or a newer version of its source. Otherwise target and guard are written in
+//! The version of a step is the version [given to its intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it.
+//! A step reads the guard and is skipped if the guard contains the same or a newer version of its source. Otherwise target and guard are written in
 //! *one* transaction under the guard's `ETag`. Provided that later changes have larger versions, the following holds:
 //! - If another step was applied in between, the transaction fails and the worker reads the guard again, regardless of how long it was suspended.
 //! - The versions in a guard never decrease. For any order and repetition of deliveries, the newest step of a source is the last one that takes
@@ -18,9 +18,9 @@
 //! - A deletion keeps the guard, which shows that an insert that arrives later is older.
 //! - If a worker dies before the transaction, nothing has changed. If it dies after the transaction, the next delivery is skipped.
 //!
-//! If two sources claim the same target, which should not happen for a unique index, the newer version wins. A deletion by a source that does not own
-//! the entity leaves it unchanged. Merges of several sources into one target all take effect, in the order of each source, so they must write
-//! different properties.
+//! If two sources claim the same target, which should not happen for a unique index, the newer version wins. A deletion by a
+//! source that does not own the entity leaves it unchanged. Merges of several sources into one target all take effect, in the
+//! order of each source, so they must write different properties.
 //!
 //! # Cost
 //! A step is a read and a transaction of two operations; a deletion needs a second read. The guard has about 150 bytes and remains after
@@ -232,8 +232,8 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
 /// Deletes the guards in one partition that no step has changed since `untouched_since`, in [ticks](table_core::ticks), and whose entities no longer
 /// exist. Returns the number of deleted guards. Costs a query for the guards, and a read of the entity for each old guard that names no owner.
 ///
-/// A step that is delivered after its guard was deleted is applied as a new step. Choose a time by which all earlier intents are done, such as several
-/// days ago.
+/// A step that is delivered after its guard was deleted is applied as a new step.
+/// Choose a time by which all earlier intents are done, such as several days ago.
 ///
 /// # Errors
 /// Any error from the store.
@@ -247,8 +247,8 @@ pub async fn collect_guards<S: TableStore>(
     collect(store, table, range, untouched_since).await
 }
 
-/// Deletes guards as [`collect_guards`] does, in all partitions of a table. Scans the table: the partition of an index row that was deleted may have no
-/// other row than the guard.
+/// Deletes guards as [`collect_guards`] does, in all partitions of a table.
+/// Scans the table: the partition of an index row that was deleted may have no other row than the guard.
 ///
 /// # Errors
 /// Any error from the store.

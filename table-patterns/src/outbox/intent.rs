@@ -243,8 +243,8 @@ impl Step {
         Self::Call { name, version: 0, payload }
     }
 
-    /// Removes the guard, for a target that is written once, or if the last step to arrive may take effect. This saves a read and a guard row per
-    /// target.
+    /// Removes the guard, for a target that is written once, or if the last step to arrive may take effect.
+    /// This saves a read and a guard row per target.
     #[must_use]
     pub fn unguarded(self) -> Self {
         match self {

@@ -128,8 +128,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         transaction.push(self.operation(intent)?)
     }
 
-    /// Registers a partition for sweeps, by at most one upsert per hour and partition. Call this function before a transaction with a record is
-    /// submitted.
+    /// Registers a partition for sweeps, by at most one upsert per hour and partition.
+    /// Call this function before a transaction with a record is submitted.
     ///
     /// # Errors
     /// Any error from the store.
@@ -167,12 +167,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(committed)
     }
 
-    /// Puts an intent directly on the queue, for work that is not triggered by a write (PAT-EC-1). Its guarded steps need an explicit
-    /// [version](Intent::version).
+    /// Puts an intent directly on the queue, for work that is not triggered by a write (PAT-EC-1).
+    /// Its guarded steps need an explicit [version](Intent::version).
     ///
     /// # Errors
-    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more than 40 KiB of JSON; record such an intent as a row
-    /// instead.
+    /// `InvalidInput` for guarded steps without a version; `RequestBodyTooLarge` for more
+    /// than 40 KiB of JSON; record such an intent as a row instead.
     pub async fn enqueue(
         &self,
         table: &TableName,

@@ -1,5 +1,5 @@
-//! The registry of partitions with an outbox, by which sweeps find them without reading tables. Feeds have a registry in the same format,
-//! [`FEEDS`](crate::feed::FEEDS).
+//! The registry of partitions with an outbox, by which sweeps find them without reading tables.
+//! Feeds have a registry in the same format, [`FEEDS`](crate::feed::FEEDS).
 //!
 //! A partition is registered before the first intent is recorded in it, and stays registered: a writer that was suspended, or whose clock is wrong,
 //! may rely on its registration indefinitely. A sweep marks a partition as quiet if it has no pending rows and was not registered for two hours. Each

@@ -160,7 +160,8 @@ impl Pending {
         })
     }
 
-    /// Returns the part of the key that identifies the source: it is equal for intents of the same source, and rarely equal for intents of different sources.
+    /// Returns the part of the key that identifies the source: it is equal for intents of the
+    /// same source, and rarely equal for intents of different sources.
     pub(crate) fn source(&self) -> &str {
         let row_key = self.place.key.row_key.as_str();
         row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key)
@@ -183,8 +184,8 @@ impl Pending {
     pub(crate) fn note(&self, note: Note<'_>) -> Operation {
         let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
         let mut writer = RowWriter::with_capacity(4);
-        // IMPORTANT: the note changes the Timestamp of the row. The version is therefore stored in addition; otherwise, the steps would appear newer
-        // than they are.
+        // IMPORTANT: the note changes the Timestamp of the row.
+        // The version is therefore stored in addition; otherwise, the steps would appear newer than they are.
         writer.property(VERSION, number(self.version));
         match note {
             Note::Prompted(ticks) => writer.property(PROMPTED, number(ticks)),
@@ -246,8 +247,8 @@ impl Pending {
     }
 }
 
-/// Returns the row of an intent with its version, for a copy that will have another Timestamp; `None` for any other row, and for a row that already
-/// has a version.
+/// Returns the row of an intent with its version, for a copy that will have another Timestamp; `None`
+/// for any other row, and for a row that already has a version.
 ///
 /// Without the version, a copy in another store would appear as new as the time of copying, and the order of two changes would be arbitrary.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {

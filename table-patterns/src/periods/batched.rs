@@ -35,8 +35,8 @@ use table_core::{Table, Transaction};
 pub struct DeleteProgress {
     /// The number of deleted entities.
     pub deleted: u64,
-    /// The number of entities that were kept because another writer changed them after they matched the condition. To check them again, run the delete
-    /// again.
+    /// The number of entities that were kept because another writer changed them after they
+    /// matched the condition. To check them again, run the delete again.
     pub changed: u64,
     /// The key of the last processed entity, for [`BatchedDelete::resume`]. The position may be stored.
     pub position: Option<EntityKey>,
@@ -142,8 +142,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Begins after the position that an earlier run with the same selection reached. Without a position, the result is the same, but the range that was
-    /// already deleted is searched again.
+    /// Begins after the position that an earlier run with the same selection reached.
+    /// Without a position, the result is the same, but the range that was already deleted is searched again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }

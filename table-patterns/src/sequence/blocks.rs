@@ -23,8 +23,8 @@ type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 /// A sequence with gaps. A process allocates blocks of numbers and hands them out without further requests. See [the
 /// module](crate::sequence) for its costs.
 ///
-/// Clones share the allocated blocks. The numbers of one process ascend within a block. If several calls find that no number remains, each of them
-/// allocates a block.
+/// Clones share the allocated blocks. The numbers of one process ascend within a block.
+/// If several calls find that no number remains, each of them allocates a block.
 pub struct BlockSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
@@ -72,7 +72,8 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
             let transaction = together(partition_key, [operation], store.capabilities().limits)?;
             match store.submit(table, transaction).await {
                 Ok(_) => return Ok(block),
-                // IMPORTANT: if the outcome is unknown, the block is not used, because another process may own it. This leaves a gap but no duplicate.
+                // IMPORTANT: if the outcome is unknown, the block is not used, because
+                // another process may own it. This leaves a gap but no duplicate.
                 Err(error) if error.is_conflict() || error.is_ambiguous() => race.retry(error).await?,
                 Err(error) => return Err(error),
             }

@@ -85,8 +85,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)
     }
 
-    /// Sets the next number of a partition, for example after an import. The smallest number is 1. From then on, the sequence belongs to this entity type,
-    /// for example after the type was renamed.
+    /// Sets the next number of a partition, for example after an import. The smallest number is 1.
+    /// From then on, the sequence belongs to this entity type, for example after the type was renamed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};

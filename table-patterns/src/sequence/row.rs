@@ -28,8 +28,8 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
 /// Returns the next free numbers of an entity type's sequence, and the operation that takes them from the stored row.
 ///
 /// # Errors
-/// `Corrupted` if the row is not the row of a sequence; `SchemaMismatch` if the sequence belongs to another entity type; `InvalidInput` if `count` is 0,
-/// or for numbers above `i64::MAX`.
+/// `Corrupted` if the row is not the row of a sequence; `SchemaMismatch` if the sequence belongs to another entity type;
+/// `InvalidInput` if `count` is 0, or for numbers above `i64::MAX`.
 pub(super) fn take(
     found: Option<StoredRow>,
     (row_key, owner): (&RowKey, &'static str),

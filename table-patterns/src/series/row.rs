@@ -133,7 +133,8 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
-/// Implemented for plain tables. A series with further declarations is written by its [table](crate::series::SeriesTable), or in a [unit](crate::unit).
+/// Implemented for plain tables. A series with further declarations is written by its
+/// [table](crate::series::SeriesTable), or in a [unit](crate::unit).
 impl<E: Series + PlainEntity> ToEntity for SeriesRow<E> {
     type Table = <E as PlainEntity>::Table;
 

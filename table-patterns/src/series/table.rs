@@ -98,7 +98,8 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     /// Sets one slot by a merge and leaves the other slots unchanged (PAT-SER-2). Inserts the entity if it does not exist.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value; any error from [`insert_or_replace`](Self::insert_or_replace).
+    /// `OutOfRangeInput` if the slot does not exist, or if the Edm type cannot represent the value;
+    /// any error from [`insert_or_replace`](Self::insert_or_replace).
     pub async fn set(&self, entity: &E, slot: usize, value: E::Value) -> Result<ETag> {
         self.set_all(entity, [(slot, value)]).await
     }

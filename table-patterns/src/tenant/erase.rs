@@ -71,8 +71,8 @@ impl Tenant {
         }
     }
 
-    /// Counts the rows, blobs, registrations and entries of remote indexes that are left to erase: 0 after an erasure. A shared list counts as one entry.
-    /// Guards and references in other partitions are not counted. Reads remote indexes completely.
+    /// Counts the rows, blobs, registrations and entries of remote indexes that are left to erase: 0 after an erasure.
+    /// A shared list counts as one entry. Guards and references in other partitions are not counted. Reads remote indexes completely.
     ///
     /// # Errors
     /// Any error from the stores.
@@ -100,8 +100,8 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
             erase_rows(place, &table, &range, false, erased).await?;
-            // Recorded steps and references, which identify remote rows, are erased after the entities, because a reference to a deleted source clears the
-            // copies.
+            // Recorded steps and references, which identify remote rows, are erased after the
+            // entities, because a reference to a deleted source clears the copies.
             erase_rows(place, &table, &range, true, erased).await?;
         }
         for registry in [REGISTRY, FEEDS] {

@@ -103,8 +103,8 @@ impl Export<'_> {
         &self.position
     }
 
-    /// Returns the next lines, each with a line break; `None` at the end. Blobs that do not exist are omitted and
-    /// [listed](ExportPosition::missing).
+    /// Returns the next lines, each with a line break; `None` at the end.
+    /// Blobs that do not exist are omitted and [listed](ExportPosition::missing).
     ///
     /// # Errors
     /// - `InvalidInput` if a row names a blob whose store is not registered, or a type with remote rows is not registered.

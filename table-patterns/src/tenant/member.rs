@@ -60,8 +60,8 @@ pub(super) trait Member: Send + Sync {
         nothing()
     }
 
-    /// Removes the remote rows that a recorded step of the type may have left. Considers only an entity in the partition of the record, because a record by a
-    /// foreign writer may name any other entity. Returns their number.
+    /// Removes the remote rows that a recorded step of the type may have left.
+    /// Considers only an entity in the partition of the record, because a record by a foreign writer may name any other entity. Returns their number.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }

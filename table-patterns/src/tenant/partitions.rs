@@ -41,7 +41,8 @@ impl Partitions {
         }
     }
 
-    /// Returns the PartitionKey at another place that corresponds to a PartitionKey at this place; `None` if this place does not contain the PartitionKey.
+    /// Returns the PartitionKey at another place that corresponds to a PartitionKey at this
+    /// place; `None` if this place does not contain the PartitionKey.
     pub(super) fn moved(&self, to: &Self, partition_key: &str) -> Option<String> {
         match (self, to) {
             (Self::Is(from), Self::Is(to)) => (partition_key == from).then(|| to.clone()),

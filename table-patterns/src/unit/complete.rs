@@ -18,8 +18,8 @@ use crate::entities::{
 use crate::outbox::Step;
 use crate::unit::UnitOfWork;
 
-/// Completes the write of an entity. Its arguments are the operation of the entity, whether other entities may be written in the same transaction, and the
-/// entities of the unit.
+/// Completes the write of an entity. Its arguments are the operation of the entity, whether other entities may be
+/// written in the same transaction, and the entities of the unit.
 pub(super) type Complete =
     Arc<dyn Fn(OperationKind, bool, Arc<Siblings>) -> BoxFuture<'static, Result<Completed>> + Send + Sync>;
 

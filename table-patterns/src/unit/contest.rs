@@ -83,8 +83,8 @@ impl Contest {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds the delete of the transaction's own reservation. If the transaction has no room for this delete, or commits may be repeated, the reservation is
-    /// deleted after the commit.
+    /// Adds the delete of the transaction's own reservation.
+    /// If the transaction has no room for this delete, or commits may be repeated, the reservation is deleted after the commit.
     pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
         let own =
             self.rivals.as_ref().and_then(|rivals| rivals.own.clone()).filter(|_| self.completion.is_none());

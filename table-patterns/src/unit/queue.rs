@@ -75,8 +75,8 @@ impl<S: TableStore> Queue<'_, S> {
         self.seen.expired() >= MOST_EXPIRED
     }
 
-    /// Reserves the partition or renews the reservation. The first transaction of the queue touches rows. Returns `None` if the credential does not
-    /// permit reservations.
+    /// Reserves the partition or renews the reservation. The first transaction of the queue touches rows.
+    /// Returns `None` if the credential does not permit reservations.
     ///
     /// # Errors
     /// Any error from a query or a transaction, except a lost response: the reservation is then treated as inserted.
@@ -178,8 +178,8 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes the reservation of a transaction that has ended. Errors are ignored: the outcome of the transaction is known, and other processes delete the
-    /// reservation after its hold.
+    /// Deletes the reservation of a transaction that has ended.
+    /// Errors are ignored: the outcome of the transaction is known, and other processes delete the reservation after its hold.
     pub(super) async fn release(&self, own: &Reservation) {
         let _expires_otherwise = self.submit(vec![own.delete()]).await;
     }

@@ -55,8 +55,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// entity changes in between, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit) fails.
     ///
     /// An entity that is read but not written costs one operation: a check that it is unchanged, or still absent. The protocol of the Table service
-    /// has no checks: on such a [store](table_core::store::Capabilities::checks) the operation is an empty merge, which changes the `ETag`, and the commit fails with
-    /// `Unsupported` if the unit does not insert an entity that was absent. A read without a condition is a `get` of the handle.
+    /// has no checks: on such a [store](table_core::store::Capabilities::checks) the operation is an empty merge, which changes the `ETag`, and the
+    /// commit fails with `Unsupported` if the unit does not insert an entity that was absent. A read without a condition is a `get` of the handle.
     ///
     /// # Errors
     /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).

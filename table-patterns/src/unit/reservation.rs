@@ -1,16 +1,16 @@
 //! Reservations: a transaction that lost several attempts to other processes asks them to wait.
 //!
-//! Within a process, transactions take turns. Between processes, the process nearest to the store wins every race, so a process with a distant store could lose
-//! all of its attempts. After [`LOSSES`] lost attempts, a transaction therefore inserts a reservation into the partition:
+//! Within a process, transactions take turns. Between processes, the process nearest to the store wins every race, so a process with a distant store
+//! could lose all of its attempts. After [`LOSSES`] lost attempts, a transaction therefore inserts a reservation into the partition:
 //!
 //! | row | properties |
 //! |---|---|
 //! | `U+FFFC reservation_`, 10 digits: its place in the queue, `_`, and 16 hexadecimal digits: its random number | `HoldMillis`: Int64, the time for which other processes wait for it |
 //!
-//! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts of other processes on these
-//! rows then have a conflict, and attempts that begin later find a version that their process does not know ([`SeenRows`](crate::entities::SeenRows)). In both
-//! cases they read the reservations, and wait until the first reservation in the queue is their own or no reservation exists. The commit deletes the
-//! reservation.
+//! If no other reservation exists, the same transaction touches the rows that were read, which changes their versions. Attempts of other processes on
+//! these rows then have a conflict, and attempts that begin later find a version that their process does not know
+//! ([`SeenRows`](crate::entities::SeenRows)). In both cases they read the reservations, and wait until the first reservation in the queue is their
+//! own or no reservation exists. The commit deletes the reservation.
 //!
 //! A process that waits measures the hold of a reservation by its own clock, from the moment at which it first saw this reservation as
 //! the first of the queue. When the hold ends, the process deletes the reservation, because its owner may have died. Clocks of several
@@ -65,8 +65,8 @@ pub(super) struct Stored {
 }
 
 impl Reservation {
-    /// Creates a reservation behind the last one of a queue. The random number distinguishes it from other reservations with the same place, current or
-    /// earlier.
+    /// Creates a reservation behind the last one of a queue.
+    /// The random number distinguishes it from other reservations with the same place, current or earlier.
     pub(super) fn behind(last: Option<&Self>, random: u64) -> Result<Self> {
         let place = last.map_or(0, Self::place).saturating_add(1).min(LAST_PLACE);
         RowKey::new(format!("{PREFIX}{place:010}_{random:016x}")).map(Self)

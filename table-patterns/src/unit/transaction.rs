@@ -53,9 +53,9 @@ pub(super) enum Finished {
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Runs a function that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. Everything that it
-    /// [reads](UnitOfWork::get) is still current at the commit, and an entity that it did not find is still absent. Otherwise the function runs again on
-    /// the new rows, with growing delays and a bounded number of attempts. If the function writes nothing, nothing is committed, and the rows that it
-    /// read may be from different moments.
+    /// [reads](UnitOfWork::get) is still current at the commit, and an entity that it did not find is still absent. Otherwise the function
+    /// runs again on the new rows, with growing delays and a bounded number of attempts. If the function writes nothing, nothing is
+    /// committed, and the rows that it read may be from different moments.
     ///
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are committed in
     ///   groups: a transaction reads the rows of the previous transactions. A function must not start another transaction on the same partition
@@ -109,8 +109,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     ///
     /// # Errors
     /// - The error of the function, unchanged. Nothing is written then.
-    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed first in all attempts
-    ///   of the [policy](Entities::with_retry).
+    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed
+    ///   first in all attempts of the [policy](Entities::with_retry).
     /// - Any error from [`UnitOfWork::commit`], converted to the error type of the function.
     ///
     /// After an [ambiguous](Error::is_ambiguous) error, read before trying again.
@@ -185,7 +185,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Waits until the rows that the unit read are committed. Returns `false` if they are not committed, in which case a decision based on them is invalid.
+    /// Waits until the rows that the unit read are committed.
+    /// Returns `false` if they are not committed, in which case a decision based on them is invalid.
     async fn is_settled(&self, turn: Turn) -> Result<bool> {
         let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };
         drop(turn);

@@ -102,8 +102,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.write("delete", old.key_of()?, kind, Some(old.value()), None)
     }
 
-    /// Adds the condition that an entity exists. On a store without [checks](table_core::store::Capabilities::checks), the condition changes the version of the
-    /// entity.
+    /// Adds the condition that an entity exists. On a store without
+    /// [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
@@ -111,8 +111,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.condition::<E>(key.into_key()?, RowState::Present(IfMatch::Any))
     }
 
-    /// Adds the condition that an entity is unchanged since it was read. On a store without [checks](table_core::store::Capabilities::checks), the condition
-    /// changes the version of the entity.
+    /// Adds the condition that an entity is unchanged since it was read.
+    /// On a store without [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
@@ -123,8 +123,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds the condition that an entity does not exist, without inserting it. The commit fails with `EntityAlreadyExists` if it does.
     ///
     /// # Errors
-    /// `Unsupported` on a store without [checks](table_core::store::Capabilities::checks), such as the Table service (ENG-21); any error of
-    /// [`insert`](Self::insert).
+    /// `Unsupported` on a store without [checks](table_core::store::Capabilities::checks), such as the
+    /// Table service (ENG-21); any error of [`insert`](Self::insert).
     pub fn require_absent<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
         let key = key.into_key()?;
         if !self.store.capabilities().checks {

@@ -104,8 +104,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(converge::settle(self, entities, (&self.retry, limits)).await?.failed)
     }
 
-    /// Adds the writes of one entity. If the entity is in a partition whose record was not read or is empty, returns the entity to be processed
-    /// again.
+    /// Adds the writes of one entity. If the entity is in a partition whose record was
+    /// not read or is empty, returns the entity to be processed again.
     fn changes(
         &self,
         recorded: Recorded,
@@ -133,8 +133,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
         if known.is_current && left != known.places.0 {
-            // IMPORTANT: partitions are removed from the list after the records are written. A process that has read one of these records as empty then fails
-            // to fill it.
+            // IMPORTANT: partitions are removed from the list after the records are written.
+            // A process that has read one of these records as empty then fails to fill it.
             known.places.0 = left;
             let partition_key = known.source.partition_key.clone();
             let (item, place) = (known.item, Place { table: table.clone(), partition_key });

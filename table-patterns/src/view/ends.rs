@@ -1,5 +1,5 @@
-//! The ends of the feeds at the start of a rebuild. The rebuild reads the state at these ends from the entities, so it does not apply the earlier
-//! changes again.
+//! The ends of the feeds at the start of a rebuild.
+//! The rebuild reads the state at these ends from the entities, so it does not apply the earlier changes again.
 
 use std::collections::BTreeMap;
 

@@ -13,8 +13,8 @@ use crate::feed::Cursor;
 /// The maximum number of partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The number of calls for which a follower leaves a feed unmarked after a writer has announced a commit. A mark in the meantime would refuse the commit,
-/// so a writer that is slower than the calls would never commit.
+/// The number of calls for which a follower leaves a feed unmarked after a writer has announced a commit.
+/// A mark in the meantime would refuse the commit, so a writer that is slower than the calls would never commit.
 const COMMIT_POLLS: u32 = 100;
 
 /// The lease of another follower as last seen.

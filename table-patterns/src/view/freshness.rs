@@ -28,8 +28,8 @@ impl Freshness {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Measures the lag behind the source over all partitions. For each partition, this reads the cursor, the head of the feed, and one more row if
-    /// changes are pending.
+    /// Measures the lag behind the source over all partitions.
+    /// For each partition, this reads the cursor, the head of the feed, and one more row if changes are pending.
     ///
     /// # Errors
     /// Any error from the store.

@@ -56,8 +56,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(known)
     }
 
-    /// Writes the lists of entities, extended by the named partitions. Returns the entities whose lists were written. For the other entities, another writer
-    /// committed first, or the write failed.
+    /// Writes the lists of entities, extended by the named partitions. Returns the entities whose lists were written.
+    /// For the other entities, another writer committed first, or the write failed.
     pub(super) async fn place(
         &self,
         gaining: Vec<Recorded>,

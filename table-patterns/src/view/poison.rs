@@ -47,8 +47,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|(_, poison)| poison).collect())
     }
 
-    /// Tries again to apply the entities that are set aside. Returns the number of entities that succeeded. A change of such an entity also causes a
-    /// new attempt.
+    /// Tries again to apply the entities that are set aside.
+    /// Returns the number of entities that succeeded. A change of such an entity also causes a new attempt.
     ///
     /// # Errors
     /// Any outage of the store, as in [`apply`](Self::apply).

@@ -114,8 +114,8 @@ impl RebuildPosition {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns an in-place rebuild of the view from its source rows. Programs may write the source while it runs. When it completes, the view is
-    /// [ready](crate::view::ViewState::Ready).
+    /// Returns an in-place rebuild of the view from its source rows. Programs may write the source while it runs.
+    /// When it completes, the view is [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
         Rebuild { view: self, position: RebuildPosition::default(), page: 1_000, is_begun: false }
     }

@@ -1,8 +1,8 @@
 //! Recount of the sums of one partition of a view from its records, while writers change them.
 //!
-//! Sums that agree with the records and do not change while both are read are skipped. For all other sums, a *recount* starts in each row with sums. A writer
-//! that changes such a row keeps the earlier amounts in its record, once per recount. The records therefore determine the correct sums at the start of the
-//! recount, regardless of how long reading them takes. The difference is then added to the current sums.
+//! Sums that agree with the records and do not change while both are read are skipped. For all other sums, a *recount* starts in each row with sums.
+//! A writer that changes such a row keeps the earlier amounts in its record, once per recount. The records therefore determine the correct sums at
+//! the start of the recount, regardless of how long reading them takes. The difference is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -138,7 +138,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(is_whole)
     }
 
-    /// Starts a recount in a row with sums. Returns the numbers of the row at that moment, or `None` if the row does not exist and no record adds to it.
+    /// Starts a recount in a row with sums. Returns the numbers of the row at that moment,
+    /// or `None` if the row does not exist and no record adds to it.
     async fn begin(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -163,8 +164,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Ends a recount in a row by adding the difference between the counted numbers and the numbers at its start. Returns `true` if they differed; `None` if a
-    /// row with sums no longer takes part in the recount. A row to which no record adds need not take part.
+    /// Ends a recount in a row by adding the difference between the counted numbers and the numbers at its start. Returns `true` if they differed;
+    /// `None` if a row with sums no longer takes part in the recount. A row to which no record adds need not take part.
     async fn end(
         &self,
         (place, row): (&PartitionKey, &str),

@@ -48,8 +48,8 @@ pub struct ViewTable<V: View, S> {
 /// The state that clones share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time of the last check that found the view ready, in ticks; 0 if no check has found the view ready. The time is not trusted for long, because a
-    /// table that was deleted and created again is not ready.
+    /// The time of the last check that found the view ready, in ticks; 0 if no check has found the view ready.
+    /// The time is not trusted for long, because a table that was deleted and created again is not ready.
     ready: AtomicU64,
     /// The time of the last check that found no later version; 0 before the first such check.
     current: AtomicU64,
@@ -76,8 +76,8 @@ pub enum ViewState {
 }
 
 impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
-    /// Creates a handle to a view, in the tables that are named by the schemas of its two types. A later [version](View::VERSION) has a separate
-    /// table.
+    /// Creates a handle to a view, in the tables that are named by the schemas of its two types.
+    /// A later [version](View::VERSION) has a separate table.
     #[must_use]
     pub fn new(store: S) -> Self {
         let first = store.table::<V::Row>();
@@ -135,8 +135,8 @@ impl<V: View, S> ViewTable<V, S> {
         Self { retry, ..self }
     }
 
-    /// Sets the time after which the lease of a dead follower expires and another follower takes over; 30 seconds by default. If it is zero, followers ignore
-    /// each other and may repeat work.
+    /// Sets the time after which the lease of a dead follower expires and another follower takes over; 30 seconds by default.
+    /// If it is zero, followers ignore each other and may repeat work.
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
@@ -156,8 +156,8 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the table of the view, for reads. Checks at most once in ten seconds that the view is ready, because a view whose table was deleted and created
-    /// again is not ready.
+    /// Returns the table of the view, for reads. Checks at most once in ten seconds that the view is ready, because a
+    /// view whose table was deleted and created again is not ready.
     ///
     /// # Errors
     /// `IndexNotReady` while the view is building; run [`rebuild`](Self::rebuild).

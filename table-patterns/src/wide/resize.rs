@@ -13,13 +13,14 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Converts an entity from the number of parts in `stored` to the declared number, in one transaction. Returns `false` if the entity already has
     /// the declared number. An interrupted run can simply be repeated.
     ///
-    /// The caller must state the stored number of parts, because a lost part must not be mistaken for a part that was never declared (PAT-WIDE-4). A
-    /// property that the entity lacks is read as `None`, or is an error, depending on its type. A property that is no longer declared is removed,
-    /// like by [`replace`](Self::replace).
+    /// The caller must state the stored number of parts, because a lost part must not be mistaken for a part that was never declared
+    /// (PAT-WIDE-4). A property that the entity lacks is read as `None`, or is an error, depending on its type. A property that is no
+    /// longer declared is removed, like by [`replace`](Self::replace).
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
-    /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared number, or if the parts belong to different writes (PAT-WIDE-4).
+    /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared
+    ///   number, or if the parts belong to different writes (PAT-WIDE-4).
     /// - `InvalidInput` if `stored` is 0 or above 99.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     /// - Any error from [`Wide::read`] or [`insert`](Self::insert).

@@ -4,8 +4,8 @@
 //! Employees who have left are moved from the table `Current` to the table `Archive`. No transaction spans two tables.
 //!
 //! # Key layout
-//! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`] with the JSON `{"From":…,"To":…,
-//! "PartitionKey":…,"RowKey":…}`.
+//! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`]
+//! with the JSON `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
 //! The copy is written before the source is deleted, and the source is deleted only in the copied version. Even if processes die, or the source
 //! changes in the meantime, the entity is always in at least one table, and eventually only in the archive, in its last version. Between the steps a

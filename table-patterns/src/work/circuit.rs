@@ -35,8 +35,8 @@ struct Circuit {
 }
 
 impl Circuits {
-    /// Returns an error if the target must not be tried yet. A delay that exceeds `most` results from a clock that was set back, and is treated as
-    /// expired.
+    /// Returns an error if the target must not be tried yet.
+    /// A delay that exceeds `most` results from a clock that was set back, and is treated as expired.
     pub(super) fn check(&self, target: &str, now: u64, most: Duration) -> Result<(), StepError> {
         let circuits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match circuits.get(target) {

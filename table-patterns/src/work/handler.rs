@@ -12,7 +12,8 @@ use table_core::name::TableName;
 use crate::outbox::message::{self, Message};
 use crate::work::fault::WorkFault;
 
-/// A function of the program that performs a step for a [message](Message), for example in a search index, a blob, a file, a mail server or another account.
+/// A function of the program that performs a step for a [message](Message), for example in a
+/// search index, a blob, a file, a mail server or another account.
 ///
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.

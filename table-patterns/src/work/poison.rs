@@ -105,7 +105,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Requeues all poison entries that a filter selects, and returns the number of these entries. The other entries become visible again after a minute.
+    /// Requeues all poison entries that a filter selects, and returns the number of these entries.
+    /// The other entries become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. Entries that were requeued before the error remain requeued.

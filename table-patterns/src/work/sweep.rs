@@ -4,8 +4,8 @@
 //! whose entries are created before the first intent of a partition. It therefore only reads outboxes. [`Sweep::sweep_table`] reads a table instead,
 //! for intents that were recorded without registering their partition, and for audits.
 //!
-//! Ages are measured by the store's clock, or by the clock of the sweep if that clock is ahead. A wrong clock of a sweep or of a worker therefore delays no
-//! message.
+//! Ages are measured by the store's clock, or by the clock of the sweep if that clock is ahead.
+//! A wrong clock of a sweep or of a worker therefore delays no message.
 
 use std::time::Duration;
 
@@ -102,8 +102,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         self
     }
 
-    /// Sweeps the partitions of the registry, with one range query each: all active partitions, and at most 64 quiet partitions, chosen at random. Failures are
-    /// [counted](SweepReport::failed) and do not affect other partitions.
+    /// Sweeps the partitions of the registry, with one range query each: all active partitions, and at most 64 quiet partitions, chosen at random.
+    /// Failures are [counted](SweepReport::failed) and do not affect other partitions.
     ///
     /// # Errors
     /// Any error from reading the registry or from the queue store. Messages that were already sent remain.
@@ -229,8 +229,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         if !self.is_due(&pending, now.max(self.outbox.runtime().now())) {
             return Ok(None);
         }
-        // IMPORTANT: the time is recorded before the message is sent. Of two concurrent sweeps, only one sends a message, and a crash in between delays the
-        // message by one more period.
+        // IMPORTANT: the time is recorded before the message is sent.
+        // Of two concurrent sweeps, only one sends a message, and a crash in between delays the message by one more period.
         let Place { table, key } = &pending.place;
         let limits = self.outbox.store().capabilities().limits;
         let note = together(&key.partition_key, [pending.note(Note::Prompted(now))], limits)?;

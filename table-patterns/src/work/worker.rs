@@ -114,8 +114,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Registers the handler of a [message](Message), and replaces any earlier handler. If a handler handles several messages, register it for each of
-    /// them: `.handler::<Closed>(mail.clone())`.
+    /// Registers the handler of a [message](Message), and replaces any earlier handler.
+    /// If a handler handles several messages, register it for each of them: `.handler::<Closed>(mail.clone())`.
     ///
     /// A message without a handler in this worker, or with a later version, is left to a worker that supports it. It becomes poison when its attempts
     /// are used up. An unreadable message becomes poison immediately.
@@ -136,8 +136,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         *self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last error, such as `QueueNotFound`, that occurred when [`run`](Self::run) received messages. After such an error, `run` waits and
-    /// tries again.
+    /// Returns the last error, such as `QueueNotFound`, that occurred when [`run`](Self::run) received messages.
+    /// After such an error, `run` waits and tries again.
     #[must_use]
     pub fn receive_error(&self) -> Option<Error> {
         self.receive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()

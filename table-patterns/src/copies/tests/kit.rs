@@ -1,5 +1,5 @@
-//! A company in which departments contain the names of their managers in the same partition, and projects in another table contain the names of their
-//! leads and deputies.
+//! A company in which departments contain the names of their managers in the same partition, and projects in
+//! another table contain the names of their leads and deputies.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -34,8 +34,8 @@ pub(super) fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns the version of a row that is not committed yet. No stored row has this version, so a write outside the group that is conditional on it is
-/// refused.
+/// Returns the version of a row that is not committed yet.
+/// No stored row has this version, so a write outside the group that is conditional on it is refused.
 fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }

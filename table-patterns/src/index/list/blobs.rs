@@ -26,8 +26,8 @@ pub(crate) struct Upload {
     born: u64,
 }
 
-/// The blob store for lists that an entity cannot or should not contain, with one blob per list, to which the entity refers (PAT-IX option 1,
-/// PAT-IX-4).
+/// The blob store for lists that an entity cannot or should not contain, with one blob per
+/// list, to which the entity refers (PAT-IX option 1, PAT-IX-4).
 ///
 /// Passed to a table by [`with_list_blobs`](crate::Entities::with_list_blobs). A list moves to a blob when it outgrows its entity or the
 /// limit of [`spill_above`](Self::spill_above), and stays there until it is empty. The entity records the location of the list. Tables with different
@@ -77,15 +77,15 @@ impl ListBlobs {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), spill_above: None, grace: DAY }
     }
 
-    /// Sets the number of keys above which a list is stored in a blob. With 0, all lists are stored in blobs; by default, only lists that do not fit into an
-    /// entity.
+    /// Sets the number of keys above which a list is stored in a blob.
+    /// With 0, all lists are stored in blobs; by default, only lists that do not fit into an entity.
     #[must_use]
     pub fn spill_above(self, keys: usize) -> Self {
         Self { spill_above: Some(keys), ..self }
     }
 
-    /// Sets the time for which a blob is kept after no entity refers to it; a day by default. A write of a list may take at most half of this time. A reader
-    /// that takes longer between reading the entity and reading the blob must read the entity again.
+    /// Sets the time for which a blob is kept after no entity refers to it; a day by default. A write of a list may take at most half of this time.
+    /// A reader that takes longer between reading the entity and reading the blob must read the entity again.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }

@@ -102,8 +102,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         astray: &[Finding],
     ) -> Result<()> {
         if !self.schema().is_same_partition() && astray.iter().all(|finding| finding.owner.is_some()) {
-            // A concurrent settling that found the row correct wrote nothing. The row is therefore settled here, which reads the entity afterwards, instead of
-            // being deleted.
+            // A concurrent settling that found the row correct wrote nothing.
+            // The row is therefore settled here, which reads the entity afterwards, instead of being deleted.
             for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
                 let change = RemoteChange::of_index(self.schema(), owner, vec![key.clone()]);
                 self.table.settle_index(self.schema(), &change, (None, true)).await?;

@@ -47,8 +47,8 @@ fn egt_2_a_backfill_writes_as_many_entities_as_fit_in_a_transaction() {
         assert_eq!((built?.repaired, submits), (130, NOTES + 3 + 1), "an entity and its copy: fifty of them");
         let (built, _, submits) =
             store.count(table.backfill::<StaffByLastName>().assume_no_older_programs().run()).await;
-        // Each entity reserves an operation for its list, even if another entity of the transaction has the same list: 74 entities with 25 lists take 99
-        // operations.
+        // Each entity reserves an operation for its list, even if another entity of the transaction has
+        // the same list: 74 entities with 25 lists take 99 operations.
         assert_eq!((built?.repaired, submits), (130, NOTES + 2 + 1), "an entity, and one list for three");
         table.backfill::<StaffByAge>().assume_no_older_programs().run().await?;
         assert_eq!(stored(&store, &["Company"]).await?, expected(&entities));

@@ -1,5 +1,5 @@
-//! Tests with faults at each request to the table and the blobs, and with conflicts at each step. A list in a blob is never lost, missing or
-//! incomplete.
+//! Tests with faults at each request to the table and the blobs, and with conflicts at each step.
+//! A list in a blob is never lost, missing or incomplete.
 
 use pollster::block_on;
 use table_core::error::Result;

@@ -1,5 +1,5 @@
-//! Tests that compare lists with a simple map from value to keys: random writes, changes delivered twice and in any order, and every location of a
-//! list.
+//! Tests that compare lists with a simple map from value to keys: random writes, changes
+//! delivered twice and in any order, and every location of a list.
 
 use pollster::block_on;
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
-//! Tests of remote indexes with the outbox, its workers and its sweep. The indexes agree with their entities after a crash at any point (PAT-INTER-3).
+//! Tests of remote indexes with the outbox, its workers and its sweep.
+//! The indexes agree with their entities after a crash at any point (PAT-INTER-3).
 
 use std::time::Duration;
 
@@ -31,8 +32,8 @@ async fn opened() -> Result<(Disturbed, Outbox<Disturbed, Engine>, Company)> {
     Ok((store, outbox, table))
 }
 
-/// Runs a new process an hour later, which finds the recorded changes and settles them. The queue has lost all messages, and the claims of the dead
-/// process have expired.
+/// Runs a new process an hour later, which finds the recorded changes and settles them.
+/// The queue has lost all messages, and the claims of the dead process have expired.
 async fn recovered(store: &Disturbed, outbox: &Outbox<Disturbed, Engine>) -> Result<()> {
     let real = Runtime::new();
     let later = Clock::new(move || real.now() + 36_000_000_000);

@@ -1,5 +1,5 @@
-//! Tests with odd rows below every reserved prefix, as a program with a right to one partition or a later release may write them. Every job ends, processes the
-//! other rows, and reports the odd rows.
+//! Tests with odd rows below every reserved prefix, as a program with a right to one partition or a later release may write them.
+//! Every job ends, processes the other rows, and reports the odd rows.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Tests with processes that die before or after any request, and with processes that are suspended at any request while other processes complete all pending
-//! work.
+//! Tests with processes that die before or after any request, and with processes that are suspended at
+//! any request while other processes complete all pending work.
 
 use pollster::block_on;
 use table_core::error::ErrorCode;

@@ -277,8 +277,8 @@ fn imp_6_entities_that_changed_together_share_transactions() {
     company.store.heal();
     assert_eq!(block_on(company.view.catch_up(100)).unwrap().applied, 100);
     let submits = company.store.calls().into_iter().filter(|call| *call == Call::Submit).count();
-    // The places; for city and department twice 99 records with the sum, at most; the lease, the cursor, and the end of the lease; two marks of the
-    // quiet feed.
+    // The places; for city and department twice 99 records with the sum, at most; the lease, the
+    // cursor, and the end of the lease; two marks of the quiet feed.
     assert_eq!(submits, 1 + 2 * 2 + 3 + 2);
     company.assert_right("caught up");
     let before = company.stored();

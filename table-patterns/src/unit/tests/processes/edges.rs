@@ -105,7 +105,8 @@ fn transactions_without_contention_send_no_request_for_reservations() {
     // Each transaction reads the row of the counter and the row of the sequence, then commits.
     assert_eq!(store.calls(), [Call::Get, Call::Get, Call::Submit].repeat(5));
 
-    // Another process writes in between. This transaction sends one more read; from the next transaction on, that read is sent together with the other reads.
+    // Another process writes in between. This transaction sends one more read; from the next
+    // transaction on, that read is sent together with the other reads.
     let other = store.entities::<Counter>();
     block_on(post(&other));
     store.heal();
@@ -261,7 +262,8 @@ fn rows_of_another_form_hide_no_reservation() {
     }
 }
 
-/// Reservations that their writer does not delete delay the partition only once, regardless of how many of them a program with a right to the partition writes.
+/// Reservations that their writer does not delete delay the partition only once, regardless of how
+/// many of them a program with a right to the partition writes.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {
