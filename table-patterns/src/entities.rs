@@ -4,13 +4,13 @@
 //! |---|---|
 //! | `handle.rs` | [`Entities`], the handle on the entities of one table |
 //! | `verbs.rs`, `update.rs`, `patch.rs`, `bulk.rs`, `repository.rs` | the verbs |
-//! | `contributor.rs` | `Contributor`, the one trait by which a pattern adds rows to a write |
+//! | `contributor.rs` | `Contributor`, the trait through which a pattern adds rows to a write |
 //! | `plan.rs` | the write of one entity, planned without I/O |
 //! | `batch.rs` | the plans of one transaction |
-//! | `commit.rs`, `rounds.rs` | one attempt to commit a batch, and the rounds of attempts |
+//! | `commit.rs`, `rounds.rs` | one attempt to commit a batch, and repeated attempts |
 //! | `read.rs` | the stored version that a write starts from |
 //! | `turns.rs`, `group.rs` | fair turns of a partition's units, and their group commit |
-//! | `seen_versions.rs` | the versions of rows that a process knows, by which it notices other processes |
+//! | `seen_versions.rs` | the row versions that a process last saw, which reveal writes by other processes |
 //!
 //! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants implement `Contributor`, or
 //! pass plans to a [unit](crate::unit).

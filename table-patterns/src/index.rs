@@ -1,7 +1,7 @@
 //! Secondary indexes: an entity and its index rows, written together (PAT-INTRA, PAT-INTER, PAT-IX).
 //!
 //! # Context
-//! The service has one index, on the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list of keys under a value.
+//! The service indexes only the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list of keys under a value.
 //! `#[index(…)]` and `#[index_entity(…)]` declare them. [`Entities`](crate::Entities) maintains them in every insert, replace, merge, patch, upsert,
 //! delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and [bulk load](crate::Entities::bulk).
 //!
@@ -16,12 +16,12 @@
 //! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change of each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
 //!
-//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob
-//! contains the sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and a line with the key of the list. The
-//! name of the blob encodes that key, is legal in every store and unique per value: `indexes/lists/lastnames/=4Aones/all/…`. Each change
-//! writes a new blob, and blobs never change: so any object store works, even without conditional writes. The published layout has `Sales`
-//! / `Jones`. Here a literal precedes the value, because `Jones` and an entity's `000152` in one partition could not be distinguished
-//! (T066). A value that may contain any character is `escaped` (PAT-IX-7).
+//! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains the
+//! sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and a line with the key of the list. The name of the blob
+//! encodes that key, is legal in every store and unique per value: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new blob, and
+//! blobs never change, so any object store works, even without conditional writes. The published layout uses the keys `Sales` / `Jones`. Here a
+//! literal precedes the value, because `Jones` and an entity's `000152` could not be distinguished in one partition (T066). A value that may
+//! contain any character is `escaped` (PAT-IX-7).
 //!
 //! # Guarantee
 //! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even
@@ -36,9 +36,9 @@
 //!   If two entities have the same unique value, settling the second one detects it. The record of that entity is retried with growing delays until
 //!   one of them releases the value; a [check](crate::Entities::check) reports both.
 //! - A list in a blob ([`ListBlobs`], PAT-IX option 1) has the guarantees of its entity, which refers to the blob: consistent within the partition,
-//!   eventually consistent in other partitions. The new blob is complete before the entity names it, conditional on its `ETag`. Blobs that no entity
-//!   names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a collection removes a
-//!   blob before a reader has read it, the reader starts again.
+//!   eventually consistent in other partitions. The new blob is complete before the entity refers to it, and the entity is written under its `ETag`.
+//!   Blobs that no entity names, because of a change or a crash, are [collected](crate::Entities::collect_orphaned_lists) after a grace period. If a
+//!   collection removes a blob before a reader has read it, the reader starts again.
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs of an older release may write without the index.
 //!   [`check`](crate::Entities::check) finds damage by other tools.

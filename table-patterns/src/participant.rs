@@ -194,7 +194,7 @@ impl Changes {
         self.rows.push((self.by, operation));
     }
 
-    /// Records an entry of this kind in the [feed](crate::feed) of the partition, with a payload of at most 64 KiB (TYPE-10).
+    /// Records an entry of this kind in the partition's [feed](crate::feed), with a payload of at most 64 KiB (TYPE-10).
     pub fn record(&mut self, kind: impl Into<String>, payload: impl Into<Vec<u8>>) {
         let (source, kind) = (self.source.row_key.clone(), Cow::Owned(kind.into()));
         self.records.push(ChangeRecord { source, kind, payload: payload.into() });

@@ -5,8 +5,8 @@
 //! notifies the customer. All of these writes must happen, or none of them.
 //!
 //! # Guarantee
-//! - All or nothing (EGT-9): entities of any types of one table, their rows in indexes, rows of
-//!   [participants](crate::participant), records of the [feed](crate::feed), conditions, and recorded steps.
+//! - All or nothing (EGT-9). This covers entities of any types in one table, their index rows, rows of [participants](crate::participant), records of
+//!   the [feed](crate::feed), conditions, and recorded steps.
 //! - Replace, update and delete are conditional on the `ETag` of the entity that was passed in.
 //! - If a list or an index row changed since it was read, the unit reads it again and retries. If an entity changed, `commit` fails with
 //!   `UpdateConditionNotSatisfied` and names the entity.
@@ -210,13 +210,13 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self
     }
 
-    /// Sets the person or program that writes, for [participants](crate::participant::Changes::actor).
+    /// Sets the person or program that writes, as reported to [participants](crate::participant::Changes::actor).
     pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
         self.context.actor = Some(actor.into());
         self
     }
 
-    /// Sets the identifier of the request that causes the writes, for [participants](crate::participant::Changes::correlation_id).
+    /// Sets the identifier of the request that causes the writes, as reported to [participants](crate::participant::Changes::correlation_id).
     pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.context.correlation_id = Some(id.into());
         self
@@ -260,7 +260,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// # Errors
     /// - The error of the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb.
     /// - The error of a contributed row, with the name of its contributor.
-    /// - `UniqueViolation` (PAT-INTRA-5); `IndexListFull` (PAT-IX-4).
+    /// - `UniqueViolation` (PAT-INTRA-5) or `IndexListFull` (PAT-IX-4) from an index.
     /// - `InvalidInput` for a unit without operations (EGT-12).
     /// - `UpdateConditionNotSatisfied` if every attempt had a conflict on a list.
     pub async fn commit(mut self) -> Result<Vec<Option<ETag>>> {

@@ -122,7 +122,7 @@ impl Batch {
         self.entities.is_empty() && self.rows.is_empty()
     }
 
-    /// Returns the largest possible number of operations in the transaction of the batch.
+    /// Returns the maximum number of operations in the batch's transaction.
     pub(crate) fn operations(&self) -> usize {
         self.entities.len() + self.rows.len() + self.intents.len() + self.record_operations()
     }

@@ -47,7 +47,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
-    /// Returns the rules of the reserved rows of this pattern, which a check applies; `None` for a pattern without reserved rows.
+    /// Returns the rules that a check applies to this pattern's reserved rows; `None` if the pattern has no reserved rows.
     fn reserved(&self) -> Option<ReservedRows> {
         None
     }
@@ -56,7 +56,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The rules of the reserved rows of a pattern.
+/// The rules for a pattern's reserved rows.
 #[derive(Clone, Copy)]
 pub(crate) struct ReservedRows {
     /// The name of the pattern in findings.
@@ -67,7 +67,7 @@ pub(crate) struct ReservedRows {
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 
-/// The change of one entity: from the stored version to the new one.
+/// The change of one entity, from the stored version to the new version.
 pub(crate) struct EntityChange<'a, E> {
     pub(crate) key: &'a EntityKey,
     pub(crate) kind: &'a OperationKind,

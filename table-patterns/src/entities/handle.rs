@@ -15,8 +15,8 @@ use crate::entities::turns::Turns;
 
 /// The handle on the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
 ///
-/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the functions of [`Table`], and [units](crate::unit)
-/// over several types. Entities without declarations are written without a read, as with a [`Table`].
+/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the functions of [`Table`], and creates
+/// [units](crate::unit) over several types. Entities without declarations are written without a read, as with a [`Table`].
 ///
 /// ```
 /// use table_core::{Engine, Entity};
@@ -55,9 +55,9 @@ pub struct Entities<E, S, O = NoOutbox> {
     pub(crate) retry: Retry,
     pub(crate) outbox: O,
     pub(crate) context: WriteContext,
-    /// The queues of the partitions.
+    /// The queues of waiting writers, by partition.
     pub(crate) turns: Turns,
-    /// The versions of rows that its transactions last saw.
+    /// The row versions that its transactions last saw.
     pub(crate) seen: SeenPartitions,
 }
 
@@ -93,14 +93,14 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         Self { retry, ..self }
     }
 
-    /// Sets the person or program that writes, for [participants](crate::participant::Changes::actor).
+    /// Sets the person or program that writes, as reported to [participants](crate::participant::Changes::actor).
     #[must_use]
     pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
         self.context.actor = Some(actor.into());
         self
     }
 
-    /// Sets the identifier of the request that causes the writes, for [participants](crate::participant::Changes::correlation_id).
+    /// Sets the identifier of the request that causes the writes, as reported to [participants](crate::participant::Changes::correlation_id).
     #[must_use]
     pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.context.correlation_id = Some(id.into());

@@ -10,7 +10,7 @@ use table_core::operation::Operation;
 use crate::entities::fault::EntityFault;
 use crate::outbox::Intent;
 
-/// A recorder of the steps that a write needs in other partitions and tables, as rows of the written partition.
+/// Records the steps that a write needs in other partitions and tables, each as a row in the written partition.
 ///
 /// The rows are written in the transaction of the entities, so no step is lost (PAT-EC-8). Workers perform each recorded step at least once.
 ///

@@ -66,9 +66,9 @@ impl EntityPlan {
 /// The contributor of a row, named in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Author {
-    /// An index, by name.
+    /// The name of an index.
     Index(&'static str),
-    /// Any other pattern, by name.
+    /// The name of any other pattern.
     Pattern(&'static str),
 }
 
@@ -131,7 +131,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// `UniqueViolation` if both entities set a row that belongs to only one; `InvalidDuplicateRow` for changes of different patterns.
     fn follows(&self, key: &EntityKey, earlier: &dyn DerivedRow) -> Result<()>;
 
-    /// Returns the operation under the assumption that the stored row matches the entities; `None` if the row must be read.
+    /// Returns the operation, assuming that the stored row matches the entities; `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 
     /// Returns the operation for a stored row that was read; `None` if nothing must be written.
@@ -173,7 +173,7 @@ pub(crate) struct PreparedRow {
 
 /// Work done outside the table for a transaction, such as an uploaded blob, which can be undone if the transaction is refused.
 pub(crate) trait UndoWrite: Send + Sync {
-    /// Checks that the work still holds, directly before the transaction is submitted.
+    /// Checks that the work is still valid, directly before the transaction is submitted.
     ///
     /// # Errors
     /// Any error from the pattern.
@@ -208,12 +208,12 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Committed>>;
 }
 
-/// Creates the empty merge that changes only the version of an entity, so writers that have read the entity have a conflict.
+/// Creates the empty merge that changes only the version of an entity, so writers that read the entity earlier get a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
 
-/// Returns the row state that an operation requires if it writes no property, like a check or an empty merge; `None` for any other operation.
+/// Returns the row state that an operation requires if it writes no property, such as a check or an empty merge; `None` for any other operation.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),

@@ -1,4 +1,4 @@
-//! The rounds of attempts to commit a batch, with back-off.
+//! Repeated attempts to commit a batch, with back-off.
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::ETag;
@@ -96,7 +96,7 @@ impl<'a> Rounds<'a> {
         self.race.retry(conflict).await
     }
 
-    /// Commits a batch that does not have to be planned again.
+    /// Commits a batch that never needs to be planned again.
     ///
     /// # Errors
     /// Any error from [`submit`](Self::submit).

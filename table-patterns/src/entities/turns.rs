@@ -164,12 +164,12 @@ impl Turn {
         self.with_line(|line| line.waiters.iter().any(|waiter| !waiter.is_canceled())).unwrap_or_default()
     }
 
-    /// Returns the open group, if earlier writers have left their operations in it.
+    /// Returns the open group, if earlier writers have added operations to it.
     pub(crate) fn group(&self) -> Option<Arc<Group>> {
         self.with_line(|line| line.group.clone()).flatten()
     }
 
-    /// Opens a group for the units that follow.
+    /// Opens a group for the following units.
     pub(crate) fn open(&self, group: &Arc<Group>) {
         self.with_line(|line| line.group = Some(Arc::clone(group)));
     }

@@ -25,7 +25,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if `change` changed the key.
     /// - `UpdateConditionNotSatisfied` if every attempt of the [policy](Self::with_retry) conflicted with another writer.
-    /// - `UniqueViolation` or `IndexListFull` of an index.
+    /// - `UniqueViolation` or `IndexListFull` from an index.
     pub async fn update(
         &self,
         from: impl IntoUpdateFrom<E>,
@@ -38,7 +38,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         .await
     }
 
-    /// Updates an entity with a fallible change. If it returns an error, that error is returned, and nothing is written.
+    /// Updates an entity with a fallible change. If `change` returns an error, this function returns that error and writes nothing.
     ///
     /// # Errors
     /// Any error from [`update`](Self::update) or `change`.

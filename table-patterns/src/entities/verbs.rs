@@ -12,12 +12,12 @@ use crate::entities::handle::Entities;
 use crate::entities::outbox::StepRecorder;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Inserts an entity with its contributed rows. Sends one request without a read, unless the partition contains a list.
+    /// Inserts an entity with its contributed rows. Sends one request and reads nothing, unless an index is a list in the entity's partition.
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if the key exists (INS-1).
-    /// - `UniqueViolation` if another entity has the value of a unique index (PAT-INTRA-5). Its source is a
-    ///   [`UniqueViolation`](crate::index::UniqueViolation).
+    /// - `UniqueViolation` if another entity has the same value in a unique index (PAT-INTRA-5). The source of the
+    ///   error is a [`UniqueViolation`](crate::index::UniqueViolation).
     /// - `IndexListFull` if a list has reached its bound (PAT-IX-4).
     ///
     /// After any of these errors, nothing has been written.
@@ -36,7 +36,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist (UPD-2).
     /// - `UpdateConditionNotSatisfied` if its version differs (UPD-3).
-    /// - `UniqueViolation` or `IndexListFull` of an index.
+    /// - `UniqueViolation` or `IndexListFull` from an index.
     pub async fn replace(&self, entity: &E, if_match: impl IntoIfMatch) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
         self.admit(true).await?;
@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `UpdateConditionNotSatisfied` if its version differs (MRG-2).
-    /// - `UniqueViolation` or `IndexListFull` of an index.
+    /// - `UniqueViolation` or `IndexListFull` from an index.
     pub async fn merge(&self, entity: &E, if_match: impl IntoIfMatch) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, if_match.into());
         if self.is_blind() {
@@ -79,7 +79,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts the entity, or replaces the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` of an index; any error for an entity that exceeds its limits.
+    /// `UniqueViolation` or `IndexListFull` from an index; any error for an entity that exceeds its limits.
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
         self.put_row(entity, entity.to_row()?).await
     }
@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` of an index; any error for an entity that exceeds its limits.
+    /// `UniqueViolation` or `IndexListFull` from an index; any error for an entity that exceeds its limits.
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
         self.merge_row(entity, entity.to_merge()?).await
     }

@@ -47,7 +47,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         self.plan_in(&self.context, key, kind, old, new)
     }
 
-    /// Plans the write of an entity in a unit that has a separate context.
+    /// Plans the write of an entity with the context of a unit.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -222,7 +222,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         if is_whole { self.table.admit_whole() } else { Ok(()) }
     }
 
-    /// Completes a plan by the contributor that reads other entities, and returns its batch with the properties that changed.
+    /// Completes a plan through the contributor that reads other entities. Returns its batch, with the properties that changed.
     async fn complete(
         &self,
         plan: EntityPlan,

@@ -38,9 +38,9 @@ pub struct BackfillProgress {
 
 /// A builder for the backfill of one index.
 ///
-/// - Online: writers continue, and already maintain the index while it is built. An entity without its row gets it in one transaction with
-///   the entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4
-///   MiB. Sixteen transactions run concurrently and share the cost of durable writes.
+/// - Online: writers continue, and already maintain the index while it is built. The missing row of an entity is written in one transaction with the
+///   entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4 MiB. Sixteen
+///   transactions run concurrently and share the cost of durable writes.
 /// - Rolling updates: programs of an older release may continue to write until the pass over the entities begins. They record sightings next to the
 ///   stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock: by then, no request of an older
 ///   program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after). Once the pass begins, older
@@ -119,8 +119,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// handles regard the index as ready still use it, until they open the table again or call [`states`](Self::states).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored, because the table was not opened;
-    /// `UpdateConditionNotSatisfied` after too many conflicts; any error of the store.
+    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any
+    /// error from the store.
     pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         self.note(|layout| {
@@ -133,8 +133,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Enables an index again. The index is *building* until a [`backfill`](Self::backfill) completes.
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored, because the table was not opened;
-    /// `UpdateConditionNotSatisfied` after too many conflicts; any error of the store.
+    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any
+    /// error from the store.
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         let start = words(Phase::Rows, &Place::default());
@@ -157,7 +157,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
-    /// Limits the average number of entities per second of a run. A burst contains at most the entities of one second.
+    /// Limits the average number of entities that a run processes per second. A burst contains at most the entities of one second.
     pub fn per_second(self, entities: NonZeroU32) -> Self {
         Self { per_second: Some(entities), ..self }
     }

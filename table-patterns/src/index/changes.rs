@@ -47,9 +47,9 @@ pub enum ChangeKind {
     Leave(Row),
 }
 
-/// Returns the changes in the indexes of `E` for the change of an entity from `old` to `new`. `None` means that the
-/// entity does not exist. The changes are in the order of the declarations. Unchanged entries are omitted: an update of a
-/// property that no index includes costs nothing (PAT-INTRA-7).
+/// Returns the index changes that follow from changing an entity of type `E` from `old` to `new`. `None` means that the entity does
+/// not exist. The changes are in the order of the declarations. Unchanged entries are omitted: an update of a property that no index
+/// includes costs nothing (PAT-INTRA-7).
 ///
 /// Changes [in the same partition](IndexSchema::is_same_partition) belong in the transaction of the entity.
 /// The caller decides who writes changes in other partitions.
@@ -147,7 +147,7 @@ pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static Index
 /// A function that returns the owner of an index entry: [`owner_of`] for one entity type.
 pub(crate) type OwnerOf = fn(&IndexSchema, &EntityKey, &Row) -> Option<EntityKey>;
 
-/// Returns the key of the entity that owns a copy, or a member of the list at a key; `None` if the row is not an entry of the index.
+/// Returns the key of the entity that owns an index row: a copy, or a member of the list at a key. `None` if the row is not an entry of the index.
 pub(crate) fn owner_of<E: Entity>(schema: &IndexSchema, key: &EntityKey, row: &Row) -> Option<EntityKey> {
     let entry = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view());
     index_of::<E>(schema)?.owner(entry).ok()

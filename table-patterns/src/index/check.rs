@@ -54,8 +54,8 @@ impl IndexReport {
 ///
 /// A check reads every entity and every index row, sixteen concurrently, with a few requests each, and holds one page in memory. It then reads the
 /// references of copies and the rows of feeds, because these patterns silently ignore rows that they cannot read. While other programs write, the
-/// check reports nothing that a writer is about to correct in one transaction, and its repair undoes no other write. It also reports a remote index
-/// that merely lags behind: let the workers finish first, or repair, which does their work earlier.
+/// check does not report damage that a writer is about to correct in its transaction, and its repair does not undo other writes. It also reports a
+/// remote index that merely lags behind: let the workers finish first, or repair, which does their work earlier.
 ///
 /// ```
 /// # use table_core::{Engine, Entity, IfMatch, TableStoreExt};
@@ -101,7 +101,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
-    /// Checks only the index with the given name, and no reserved rows.
+    /// Restricts the check to the index with the given name, without reserved rows.
     pub fn only(self, index: &'static str) -> Self {
         Self { only: Some(index), ..self }
     }

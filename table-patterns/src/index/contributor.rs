@@ -225,7 +225,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
 
 #[cfg(feature = "blobs")]
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Sets the blob store for lists that no entity can hold (PAT-IX-4). Workers that settle the indexes also need it.
+    /// Sets the blob store for lists that do not fit into an entity (PAT-IX-4). Workers that settle the indexes also need it.
     #[must_use]
     pub fn with_list_blobs(self, blobs: ListBlobs) -> Self {
         let states = self.contributor::<Indexes>().map(|indexes| Arc::clone(&indexes.states));

@@ -43,8 +43,7 @@ impl CopyChange {
         all
     }
 
-    /// Returns the operation under the assumption that the row matches the entities.
-    /// The condition on the version of the entity covers the row.
+    /// Returns the operation, assuming that the row matches the entities. The condition on the version of the entity covers the row.
     fn assumed(&self) -> OperationKind {
         match &self.after {
             // Only the new row of a unique index may belong to another entity.

@@ -21,7 +21,7 @@ pub enum FindingKind {
     Stale,
     /// A copy or a list member belongs to an entity that does not exist or has another value.
     Dangling,
-    /// Two entities have the same value of a unique index, and the copy belongs to the other entity. A duplicate can only be resolved manually.
+    /// Another entity has the same value in a unique index, and owns the copy. A duplicate can only be resolved manually.
     Duplicate,
     /// A row of the index, or the entity that it names, cannot be read.
     Unreadable,
@@ -44,7 +44,7 @@ pub enum FindingKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The index, or the pattern of a reserved row: `references` or `feed`.
+    /// The name of the index; for a reserved row, the name of its pattern: `references` or `feed`.
     pub index: &'static str,
     /// The kind of the damage.
     pub kind: FindingKind,

@@ -22,10 +22,10 @@ use crate::index::fault::IndexFault;
 
 /// The `RowKey` of the claims on a table.
 const ROW_KEY: &str = "\u{FFFC}owners";
-/// The property with the claims.
+/// The property that stores the claims.
 const OWNERS: &str = "Owners";
 
-/// The keys of an index, by their leading literals.
+/// The keys of an index, identified by their leading literals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Claim {
     /// The entity type and its table.

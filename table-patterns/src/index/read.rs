@@ -1,4 +1,4 @@
-//! Reads through indexes: only complete indexes are used, and the type of a result shows that it may be stale.
+//! Reads through indexes: only complete indexes are used, and result types mark values that may be stale.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -35,7 +35,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.entity(key.into_point()).boxed()
     }
 
-    /// Returns one entity as a projection, for copies that include some of the properties (PAT-INTRA-6).
+    /// Returns one entity as a projection, for copies that include only some properties (PAT-INTRA-6).
     ///
     /// # Errors
     /// Any error from [`get`](Self::get).
@@ -63,7 +63,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.copy::<E, F>(key.into_point()).boxed()
     }
 
-    /// Returns the copy in a remote index as a projection, for copies that include some of the properties (PAT-INTER-4).
+    /// Returns the copy in a remote index as a projection, for copies that include only some properties (PAT-INTER-4).
     ///
     /// # Errors
     /// Any error from [`get`](Self::get).

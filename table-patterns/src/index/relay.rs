@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Refuses a record of a change in another partition or table. A writer of one partition may record only changes of that partition.
+    /// Refuses the record of a change in another partition or table. A writer of one partition may record only the changes of that partition.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
             && self.table.name()?.folded() == call.table.folded();

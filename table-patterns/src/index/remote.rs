@@ -171,7 +171,7 @@ impl RemoteChange {
         serde_json::Value::Array(items).to_string()
     }
 
-    /// Returns `true` if a program with this schema recorded a text; `None` if it names an index that this schema does not have.
+    /// Returns `true` if a program with this schema recorded the text; `None` if the text names an index that this schema does not have.
     pub(crate) fn is_of_design<E: Entity>(text: &str) -> Option<bool> {
         let items: Vec<serde_json::Value> = serde_json::from_str(text).ok()?;
         Derived::parse::<E>(items.first()?.as_str()?)?;

@@ -9,7 +9,7 @@ use crate::log_blobs::fault::LogBlobFault;
 /// The number of blob counters with six digits.
 pub(super) const COUNTERS: u32 = 1_000_000;
 
-/// Checks the name of a service. The names of all blobs of its log begin with the name of the service.
+/// Checks the name of a service. The names of all its log blobs begin with it.
 pub(super) fn check_service(service: &str) -> Result<()> {
     let legal =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';

@@ -8,8 +8,8 @@ use table_core::row::Row;
 
 use crate::outbox::rows;
 
-/// A row of any kind, including the reserved rows of patterns, which programs cannot write. An intent of an outbox is copied with the Timestamp of
-/// its change as its version, which preserves the order of changes.
+/// A row of any kind, including the reserved rows of patterns, which programs cannot write. The copy of an outbox intent stores the Timestamp of the
+/// change as its version, which preserves the order of changes.
 pub(crate) struct Copied {
     key: EntityKey,
     row: Row,

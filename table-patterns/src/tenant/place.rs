@@ -22,7 +22,7 @@ pub(super) enum Tables {
     Periods(Arc<dyn PeriodSource>),
 }
 
-/// Partitions of one table, or of the tables of periods, with the registered types.
+/// The partitions of one table or of a set of period tables, with the registered types.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) store: DynTableStore,

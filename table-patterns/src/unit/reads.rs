@@ -42,7 +42,7 @@ impl Reads {
         self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }
 
-    /// Adds the rows to a group, which computes their state after this unit for the next units.
+    /// Adds the rows to a group, which computes their state after this unit, for the following units.
     pub(super) fn show(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());

@@ -49,7 +49,7 @@ pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Durat
 pub(super) const MOST_EXPIRED: usize = 4;
 /// The longest wait of one attempt. Afterwards the process stops waiting, as after `MOST_EXPIRED` reservations.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
-/// The last place in the queue. Reservations that share it are in the order of their random numbers.
+/// The last place in the queue. Reservations that share it are ordered by their random numbers.
 const LAST_PLACE: u64 = 9_999_999_999;
 
 /// A reservation, by the key of its row. Reservations are ordered as in the queue.
@@ -78,7 +78,7 @@ impl Reservation {
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(LAST_PLACE)
     }
 
-    /// Returns `true` if the key has the form that this release writes.
+    /// Returns `true` if the key has the format that this release writes.
     fn has_form(&self) -> bool {
         let parts = self.0.as_str().get(PREFIX.len()..).unwrap_or_default().bytes();
         parts.len() == 27
@@ -114,7 +114,7 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    /// Returns `false` if the queue does not contain a reservation.
+    /// Returns `false` only if the queue cannot contain a reservation.
     pub(super) fn may_contain(&self, own: &Reservation) -> bool {
         !self.is_whole || self.first.iter().any(|stored| stored.reservation == *own)
     }
@@ -134,7 +134,7 @@ impl Stored {
     }
 }
 
-/// Returns how long to hold the reservation, given the duration of the last attempt and of an earlier hold that was too short.
+/// Returns the hold for the reservation, given the duration of the last attempt and of an earlier hold that was too short.
 pub(super) fn hold(attempt: Duration, earlier: Duration) -> Duration {
     let wanted = attempt.saturating_mul(4).saturating_add(PAUSES.1.saturating_mul(4));
     wanted.max(earlier.saturating_mul(2)).clamp(HOLDS.0, HOLDS.1)

@@ -1,4 +1,4 @@
-//! The share of an entity type in the operations of a unit, known at compile time.
+//! The number of operations that an entity type adds to a unit, known at compile time.
 
 use table_core::entity::Entity;
 
@@ -32,7 +32,7 @@ use table_core::entity::Entity;
 /// assert_eq!((Entry::INSERT, Entry::UPDATE, Posting::INSERT), (2, 3, 1));
 /// ```
 pub trait UnitShare: Entity {
-    /// The largest number of operations of an insert or a delete.
+    /// The maximum number of operations for an insert or a delete.
     const INSERT: usize = share::<Self>(1);
     /// The largest number of operations of an update, which may move each index row.
     const UPDATE: usize = share::<Self>(2);
@@ -40,7 +40,7 @@ pub trait UnitShare: Entity {
 
 impl<E: Entity> UnitShare for E {}
 
-/// Returns the number of operations of a write that changes `rows` rows of each index.
+/// Returns the number of operations in a write that changes `rows` rows of each index.
 const fn share<E: Entity>(rows: usize) -> usize {
     let (mut operations, mut has_remote, mut rest) = (1, false, E::SCHEMA.indexes);
     while let [index, after @ ..] = rest {

@@ -13,7 +13,7 @@ use table_core::selection::{Point, Selection};
 
 use crate::view::fault::ViewFault;
 
-/// A collector of the rows and amounts of one entity in a view of rows `R`.
+/// A collector for one entity's rows and amounts, in a view with rows of type `R`.
 pub struct Projection<R> {
     pub(super) places: BTreeMap<PartitionKey, Contribution>,
     of: PhantomData<fn() -> R>,

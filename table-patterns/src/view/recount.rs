@@ -1,4 +1,4 @@
-//! Recount of the sums of one partition of a view from its records, while writers change them.
+//! Recounts the sums of one partition of a view from its records, while writers change them.
 //!
 //! Sums that agree with the records and do not change while both are read are skipped. For all other sums, a *recount* starts in each row with sums.
 //! A writer that changes such a row keeps the earlier amounts in its record, once per recount. The records therefore determine the correct sums at

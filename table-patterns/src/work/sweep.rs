@@ -70,7 +70,7 @@ pub struct SweepReport {
     /// The number of partitions that were marked as quiet. Each later sweep reads only some of the quiet partitions, chosen at random, until one of
     /// them is written again.
     pub quiet: u64,
-    /// The number of invalid rows of the registry, and of partitions and rows that could not be swept. All other partitions and rows were swept.
+    /// The number of invalid registry rows, and of partitions and rows that could not be swept. All other partitions and rows were swept.
     pub failed: u64,
     /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,

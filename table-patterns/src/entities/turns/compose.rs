@@ -17,7 +17,7 @@ pub(super) struct GroupRow {
     pub(super) writer: u64,
 }
 
-/// The content of a row for the units that follow.
+/// The content of a row for the following units.
 #[derive(Clone)]
 pub(super) enum Seen {
     /// The row after the last write; `None` if it is deleted.

@@ -30,7 +30,7 @@ pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 /// The outcome of a group: the version of each row, with the number of its last writer.
 pub(crate) type GroupOutcome = Result<Arc<HashMap<RowKey, (u64, Option<ETag>)>>>;
 
-/// Units whose operations are committed together. Each unit sees the rows of the units before it.
+/// Units whose operations are committed together. Each unit sees the writes of the previous units.
 pub(crate) struct Group(Mutex<State>);
 
 struct State {
@@ -95,7 +95,7 @@ impl Group {
         }
     }
 
-    /// Keeps a stored row for the units that follow.
+    /// Keeps a stored row for the following units.
     pub(crate) fn remember(&self, row_key: &RowKey, found: Option<&StoredRow>) {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }

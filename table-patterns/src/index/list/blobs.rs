@@ -96,7 +96,7 @@ impl ListBlobs {
         self.spill_above.is_some_and(|most| keys > most)
     }
 
-    /// Returns the folder of a table's lists, or of its marks of orphans.
+    /// Returns the folder of a table's lists, or of its orphan marks.
     pub(crate) fn folder(&self, kind: &str, table: &TableName) -> Result<Path> {
         // Table names consist of letters and digits and are case-insensitive (TBL-2, TBL-4).
         let folder = format!("{}/{kind}/{}", self.prefix, table.as_str().to_ascii_lowercase());
@@ -143,7 +143,7 @@ impl ListBlobs {
         Err(Error::of(ListFault::Slow(upload.path.to_string())))
     }
 
-    /// Removes a blob whose entity was refused. If the removal fails, the blob is an orphan, which the collector removes.
+    /// Removes a blob after the write of its entity was refused. If the removal fails, the blob is an orphan, which the collector removes.
     pub(crate) async fn discard(&self, upload: &Upload) {
         let _ = self.blobs.delete(&upload.path).await;
     }

@@ -19,7 +19,7 @@ pub(crate) type Member = Vec<String>;
 #[derive(Clone, Debug)]
 pub(crate) struct ListForm {
     index: &'static IndexSchema,
-    /// The name of the property: `EmployeeIDs` if one text identifies a member, `EmployeeDetails` if several texts identify it.
+    /// The name of the property: `EmployeeIDs` if one string identifies a member, `EmployeeDetails` if several strings identify it.
     property: String,
     /// The names of a member's properties, in the order of its encoded values.
     names: Vec<&'static str>,

@@ -122,7 +122,7 @@ impl Lists<'_> {
         self.blobs.map_or(Ok(()), |blobs| blobs.check_age(upload, self.pace.now()))
     }
 
-    /// Removes a blob whose entity was refused. If the removal fails, the blob is an orphan, which the collector removes.
+    /// Removes a blob after the write of its entity was refused. If the removal fails, the blob is an orphan, which the collector removes.
     pub(crate) async fn discard(&self, upload: &Upload) {
         if let Some(blobs) = self.blobs {
             blobs.discard(upload).await;

@@ -1,4 +1,4 @@
-//! The decision whether a recorded change is settled by the entity that was read.
+//! Decides whether a recorded change is settled by the entity that was read.
 
 use table_core::entity::Entity;
 use table_core::error::Result;
