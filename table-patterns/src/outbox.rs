@@ -7,9 +7,9 @@
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
 //! |---|---|---|---|
-//! | the table of the change | the partition of the change | `U+FFFC outbox_` and 32 hexadecimal digits: 16 of the FNV-1a hash of the source's RowKey, 16 random | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all except the intent only after their first use |
+//! | the table of the change | the partition of the change | `U+FFFC outbox_` and 32 hexadecimal digits: 16 of the FNV-1a hash of the source's RowKey, 16 random | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent exist only after their first use |
 //! | the table of a target | the partition of the target | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
-//! | `TablesOutbox` | the table's name in lower case, `_` and a bucket of 16 | the partition | `Table`: String |
+//! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String |
 //!
 //! `Attempts` counts the started attempts. Until the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row, because a worker has
 //! claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Prompted` is the time at which a sweep last
@@ -32,8 +32,8 @@
 //! For the costs of workers see [`work`](crate::work).
 //!
 //! # Bounds
-//! The JSON of an intent has at most 960 KiB. A row in a step takes four thirds of its size. An intent is one of the transaction's 100 operations and
-//! counts towards its 4 MiB.
+//! The JSON of an intent has at most 960 KiB. Base64 increases the size of a row in a step by a third. An intent is one of the transaction's 100
+//! operations and counts towards its 4 MiB.
 //!
 //! # When not to
 //! If the target is in the partition of the change, write it in the same transaction.

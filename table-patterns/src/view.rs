@@ -1,9 +1,9 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? On the rows of the entities, each
-//! of these questions requires a scan. A view is another table whose layout answers such a question, and which is
-//! updated after each change of the rows. It is the read side of CQRS.
+//! How many employees does each department have? How many routes start at an airport? Answering such questions from the rows of the entities
+//! requires a scan. A view is another table whose layout answers such a question, and which is updated after each change of the rows. It is the
+//! read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | as declared by the row type | as declared | a row put by one source entity, or sums to which many entities add |
 //! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts when a recount began |
-//! | a partition of the view | `U+FFFC view_recount` | `Id`: the latest recount; rows of sums that take part in it name it in `ViewRecount` |
+//! | a partition of the view | `U+FFFC view_recount` | `Id`: the latest recount; each participating row of sums contains it in `ViewRecount` |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed is applied |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
@@ -35,8 +35,8 @@
 //! - The changes of a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work for each
-//!   row, while other programs read and write, and is resumable. It does not apply changes from before its start again. It corrects damage caused by
-//!   a trimmed feed, a changed projection or another tool, including wrong sums: the sums of a row to which no entity contributes become 0.
+//!   row, while other programs read and write, and is resumable. It does not repeat changes from before its start. It corrects damage caused by a
+//!   trimmed feed, a changed projection or another tool, including wrong sums: the sums of a row to which no entity contributes become 0.
 //! - Continuation tokens contain keys, and remain valid after a rebuild. A view whose table was deleted and created again
 //!   is building. Handles that regard the view as ready check its state every ten seconds, and then fail with
 //!   `IndexNotReady`. A stored position of an earlier rebuild is refused.
@@ -155,7 +155,7 @@ pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// A view, which computes the rows and amounts that each entity of a table contributes.
+/// A view: computes the rows and amounts that each entity of a table contributes.
 pub trait View: 'static {
     /// The entity from which the view is built.
     type Source: Entity + Send + Sync;

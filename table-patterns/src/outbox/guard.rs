@@ -1,11 +1,11 @@
-//! Guards: they prevent an older step from undoing a newer step, for any order and number of deliveries.
+//! Guards prevent an older step from undoing a newer step, for any order and number of deliveries.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:
 //!
 //! | property | content |
 //! |---|---|
-//! | `V` and 16 hexadecimal digits | Int64: the newest version of the source with this hash that was applied |
+//! | `V` and 16 hexadecimal digits | Int64: the newest applied version of the source with this hash |
 //! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist, and for the entries of an index |
 //!
 //! # Guarantee
@@ -23,8 +23,8 @@
 //! order of each source, so they must write different properties.
 //!
 //! # Cost
-//! A step is a read and a transaction of two operations; a deletion needs a second read. The guard has about 150 bytes and remains after
-//! the entity is deleted: [`collect_guards`] and [`collect_all_guards`] delete guards of missing entities.
+//! A step takes a read and a transaction of two operations; a deletion needs a second read. The guard has about 150 bytes and remains after the
+//! entity is deleted: [`collect_guards`] and [`collect_all_guards`] delete guards of missing entities.
 //!
 //! # Bounds
 //! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that serves
@@ -58,7 +58,7 @@ use crate::outbox::rows::fresh;
 pub use crate::outbox::keys::GUARD_PREFIX;
 
 const OWNER: &str = "Owner";
-/// The maximum number of sources in one guard, far below the number of properties of an entity (ENT-2).
+/// The maximum number of sources in one guard, far below the maximum number of properties in an entity (ENT-2).
 const SOURCES: usize = 200;
 
 /// The source of a step, and the version of its change.

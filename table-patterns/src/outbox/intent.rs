@@ -11,7 +11,7 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::keys;
 use crate::outbox::message::{self, Message};
 
-/// The steps that follow from a change of one entity in other partitions, tables or stores, recorded in the transaction of the change.
+/// The steps in other partitions, tables or stores that follow from a change of one entity. Recorded in the transaction of the change.
 ///
 /// The steps are performed in order. If a worker dies between two steps, another worker performs all of them again (PAT-EC-2, PAT-EC-3).
 ///
@@ -64,10 +64,10 @@ impl Intent {
     /// Sets the number of the change among all changes of its entity. Later changes must have larger numbers. For example, each change may increment
     /// a counter in the entity under the entity's `ETag`.
     ///
-    /// Without a version the Timestamp of the change is used. The embedded engine assigns Timestamps in the order of the changes (ENG-8).
-    /// The service does so as long as the clock of the machine that serves the partition never goes back, which is not documented (ETAG-7):
-    /// see [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a version. All changes of one entity
-    /// must be numbered in the same way.
+    /// Without a version, the Timestamp of the change is used. The embedded engine assigns Timestamps in the order of the changes (ENG-8). The
+    /// service does so as long as the clock of the machine that serves the partition never goes back, which is not documented (ETAG-7): see
+    /// [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a version. All changes of one entity must be numbered
+    /// in the same way.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);

@@ -24,7 +24,7 @@ pub(crate) fn guard_key(target: &EntityKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: target.partition_key.clone(), row_key: RowKey::new(row_key)? })
 }
 
-/// Returns the FNV-1a hash of some bytes.
+/// Returns the FNV-1a hash of the bytes.
 pub(crate) fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes
         .into_iter()

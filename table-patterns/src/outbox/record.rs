@@ -153,7 +153,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Submits a transaction with records: registers the partition, submits the transaction, and notifies the workers.
     ///
-    /// If the notification fails, the call succeeds nevertheless, because a sweep finds the rows.
+    /// If the notification fails, the call still succeeds, because a sweep finds the rows.
     ///
     /// # Errors
     /// Any error from the store.

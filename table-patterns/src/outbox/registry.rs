@@ -213,7 +213,7 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
 
 /// Marks a partition without pending rows as quiet if it was not registered for a while. Returns `true` if it was marked.
 ///
-/// The mark is written under the `ETag` of the entry, so a registration in between remains without a mark.
+/// The mark is written under the `ETag` of the entry, so a concurrent registration stays unmarked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if entry.is_quiet || now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(false);

@@ -99,7 +99,7 @@ pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
-/// Returns the range of the outbox rows in all partitions, which the store must check for each row of the table.
+/// Returns the range of the outbox rows in all partitions. The store must compare each row of the table with it.
 pub(crate) fn everywhere() -> KeyRange {
     let partitions = TextRange { lower: Bound::Unbounded, upper: Bound::Unbounded };
     KeyRange { partition_key: partitions, row_key: TextRange::prefix(OUTBOX_PREFIX) }
@@ -180,7 +180,7 @@ impl Pending {
         parse(&self.text)
     }
 
-    /// Returns the merge that records a note, if no other worker has changed the row in the meantime.
+    /// Returns the merge that records a note. It fails if another worker has changed the row in the meantime.
     pub(crate) fn note(&self, note: Note<'_>) -> Operation {
         let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
         let mut writer = RowWriter::with_capacity(4);
@@ -205,7 +205,7 @@ impl Pending {
         Operation { row_key: self.place.key.row_key.clone(), kind }
     }
 
-    /// Returns the writes that set the row aside as poison, if no other worker has claimed it in the meantime.
+    /// Returns the writes that set the row aside as poison. They fail if another worker has claimed the row in the meantime.
     pub(crate) fn aside(&self) -> Result<[Operation; 2]> {
         let kind = OperationKind::InsertOrReplace(self.row(self.attempts));
         Ok([self.done(), Operation { row_key: poison_key(&self.place.key.row_key)?, kind }])
@@ -240,7 +240,7 @@ impl Pending {
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
     }
 
-    /// Returns the deletion of a completed intent, if no other worker has claimed it in the meantime.
+    /// Returns the deletion of a completed intent. It fails if another worker has claimed the intent in the meantime.
     pub(crate) fn done(&self) -> Operation {
         let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         Operation { row_key: self.place.key.row_key.clone(), kind }

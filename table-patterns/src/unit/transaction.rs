@@ -1,4 +1,4 @@
-//! Transactions: a function that reads, decides and writes in one unit, repeated until its reads hold at the commit.
+//! Transactions: a function that reads, decides and writes in one unit, repeated until its reads are still valid at the commit.
 
 use std::collections::HashMap;
 
@@ -47,7 +47,7 @@ pub(super) struct Attempts<'a> {
 /// The outcome of one attempt.
 pub(super) enum Finished {
     Committed(Versions),
-    /// The function must run again, with the turn that is kept.
+    /// The function must run again, and keeps the turn.
     Again(Option<Turn>),
 }
 
@@ -60,13 +60,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are committed in
     ///   groups: a transaction reads the rows of the previous transactions. A function must not start another transaction on the same partition
     ///   through the same handle.
-    /// - Between processes, the first commit wins. A transaction that lost three attempts reserves the partition by a reserved row, and the
+    /// - Between processes, the first commit wins. A transaction that lost three attempts reserves the partition with a reserved row, and the
     ///   transactions of other processes wait for it: a process with a distant store is not starved by processes with a near store. Functions that
     ///   write a single entity do not wait.
     /// - The function may run several times: its only effects must be writes of the unit.
     /// - In a task that can move between threads, as with `tokio::spawn`, the function must own its captures: `async move |unit|` over clones. With
     ///   borrowed captures, rustc does not accept the future as `Send`.
-    /// - The error type is the caller's. If only `?` occurs in the function, name the type: `Ok::<_, Error>(value)`.
+    /// - The error type is the caller's. If only `?` occurs in the function, specify the type: `Ok::<_, Error>(value)`.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -108,7 +108,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// ```
     ///
     /// # Errors
-    /// - The error of the function, unchanged. Nothing is written then.
+    /// - The error of the function, unchanged. In this case, nothing is written.
     /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed
     ///   first in all attempts of the [policy](Entities::with_retry).
     /// - Any error from [`UnitOfWork::commit`], converted to the error type of the function.

@@ -24,7 +24,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// - `CommandsInBatchActOnDifferentPartitions` for another partition (EGT-5).
     /// - `UniqueViolation` for a value that the unit already uses (PAT-INTRA-5).
     ///
-    /// The unit is then unchanged.
+    /// After an error, the unit is unchanged.
     pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
         self.write("insert", entity.key_of()?, kind, None, Some(entity))
@@ -123,8 +123,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds the condition that an entity does not exist, without inserting it. The commit fails with `EntityAlreadyExists` if it does.
     ///
     /// # Errors
-    /// `Unsupported` on a store without [checks](table_core::store::Capabilities::checks), such as the
-    /// Table service (ENG-21); any error of [`insert`](Self::insert).
+    /// `Unsupported` on a store without [checks](table_core::store::Capabilities::checks), such as the Table service (ENG-21);
+    /// any error from [`insert`](Self::insert).
     pub fn require_absent<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
         let key = key.into_key()?;
         if !self.store.capabilities().checks {

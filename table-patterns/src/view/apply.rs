@@ -88,7 +88,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
     /// - Any error from [`View::project`].
     ///
-    /// After each of these errors, the other partitions have been written.
+    /// After any of these errors, the other partitions have been written.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
         let failed = self.apply_all([source.clone().into()]).await?;
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))

@@ -270,7 +270,7 @@ fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Returns the key under which a partition is set aside whose feed lacks changes.
+/// Returns the key under which a partition is set aside if its feed lacks changes.
 fn gap_in(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{FEED_PREFIX}gap"))
 }

@@ -1,4 +1,4 @@
-//! Sightings of leases, for followers that run once and remember nothing. They measure a lease only by the store's clock.
+//! Sightings of leases, for followers that run once and remember nothing. Such followers measure a lease only by the store's clock.
 
 use table_core::error::Result;
 use table_core::etag::ETag;

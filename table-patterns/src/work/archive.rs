@@ -7,10 +7,10 @@
 //! The entity keeps its key and its properties. The message of the step is an [`ArchiveStep`]
 //! with the JSON `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
+//! # Guarantee
 //! The copy is written before the source is deleted, and the source is deleted only in the copied version. Even if processes die, or the source
 //! changes in the meantime, the entity is always in at least one table, and eventually only in the archive, in its last version. Between the steps a
 //! reader finds it in both tables (PAT-EC-6).
-//! version. Between the steps a reader finds it in both tables (PAT-EC-6).
 //!
 //! # Cost
 //! Moving an entity takes two reads, two writes, and a message.

@@ -46,8 +46,8 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Returns `true` if another entity had a unique value at the last attempt.
-/// The row is tried again with growing delays, and is settled once one of the two entities gives the value up, so the row never becomes poison.
+/// Returns `true` if another entity had the same unique value at the last attempt. The row is tried again with growing delays, and is settled once
+/// one of the two entities releases the value, so the row never becomes poison.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }

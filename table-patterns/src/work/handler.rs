@@ -22,7 +22,7 @@ use crate::work::fault::WorkFault;
 ///   concurrent delivery breaks, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
 /// - After an error, the work is tried again. After a number of attempts, the message becomes poison, with the error. This applies to every error,
-///   including `SchemaMismatch` of a table that the handler writes.
+///   including `SchemaMismatch` for a table that the handler writes.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};

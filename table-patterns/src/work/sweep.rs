@@ -95,7 +95,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Self { outbox, min_age: Duration::from_secs(5 * 60) }
     }
 
-    /// Sets the age from which messages are sent for intents. It should exceed the time that workers need for the messages in the queue.
+    /// Sets the minimum age of intents for which messages are sent. It should exceed the time that workers need for the messages in the queue.
     #[must_use]
     pub const fn min_age(mut self, time: Duration) -> Self {
         self.min_age = time;

@@ -30,7 +30,7 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The time for which a received message is hidden, and by which that time is extended, in whole seconds (QUE-21).
+    /// The time for which a received message is hidden, and for which each extension hides it again, in whole seconds (QUE-21).
     pub lease: Duration,
     /// The number of messages per receive, 1 to 32.
     pub messages_per_receive: usize,
@@ -233,7 +233,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at an instant. A claim that is longer than any worker would make comes from a clock that is ahead.
+    /// Returns `true` if a row is free at an instant. A claim longer than any worker would make results from a clock that is ahead.
     pub(super) fn is_due(&self, not_before: u64, now: u64) -> bool {
         // Some queues show their time in whole seconds.
         not_before <= now.saturating_add(ticks_of(Duration::from_secs(1)))
