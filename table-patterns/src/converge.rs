@@ -1,8 +1,8 @@
 //! Convergence: updates of derived rows in other partitions, for all patterns.
 //!
 //! The patterns derive different rows: the entries of an index in another partition ([`index`](crate::index)), copied properties in holders
-//! ([`copies`](crate::copies)), rows and sums of a view ([`view`](crate::view)). The protocol that makes them consistent with their
-//! source is the same and is implemented once, by [`settle`]:
+//! ([`copies`](crate::copies)), rows and sums of a view ([`view`](crate::view)). All of them use the same protocol to make these rows consistent with
+//! their source. It is implemented once, by [`settle`]:
 //!
 //! 1. Read the stored rows, with the version of their *guard*: a row that every write of the derived rows changes. A remote index entry has
 //!    a separate guard row; the guard of a copy is its holder; the guard of a view is the record of the source's rows in a partition.

@@ -13,8 +13,8 @@
 //! | the partition of the source | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the relation, and of the table, PartitionKey and RowKey of the holder, each followed by
-//! U+0000. A change of the source therefore finds its copies by one range query in its own partition (PAT-DEN-3). Typed reads skip these rows, like
-//! the rows of the outbox.
+//! U+0000. A change of the source therefore finds its copies with one range query in its own partition (PAT-DEN-3). Typed reads skip these
+//! rows, like outbox rows.
 //!
 //! A [`CopyRelation`] declares the source, the holder and the copied properties. Both structs declare it, by `#[entity(copied_by(…))]` and
 //! `#[entity(copies_from(…))]`. All writes through their handles, [`Entities`](crate::Entities), then maintain the copies.
@@ -40,11 +40,11 @@
 //! | insert of a holder, other partition | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
 //! | update of a holder that keeps its references | 1 get and 1 get per reference, 1 transaction of 1 operation |
 //! | update of a holder that changes to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
-//! | update of a source, copied properties unchanged | 1 get, 1 transaction of 1 |
+//! | update of a source, copied properties unchanged | 1 get, 1 transaction of 1 operation |
 //! | update of a source, copies in the partition | 1 get, 1 range query, 1 get per holder, 1 transaction |
 //! | update of a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition |
 //!
-//! A reference is a row of some 200 bytes in the partition of the source.
+//! A reference is a row of about 200 bytes in the partition of the source.
 //!
 //! # Bounds
 //! - One transaction contains the source and at most 99 holders (EGT-2), of 4 MiB in total.

@@ -9,8 +9,8 @@
 //!
 //! | RowKey | properties |
 //! |---|---|
-//! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is left out |
-//! | `U+FFFC feed_head` | `Id`: random number that distinguishes the feed from one of an earlier table; `Last`: number of its last change; `Floor`: number of the last trimmed change; `Quiet`: see below; `Kept`: `true` if the feed is never marked as quiet |
+//! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is omitted |
+//! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from the feed of an earlier table; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: see below; `Kept`: `true` if the feed is never marked as quiet |
 //!
 //! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or a few if they are large. Typed reads skip these
 //! rows, like outbox rows.
@@ -22,8 +22,8 @@
 //! - A change and its entry are written in one transaction.
 //! - The transaction replaces the head under its ETag. The order of the entries is therefore the order of the commits, for changes of one entity and
 //!   of several entities. It does not depend on the clock of a writer, a reader or the store.
-//! - No entry ever appears before a [`Cursor`] that was returned. A writer that was suspended for any time before its commit is refused, reads the
-//!   head again and takes the next number.
+//! - No entry ever appears before a [`Cursor`] that was returned. If a writer was suspended before its commit, however long, the commit is refused,
+//!   and the writer reads the head again and takes the next number.
 //! - Each reader gets each entry that has not been trimmed at least once: a reader that stores its cursor after it has processed a page reads some
 //!   entries again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
@@ -43,8 +43,8 @@
 //! **Trim.** A trim reads the head and the keys of the trimmed rows, and sends one transaction per 100 rows.
 //!
 //! # Bounds
-//! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For more, spread
-//! the changes over partitions, or write many entities per transaction: 98 entities share one row of entries.
+//! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate,
+//! spread the changes over partitions, or write many entities per transaction: 98 entities share one row of entries.
 //!
 //! # Declared
 //! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) of its entities records each change in the transaction of the entity, with its
@@ -127,7 +127,7 @@ pub struct FeedChange<'a> {
     pub source: &'a RowKey,
     /// The kind of the change, chosen by the program.
     pub kind: &'a str,
-    /// Details in a form chosen by the program; at most 64 KiB (TYPE-10).
+    /// The details, in a format chosen by the program; at most 64 KiB (TYPE-10).
     pub payload: &'a [u8],
 }
 
@@ -139,7 +139,7 @@ pub struct FeedEntry {
     pub source: RowKey,
     /// The kind of the change.
     pub kind: String,
-    /// Details of the change.
+    /// The details of the change.
     pub payload: Vec<u8>,
     /// The Timestamp that the store gave the transaction, in [ticks](table_core::ticks). It does not define the order.
     pub timestamp: u64,
@@ -152,7 +152,7 @@ pub struct FeedEntry {
 /// A cursor of a feed whose table was deleted and created again reads the new feed from its beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// Identifier of the feed; 0 at the beginning of any feed.
+    /// The identifier of the feed; 0 at the beginning of any feed.
     feed: u64,
     number: u64,
 }

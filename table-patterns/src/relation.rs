@@ -19,7 +19,7 @@
 //!   A part that is inserted in between changes the version of the parent, and the delete is retried.
 //!
 //! # Cost
-//! Inserting a part is one request with two operations; it changes the `ETag` of the parent. A delete is one range query and one transaction,
+//! Inserting a part takes one request with two operations; it changes the `ETag` of the parent. A delete takes one range query and one transaction,
 //! repeated for each conflict with another writer.
 //!
 //! # Bounds
@@ -127,7 +127,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         }
     }
 
-    /// Deletes the parent with its derived rows and parts. Returns `None` if it changed since the rows were read.
+    /// Deletes the parent with its derived rows and parts. Returns `None` if the parent changed since the rows were read.
     async fn delete_all(
         &self,
         owner: &EntityKey,

@@ -153,8 +153,8 @@ impl Tenant {
     /// Registers an entity type: its handle, and the partitions of the tenant.
     ///
     /// # Errors
-    /// `InvalidInput` if the selection covers part of a partition, or a range of partitions that is not a prefix of levels; `KeyEncoding` if a
-    /// value has no text.
+    /// `InvalidInput` if the selection covers part of a partition, or a range of partitions that is not a prefix of levels; `KeyEncoding` if a key
+    /// cannot contain a value.
     pub fn with_entities<E, S, O, C>(
         self,
         entities: &Entities<E, S, O>,

@@ -18,7 +18,7 @@ const PATH: usize = 64;
 const VISITS: usize = 8;
 
 /// Returns the change that a worker settles in the holders of an entity; `None` if no relation copies a value that differs between two states. The
-/// path contains the entities by which the change was passed on.
+/// path contains the entities through which the change was passed on.
 pub(super) fn passed_on<E: Entity>(
     key: &EntityKey,
     (before, after): (&E, &E),

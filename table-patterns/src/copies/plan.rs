@@ -62,7 +62,7 @@ impl CopyPlan {
     }
 }
 
-/// The context for the write of a holder, for whose type no handle exists.
+/// The context for writing a holder whose type has no handle.
 #[derive(Clone, Copy)]
 pub(super) struct HolderContext<'a> {
     /// The extensions attached to the store.

@@ -20,7 +20,7 @@ pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
 
-/// A holder that has copies of a source, and the relation in which it has them.
+/// A holder that has copies of a source, and the relation through which it has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) relation: String,
@@ -94,7 +94,7 @@ impl Reference {
     }
 }
 
-/// The rules of references, for checks.
+/// The rules for references, for checks.
 pub(super) const RESERVED: ReservedRows =
     ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
 

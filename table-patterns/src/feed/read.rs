@@ -1,4 +1,4 @@
-//! Reading and trimming of a feed.
+//! Reads and trims a feed.
 
 use std::fmt;
 use std::ops::Bound;
@@ -153,8 +153,8 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries up to a cursor, in transactions of 100.
-    /// Returns the number of deleted changes. Readers before the cursor miss them.
+    /// Deletes the entries up to a cursor, in transactions of 100. Returns the number of deleted changes. Readers that have not passed the
+    /// cursor miss these changes.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.
@@ -226,7 +226,7 @@ fn number(row_key: &str) -> Option<u64> {
     if is_number { digits.parse().ok() } else { None }
 }
 
-/// The rules of the rows of feeds, for checks.
+/// The rules for feed rows, for checks.
 pub(super) const RESERVED: ReservedRows = ReservedRows { pattern: "feed", prefix: FEED_PREFIX, fault };
 
 fn fault(row: EntityRef<'_>) -> Option<&'static str> {

@@ -18,7 +18,7 @@ use crate::converge;
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::{Feed, FeedChange};
 
-/// The maximum number of changes in one row, because an entity has 252 properties and each change needs three.
+/// The maximum number of changes in one row: an entity has 252 properties, and each change needs three of them.
 pub(super) const CHANGES: usize = 80;
 
 /// The largest size in bytes of the changes in one row, unless it has a single change.

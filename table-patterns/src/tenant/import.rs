@@ -93,7 +93,7 @@ impl Tenant {
         }
     }
 
-    /// Copies the tenant to another store, or to other partitions of this one.
+    /// Copies the tenant to another store, or to other partitions of the same store.
     ///
     /// # Errors
     /// Any error from [`Export::step`](super::Export::step), [`Import::push`] or [`Import::finish`].

@@ -76,7 +76,7 @@ pub(super) trait Member: Send + Sync {
         future::ready(Ok(Vec::new())).boxed()
     }
 
-    /// Seals recorded steps with the key of the program; `None` without an outbox.
+    /// Seals recorded steps with the key of the program. Returns `None` without an outbox.
     fn seal<'a>(
         &'a self,
         _: &'a TableName,

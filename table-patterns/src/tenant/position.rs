@@ -1,4 +1,4 @@
-//! The position of an export, with the blobs that it did not find.
+//! The position of an export, with the blobs that were missing.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use table_core::query::Continuation;
 use crate::tenant::fault::TenantFault;
 use crate::tenant::line::{End, HeaderPlace};
 
-/// The position of an export, as a text that can be stored.
+/// The position of an export, in a form that can be stored.
 ///
 /// ```
 /// use table_patterns::tenant::ExportPosition;

@@ -16,7 +16,7 @@ use crate::tenant::incoming::{Incoming, entity};
 use crate::tenant::place::Place;
 use crate::unit::RESERVATION_PREFIX;
 
-/// Returns a row as it is stored at its place. Under another PartitionKey the addresses of its blobs change.
+/// Returns a row as it is stored at its place. Under another PartitionKey, the addresses of its blobs change.
 ///
 /// # Errors
 /// `InvalidInput` if the row also contains its PartitionKey where the PartitionKey cannot be replaced.

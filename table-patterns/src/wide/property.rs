@@ -35,8 +35,8 @@ impl<W, T> WideProperty<W, T> {
     }
 }
 
-/// Slots of the wide entity `W`, in a field of type `F`: `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or
-/// from the common word of their names and the number of digits.
+/// The slots of the wide entity `W`, in a field of type `F`: `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from
+/// the common word of their names and the number of digits.
 ///
 /// ```
 /// use table_patterns::wide::WideSlots;

@@ -13,9 +13,9 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Converts an entity from the number of parts in `stored` to the declared number, in one transaction. Returns `false` if the entity already has
     /// the declared number. An interrupted run can simply be repeated.
     ///
-    /// The caller must state the stored number of parts, because a lost part must not be mistaken for a part that was never declared
-    /// (PAT-WIDE-4). A property that the entity lacks is read as `None`, or is an error, depending on its type. A property that is no
-    /// longer declared is removed, like by [`replace`](Self::replace).
+    /// The caller must state the stored number of parts, because a lost part must not be mistaken for a part that was never declared (PAT-WIDE-4).
+    /// A property that the entity lacks is read as `None`, or is an error, depending on its type. A property that is no longer declared is
+    /// removed, as by [`replace`](Self::replace).
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
