@@ -27,9 +27,9 @@
 //!   assumptions remain: the write of an entity arrives within the second half, and the clocks of the collectors differ by less than the period.
 //!
 //! # Cost
-//! A write consists of the uploads and one write of the entity; [`set`](LargeTable::set) reads nothing. Reading the entity is one request. Each of
-//! its blobs is another request, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A collection
-//! lists the blobs and reads the entity of each blob that is older than the grace period.
+//! A write consists of the uploads and one write of the entity; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of
+//! its blobs takes another request, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A
+//! collection lists the blobs and reads the entity of each blob that is older than the grace period.
 //!
 //! # Bounds
 //! An upload holds one part of 8 MiB in memory. Names are limited by the blob store, for example to 1,024 characters on Azure and to 255 characters

@@ -1,8 +1,8 @@
 //! Log data in blobs named by time (PAT-ANTI-2).
 //!
 //! # Context
-//! Log lines are written continuously, and are rarely read, by time range. In a table, either one partition takes every write, or every read queries
-//! all partitions. In blobs that are named by hour, log lines cost one request per block and are found by a name prefix.
+//! Log lines are written continuously and read rarely, by time range. In a table, either one partition takes every write, or every read queries all
+//! partitions. In blobs that are named by hour, log lines cost one request per block and are found by a name prefix.
 //!
 //! # Key layout
 //! | blob | metadata |

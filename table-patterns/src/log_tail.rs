@@ -24,8 +24,8 @@
 //! A follower that is behind needs a few more, because it must find the oldest event that it missed.
 //!
 //! # Bounds
-//! A partition has a limited throughput (PAT-LOG-5): 2,000 entities per second on the service. For more, add a `bucket(stamp, n)` to the partition
-//! key: appends are spread over n partitions, and every read queries all n and merges the results.
+//! A partition has a limited throughput (PAT-LOG-5): 2,000 entities per second on the service. For a higher rate, add a `bucket(stamp, n)` to the
+//! partition key: appends are spread over n partitions, and every read queries all n and merges the results.
 //!
 //! # When not to
 //! For log lines that are rarely read, and only by time range, [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events that are deleted

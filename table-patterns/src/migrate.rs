@@ -2,7 +2,7 @@
 //!
 //! # Context
 //! A program that was developed on the embedded engine moves its table to a cloud account, or back. No transaction spans both stores, the copy takes
-//! long, and the process may end before the copy is complete.
+//! a long time, and the process may end before the copy is complete.
 //!
 //! # Key layout
 //! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get another name ([`Migration::into_table`]).
@@ -27,14 +27,14 @@
 //! - Partitions with a feed or with pending intents are registered in the target, whose followers and sweeps find them. The keys of the outbox are
 //!   not copied, so workers of the target set aside the steps that a program recorded for other partitions. Copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
-//! - Schemas are stored in a separate table, `TablesLayouts`, which `create_if_missing` of the entity writes in the target. The indexes, copies and
+//! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. The indexes, copies and
 //!   feeds of a table that has rows are then announced, because the target does not know that they are complete. Run their backfills with
-//!   `assume_no_older_programs`; until then, reads by an index fail with `IndexNotReady`.
+//!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.
 //! - A position belongs to one table of one source. The position of a service contains the service's continuation token (PAGE-8).
 //!
 //! # When not to
-//! To copy between two folders of the engine, copy the folder. To follow a table that is being written, use [a log](crate::log_tail), whose order can
-//! be followed. To change a schema during the copy, read one type and write the other.
+//! To copy between two folders of the engine, copy the folder. To follow a table that is being written, use [a log](crate::log_tail), which can be
+//! followed in order. To change a schema during the copy, read one type and write the other.
 //!
 //! ```
 //! use table_patterns::embedded::Engine;

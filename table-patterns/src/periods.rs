@@ -13,17 +13,17 @@
 //! is a partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
-//! - An entity is stored in the table of its instant. Outside the periods that are kept, it is refused (`OutOfRangeInput`). A write that
-//!   was checked before its period expired can recreate the table; the next `expire` drops it.
+//! - An entity is stored in the table of its instant. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that was checked
+//!   before its period expired can recreate the table; the next `expire` drops it.
 //! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If a table is missing, the first write creates it.
 //! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer kept. It is idempotent and can be interrupted.
-//! - Reads of several periods merge the tables in key order (PAT-HVD-3): the rows of each partition are in the order of their `RowKey`s,
-//!   which is the order of time if the RowKey contains the time. Such a read is not a snapshot (CON-9).
+//! - Reads of several periods merge the tables in key order (PAT-HVD-3): the rows of each partition are in the order of their `RowKey`s, which is
+//!   chronological if the RowKey contains the time. Such a read is not a snapshot (CON-9).
 //!
 //! # Cost
-//! A write is one request. A read takes at least one request per period, several of them concurrently. Expiry is one listing and one request per
-//! table; the schemas and registrations of tables with indexes or a feed take a few more. For entities without separate tables, [`delete_in_batches`]
-//! deletes 100 entities per transaction (PAT-HVD-6).
+//! A write takes one request. A read takes at least one request per period, several of them concurrently. Expiry takes one listing and one request
+//! per table; tables with indexes or a feed need a few more, for their schemas and registrations. For entities without separate tables,
+//! [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
 //! Table names have at most 63 characters. A read of many periods holds a page of each in memory, so choose periods long enough that a read covers

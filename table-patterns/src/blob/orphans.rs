@@ -24,9 +24,9 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// The number of blobs that an entity refers to or that are younger than the grace period.
+    /// The number of blobs that are in use, or younger than the grace period.
     pub kept: u64,
-    /// The number of orphans that are marked and not yet removed.
+    /// The number of marked orphans that are not removed yet.
     pub marked: u64,
     /// The number of removed orphans.
     pub removed: u64,

@@ -89,7 +89,7 @@ impl<S: TableStore> RecordChanges for Feed<S> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
-    /// Sets the feed that records changes, such as one with another sleep function. Each change of an entity is recorded in its transaction, as
+    /// Sets the feed that records changes, such as a feed with another sleep function. Each change of an entity is recorded in its transaction, as
     /// `inserted`, `updated` or `deleted`. Entities declared with `#[entity(feed)]` have a feed in every program.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {

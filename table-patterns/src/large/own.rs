@@ -1,4 +1,4 @@
-//! Names of an entity's blobs, and the check that an entity refers to no blob of another entity, because the other entity may remove the blob.
+//! Names of an entity's blobs, and the check that an entity refers to no blob of another entity, which that entity may remove.
 
 use std::any::Any;
 

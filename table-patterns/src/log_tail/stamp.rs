@@ -48,7 +48,7 @@ impl LogStamp {
     /// The stamp that follows every event.
     pub const LAST: Self = Self { ticks: ticks::MAX, tie: u64::MAX };
 
-    /// Creates a stamp of an instant. Precision below a tick is truncated (TICK-6).
+    /// Creates a stamp for an instant. Precision below a tick is truncated (TICK-6).
     ///
     /// # Errors
     /// `KeyEncoding` for an instant outside the years 1 to 9999 (TICK-2).

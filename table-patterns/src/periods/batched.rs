@@ -75,7 +75,7 @@ impl std::error::Error for BatchedDeleteError {
 /// The callback that receives the progress.
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
-/// A builder of a batched delete. The batched delete is not atomic, but each of its transactions, of up to 100 deletes, is.
+/// A builder of a batched delete. Each transaction of up to 100 deletes is atomic; the batched delete is not.
 ///
 /// ```
 /// use table_patterns::periods::{BatchedDelete, DeleteProgress};

@@ -21,15 +21,15 @@ const QUARTER: u32 = 3;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Period {
-    /// One hour. The name of its table ends with `yyyyMMddHH`.
+    /// One hour. The table name ends with `yyyyMMddHH`.
     Hour,
-    /// One day. The name of its table ends with `yyyyMMdd`.
+    /// One day. The table name ends with `yyyyMMdd`.
     Day,
-    /// One month. The name of its table ends with `yyyyMM`.
+    /// One month. The table name ends with `yyyyMM`.
     Month,
-    /// Three months from January, April, July or October. The name of its table ends with `yyyyQn`.
+    /// Three months from January, April, July or October. The table name ends with `yyyyQn`.
     Quarter,
-    /// One year. The name of its table ends with `yyyy`.
+    /// One year. The table name ends with `yyyy`.
     Year,
 }
 

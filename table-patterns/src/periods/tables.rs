@@ -1,4 +1,4 @@
-//! The tables of the periods. They are created in advance, written by instant, and dropped by age.
+//! The period tables: created in advance, selected by an entity's instant, and dropped by age.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -117,7 +117,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     }
 }
 
-/// A transaction's function that takes numbers and uses them.
+/// The function of a transaction that takes numbers and uses them.
 struct Take<'a, E, S, O, U> {
     sequence: &'a GaplessSequence<E, S, O>,
     count: u64,
@@ -139,7 +139,7 @@ where
     }
 }
 
-/// A transaction's function that sets the next number.
+/// The function of a transaction that sets the next number.
 struct Set<'a> {
     of: (&'a RowKey, &'static str),
     next: u64,

@@ -71,7 +71,7 @@ pub(crate) const fn is_same(left: &str, right: &str) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// Returns `true` if each name is before the next one.
+/// Returns `true` if the names are in ascending order.
 pub(crate) const fn is_sorted(names: &[&str]) -> bool {
     let mut rest = names;
     while let [first, after @ ..] = rest {
