@@ -15,17 +15,17 @@
 //!
 //! # Guarantee
 //! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is sent.
-//! - `BASE` is replaced last, by one request. A backup that is interrupted at any request therefore leaves either the previous backup or
-//!   the new one. Call `back_up` again to complete it.
-//! - A restore verifies every block. A damaged block is reported as `Corrupted` with its file and offset. A partly restored folder that
-//!   contains row files is refused by `Engine::open`.
+//! - `BASE` is replaced last, by one request. A backup that is interrupted at any request therefore leaves either the
+//!   previous backup or the new one. Call `back_up` again to complete it.
+//! - A restore verifies every block. A damaged block is reported as `Corrupted` with its file and offset.
+//!   A partly restored folder that contains row files is refused by `Engine::open`.
 //! - `FolderNotOurs` is returned if the prefix contains other blobs, or a backup of another engine,
 //!   such as the one that this engine's folder was restored from.
 //!
 //! # Cost
-//! A backup takes three requests (two reads and a list), one for each new or removed row file (more for files above 8 MiB), and one for `BASE`
-//! if it changed; the first backup also writes `BACKUP`. A file has a size of about 16 MiB. Uploaded files are not read back. Files of an
-//! earlier backup are compared by length only.
+//! A backup takes three requests (two reads and a list), one for each new or removed row file (more for files above 8 MiB), and one
+//! for `BASE` if it changed; the first backup also writes `BACKUP`. A file has a size of about 16 MiB. Uploaded files are not read
+//! back. Files of an earlier backup are compared by length only.
 //!
 //! # Bounds
 //! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files.

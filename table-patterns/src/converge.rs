@@ -7,8 +7,8 @@
 //! 1. Read the stored rows, with the version of their *guard*: a row that every write of the derived rows changes. A remote index entry has
 //!    a separate guard row; the guard of a copy is its holder; the guard of a view is the record of the source's rows in a partition.
 //! 2. Then read the source, once for all rows derived from it, and compute the desired rows.
-//! 3. Write the desired rows and the guard, conditional on the versions from step 1. The guard is written even if nothing else changes. The rows of
-//!    many sources share a transaction.
+//! 3. Write the desired rows and the guard, conditional on the versions from step 1.
+//!    The guard is written even if nothing else changes. The rows of many sources share a transaction.
 //! 4. If another writer changed a guard, repeat from step 1 for the affected item alone, after a growing delay.
 //!
 //! Each write is therefore computed from a source that was read after the previous write. A suspended worker cannot overwrite newer rows.
@@ -129,8 +129,8 @@ pub(crate) trait Derive: Sized + Sync {
     fn named(&self, error: Error, item: &Self::Item) -> Error;
 }
 
-/// Makes derived rows consistent with their current sources. Idempotent, independent of order, and safe to run concurrently. An item that cannot be
-/// settled does not block the other items.
+/// Makes derived rows consistent with their current sources. Idempotent, independent of order, and safe to run concurrently.
+/// An item that cannot be settled does not block the other items.
 ///
 /// # Errors
 /// An outage of the store, after all other parts were written; `UpdateConditionNotSatisfied`

@@ -12,9 +12,9 @@
 //! | `Sales` | `000223` | the source: `FirstName`, `LastName`, `Age`, `EmailAddress` |
 //! | the partition of the source | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
-//! The digits are the first 128 bits of the SHA-256 of the relation, and of the table, PartitionKey and RowKey of the holder, each followed by
-//! U+0000. A change of the source therefore finds its copies with one range query in its own partition (PAT-DEN-3). Typed reads skip these
-//! rows, like outbox rows.
+//! The digits are the first 128 bits of the SHA-256 of the relation, and of the table, PartitionKey and RowKey of the
+//! holder, each followed by U+0000. A change of the source therefore finds its copies with one range query in its own
+//! partition (PAT-DEN-3). Typed reads skip these rows, like outbox rows.
 //!
 //! A [`CopyRelation`] declares the source, the holder and the copied properties. Both structs declare it, by `#[entity(copied_by(…))]` and
 //! `#[entity(copies_from(…))]`. All writes through their handles, [`Entities`](crate::Entities), then maintain the copies.
@@ -50,21 +50,21 @@
 //! - One transaction contains the source and at most 99 holders (EGT-2), of 4 MiB in total.
 //!   If the partition has more holders, the outbox updates all of them.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
-//! - Adding a reference writes the source (an empty merge) and changes its `ETag`. A source to which thousands of new holders refer at the same time
-//!   is a hot spot.
-//! - A copy may be the source of another copy, in a chain of any length. A worker updates the second copy and all further copies, in any
-//!   partition. Entities whose copies form a circle must agree on a value: a change that returns to the same entity for the eighth time becomes
-//!   poison, which names the entities.
+//! - Adding a reference writes the source (an empty merge) and changes its `ETag`.
+//!   A source to which thousands of new holders refer at the same time is a hot spot.
+//! - A copy may be the source of another copy, in a chain of any length. A worker updates the second copy and all further
+//!   copies, in any partition. Entities whose copies form a circle must agree on a value: a change that returns to the same
+//!   entity for the eighth time becomes poison, which names the entities.
 //! - Every write maintains the indexes and the feed that either struct declares. The keys of the holder's indexes may contain copied
 //!   properties. [Participants](crate::participant) of the store are called for each holder.
 //! - Copies that a later release declares are *announced*: programs of the older release continue to write
 //!   without them until the [backfills](crate::Entities::backfill_copies) of the sources and of the holders
 //!   begin. Each backfill adds the copies that older programs omitted.
-//! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either type does not
-//!   compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A [unit](crate::unit) reads sources and
-//!   holders when it is committed.
-//! - Across partitions, [`OnDelete::Refuse`] considers only references that are already recorded. If a reference is added while its source
-//!   is deleted, the worker clears it later.
+//! - A program cannot omit a relation: a relation that the structs do not declare cannot be implemented, and a plain write of either
+//!   type does not compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities that another tool wrote. A
+//!   [unit](crate::unit) reads sources and holders when it is committed.
+//! - Across partitions, [`OnDelete::Refuse`] considers only references that are already recorded.
+//!   If a reference is added while its source is deleted, the worker clears it later.
 //!
 //! # When not to
 //! If the source changes more often than its holders are read, read both in parallel instead. If a holder has a list of sources, use an

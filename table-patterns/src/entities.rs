@@ -12,8 +12,8 @@
 //! | `turns.rs`, `group.rs` | fair turns of a partition's units, and their group commit |
 //! | `seen_versions.rs` | the row versions that a process last saw, which reveal writes by other processes |
 //!
-//! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants implement `Contributor`, or
-//! pass plans to a [unit](crate::unit).
+//! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants
+//! implement `Contributor`, or pass plans to a [unit](crate::unit).
 
 mod batch;
 mod bulk;

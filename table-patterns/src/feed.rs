@@ -12,8 +12,8 @@
 //! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is omitted |
 //! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from the feed of an earlier table; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: see below; `Kept`: `true` if the feed is never marked as quiet |
 //!
-//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or a few if they are large. Typed reads skip these
-//! rows, like outbox rows.
+//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or a few if they are large.
+//! Typed reads skip these rows, like outbox rows.
 //!
 //! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets,
 //! the `RowKey` is the partition. `Quiet` in such a row is the end of a feed at which a follower found no more changes.
@@ -24,8 +24,8 @@
 //!   of several entities. It does not depend on the clock of a writer, a reader or the store.
 //! - No entry ever appears before a [`Cursor`] that was returned. If a writer was suspended before its commit, however long, the commit is refused,
 //!   and the writer reads the head again and takes the next number.
-//! - Each reader gets each entry that has not been trimmed at least once: a reader that stores its cursor after it has processed a page reads some
-//!   entries again after a crash.
+//! - Each reader gets each entry that has not been trimmed at least once: a reader that stores its cursor after it
+//!   has processed a page reads some entries again after a crash.
 //! - A partition is listed in [`FEEDS`] before its first entry is committed.
 //!
 //! `docs/models/feed.rs` checks this protocol, and finds the violation if any of its conditions is removed.

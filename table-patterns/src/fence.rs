@@ -36,8 +36,8 @@ pub(crate) enum Fence {
     Waits(Duration),
 }
 
-/// Returns the remaining time in which requests admitted before `since` can take effect; `None` if it has passed. `since` may be the expiry of a
-/// grant, which is in the future.
+/// Returns the remaining time in which requests admitted before `since` can take effect; `None` if it has passed.
+/// `since` may be the expiry of a grant, which is in the future.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
     Some(Duration::from_nanos(rest.saturating_mul(100))).filter(|rest| !rest.is_zero())

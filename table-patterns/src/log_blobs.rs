@@ -15,8 +15,8 @@
 //! # Guarantee
 //! - A flushed line is read exactly once, even if the response of the flush was lost and its block was written again: the block is identical, and
 //!   lines have ids (LOG-6). Several processes can write the log of the same service, because blobs are only created and never overwritten.
-//! - Unflushed lines are in memory, and lost with the process. [The caller determines](LogWriter::flush_at) their number: smaller blocks cost more
-//!   requests, and larger blocks risk more lines.
+//! - Unflushed lines are in memory, and lost with the process.
+//!   [The caller determines](LogWriter::flush_at) their number: smaller blocks cost more requests, and larger blocks risk more lines.
 //! - A line is in the folder of its hour or of the next hour: a block spans at most an hour and is stored in the hour of its last line (LOG-3),
 //!   regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
 //!

@@ -17,8 +17,8 @@
 //! - A row that the target cannot store, such as one that exceeds its limits, causes an error and is never skipped.
 //!
 //! # Cost
-//! A copy takes one read per 1,000 rows, and one write per 100 rows of a partition, with at least one write for each partition in a page. A
-//! verification reads both tables once.
+//! A copy takes one read per 1,000 rows, and one write per 100 rows of a partition, with at least one write for each partition in a page.
+//! A verification reads both tables once.
 //!
 //! # Bounds
 //! - Stop the writers of the source first, because the copy misses rows that are written before its position, and the checksums then differ. Another

@@ -11,9 +11,9 @@
 //! | the table of a target | the partition of the target | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
 //! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String |
 //!
-//! `Attempts` counts the started attempts. Until the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row, because a worker has
-//! claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Prompted` is the time at which a sweep last
-//! sent a message for the row.
+//! `Attempts` counts the started attempts. Until the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row,
+//! because a worker has claimed it under the identifier in `Claim`, or because an attempt failed and the next one is delayed.
+//! `Prompted` is the time at which a sweep last sent a message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
 //! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`, or the same with `InsertOrMerge`, or `DeleteIfExists`
@@ -32,8 +32,8 @@
 //! For the costs of workers see [`work`](crate::work).
 //!
 //! # Bounds
-//! The JSON of an intent has at most 960 KiB. Base64 increases the size of a row in a step by a third. An intent is one of the transaction's 100
-//! operations and counts towards its 4 MiB.
+//! The JSON of an intent has at most 960 KiB. Base64 increases the size of a row in a step by a third.
+//! An intent is one of the transaction's 100 operations and counts towards its 4 MiB.
 //!
 //! # When not to
 //! If the target is in the partition of the change, write it in the same transaction.

@@ -20,9 +20,9 @@
 //! A write takes one more operation per row, and one for all steps of an entity. A write of a stored entity reads it first, as for indexes.
 //!
 //! # Bounds
-//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change the values of entities, and do
-//! not call participants. A participant is attached to a store: programs that do not attach it write entities without its rows. Rules for all
-//! programs belong in the declaration of the struct.
+//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change the values of
+//! entities, and do not call participants. A participant is attached to a store: programs that do not attach it write entities without its
+//! rows. Rules for all programs belong in the declaration of the struct.
 //!
 //! # When not to
 //! To find an entity by another key, use an [index](crate::index). To follow every change in order, use the [feed](crate::feed).
@@ -137,8 +137,8 @@ impl Changes {
         &self.source
     }
 
-    /// Returns the person or program that writes, if set on the [handle](crate::Entities::with_actor) or the
-    /// [unit](crate::unit::UnitOfWork::with_actor).
+    /// Returns the person or program that writes, if set on the
+    /// [handle](crate::Entities::with_actor) or the [unit](crate::unit::UnitOfWork::with_actor).
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
         self.context.actor.as_deref()

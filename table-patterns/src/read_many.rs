@@ -12,8 +12,8 @@ use crate::requests::{self, CONCURRENCY};
 
 /// The minimum number of ascending keys in a partition that are read by pages.
 const SOME: usize = 8;
-/// The ratio of rows in a page to keys: both the page size per requested key, and the maximum number of rows read per key found. This limits the cost
-/// of rows between the keys to the cost of the keys.
+/// The ratio of rows in a page to keys: both the page size per requested key, and the maximum number of rows read per key found.
+/// This limits the cost of rows between the keys to the cost of the keys.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;

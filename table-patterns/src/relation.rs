@@ -19,8 +19,8 @@
 //!   A part that is inserted in between changes the version of the parent, and the delete is retried.
 //!
 //! # Cost
-//! Inserting a part takes one request with two operations; it changes the `ETag` of the parent. A delete takes one range query and one transaction,
-//! repeated for each conflict with another writer.
+//! Inserting a part takes one request with two operations; it changes the `ETag` of the parent.
+//! A delete takes one range query and one transaction, repeated for each conflict with another writer.
 //!
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.

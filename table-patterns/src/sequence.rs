@@ -14,9 +14,9 @@
 //! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
 //!
 //! # Key layout
-//! In the partition of the numbers: the `RowKey` is `U+FFFC sequence_` followed by the name, the properties are `Next`: Int64 and `Owner`:
-//! String, the name of the entity type's schema. Numbers below `Next` are no longer available. Workers and readers of the partition skip the
-//! row; a [migration](crate::migrate) copies it.
+//! In the partition of the numbers: the `RowKey` is `U+FFFC sequence_` followed by the name, the properties are `Next`: Int64 and
+//! `Owner`: String, the name of the entity type's schema. Numbers below `Next` are no longer available. Workers and readers of the
+//! partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
 //! A number is committed at most once, regardless of failures and of the number of concurrent processes, because `Next` changes only under its
@@ -29,8 +29,8 @@
 //! does not exist before writing it again, as for any unit.
 //!
 //! # When not to
-//! If no user reads the number, use a random identifier, which costs nothing. If the number must represent time, use
-//! [`LogStamp`](crate::log_tail::LogStamp).
+//! If no user reads the number, use a random identifier, which costs nothing.
+//! If the number must represent time, use [`LogStamp`](crate::log_tail::LogStamp).
 //!
 //! ```
 //! use table_patterns::EntityStore;

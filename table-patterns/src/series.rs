@@ -30,8 +30,8 @@
 //! are serialised, so if many writers increment concurrently, give each writer a separate series and add them up when reading.
 //!
 //! # When not to
-//! If individual values are looked up by criteria other than their slot, or have further properties, store each as an entity. If a long series is
-//! always read completely, use [a blob](crate::large).
+//! If individual values are looked up by criteria other than their slot, or have further properties, store each as an entity.
+//! If a long series is always read completely, use [a blob](crate::large).
 //!
 //! ```
 //! use chrono::NaiveDate;

@@ -20,9 +20,9 @@
 //! | [`erase`](Tenant::erase) | deletes everything, and verifies that nothing is left |
 //!
 //! # Lines
-//! A line is a JSON object with one member: `Tenant`, the header; `Row`, with the entity in the JSON of the service; `Blob`, a part of a blob in
-//! base64; `End`, the last line. Every value is exact. Timestamps are not exported, because the target store assigns new ones; recorded steps keep
-//! their Timestamps as versions.
+//! A line is a JSON object with one member: `Tenant`, the header; `Row`, with the entity in the JSON of the service; `Blob`, a
+//! part of a blob in base64; `End`, the last line. Every value is exact. Timestamps are not exported, because the target store
+//! assigns new ones; recorded steps keep their Timestamps as versions.
 //!
 //! # Guarantee
 //! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, cursors of
@@ -153,8 +153,8 @@ impl Tenant {
     /// Registers an entity type: its handle, and the partitions of the tenant.
     ///
     /// # Errors
-    /// `InvalidInput` if the selection covers part of a partition, or a range of partitions that is not a prefix of levels; `KeyEncoding` if a key
-    /// cannot contain a value.
+    /// `InvalidInput` if the selection covers part of a partition, or a range of partitions that is not a
+    /// prefix of levels; `KeyEncoding` if a key cannot contain a value.
     pub fn with_entities<E, S, O, C>(
         self,
         entities: &Entities<E, S, O>,

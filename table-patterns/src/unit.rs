@@ -8,8 +8,8 @@
 //! - All or nothing (EGT-9). This covers entities of any types in one table, their index rows, rows of [participants](crate::participant), records of
 //!   the [feed](crate::feed), conditions, and recorded steps.
 //! - Replace, update and delete are conditional on the `ETag` of the entity that was passed in.
-//! - If a list or an index row changed since it was read, the unit reads it again and retries. If an entity changed, `commit` fails with
-//!   `UpdateConditionNotSatisfied` and names the entity.
+//! - If a list or an index row changed since it was read, the unit reads it again and retries.
+//!   If an entity changed, `commit` fails with `UpdateConditionNotSatisfied` and names the entity.
 //!
 //! # Cost
 //! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete. The first commit of a
@@ -203,8 +203,8 @@ pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<Par
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Uses a handle for entities of another type, such as one with another retry policy. Types without a handle are written with the patterns that
-    /// their struct declares and the store has attached.
+    /// Uses a handle for entities of another type, such as one with another retry policy.
+    /// Types without a handle are written with the patterns that their struct declares and the store has attached.
     pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
         self.handles.insert(TypeId::of::<E>(), Arc::new(table.clone()));
         self

@@ -1,9 +1,9 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? Answering such questions from the rows of the entities
-//! requires a scan. A view is another table whose layout answers such a question, and which is updated after each change of the rows. It is the
-//! read side of CQRS.
+//! How many employees does each department have? How many routes start at an airport? Answering such questions from the
+//! rows of the entities requires a scan. A view is another table whose layout answers such a question, and which is
+//! updated after each change of the rows. It is the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
@@ -22,8 +22,8 @@
 //! The digits are the first 128 bits of the SHA-256 of the PartitionKey and RowKey of the
 //! source, each followed by U+0000. Typed reads skip these rows.
 //!
-//! A [`View`] computes, by a pure function, the rows and amounts of one source entity. A [`ViewTable`] maintains them. The feed names the
-//! changed entities, whose current state is then read.
+//! A [`View`] computes, by a pure function, the rows and amounts of one source entity.
+//! A [`ViewTable`] maintains them. The feed names the changed entities, whose current state is then read.
 //!
 //! # Guarantee
 //! - In each partition of the view, the rows and sums of an entity change in one transaction with their record. An entity counts once even
@@ -56,8 +56,8 @@
 //!   together at most 99. The list of an entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record in each
 //!   partition that it leaves; such records do not make later changes more expensive.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same data.
-//! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes of one sum write the same row, so their rate is
-//!   limited to what one partition supports.
+//! - A sum is an `Int64`. If it overflows, the change fails and nothing is written.
+//!   All changes of one sum write the same row, so their rate is limited to what one partition supports.
 //! - A row that is put belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
@@ -68,9 +68,8 @@
 //!   The entities of the source are distinguished from other entities in the same table by the literal at the beginning of their `RowKey`.
 //!
 //! # When not to
-//! To find the same entity by another key, use an [index](crate::index). To copy properties of one entity
-//! into another, use [`copies`](crate::copies).
-//! If a sum is rarely needed, read the partition.
+//! To find the same entity by another key, use an [index](crate::index).
+//! To copy properties of one entity into another, use [`copies`](crate::copies). If a sum is rarely needed, read the partition.
 //!
 //! ```
 //! use table_patterns::EntityStore;

@@ -10,9 +10,9 @@
 //! | `000123` | `2014_01` | `Office`, `Day001` … `Day250`, `WriteId` |
 //! | `000123` | `2014_02` | `Day251` … `Day366`, `WriteId` |
 //!
-//! The parts have the declared key, with `_` and the number of the part appended to the RowKey. The declaration assigns each property to a
-//! part ([`Wide::PARTS`]), which allows writing one slot without a read. [`derive(Wide)`](derive@Wide) fills each part before it begins the
-//! next, or begins a new part at `#[part(2)]`.
+//! The parts have the declared key, with `_` and the number of the part appended to the RowKey.
+//! The declaration assigns each property to a part ([`Wide::PARTS`]), which allows writing one slot without a read.
+//! [`derive(Wide)`](derive@Wide) fills each part before it begins the next, or begins a new part at `#[part(2)]`.
 //!
 //! # Guarantee
 //! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, including unchanged parts.
@@ -27,13 +27,13 @@
 //!   cannot write all parts of a newer entity, which would lose data.
 //!
 //! # Cost
-//! Reading the entity takes one range query if it fits into a page, regardless of the number of parts. Writing a slot takes one merge of a
-//! few hundred bytes. Writing all parts takes one request with one operation per part. An insert-or-replace, or a patch of several parts,
-//! reads the versions first.
+//! Reading the entity takes one range query if it fits into a page, regardless of the number of parts.
+//! Writing a slot takes one merge of a few hundred bytes. Writing all parts takes one request with one operation per part.
+//! An insert-or-replace, or a patch of several parts, reads the versions first.
 //!
 //! # Bounds
-//! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3). If a part is
-//! too large, the error names it.
+//! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3).
+//! If a part is too large, the error names it.
 //!
 //! # When not to
 //! For a few large values, use [a blob](crate::large). For values that are never read together, use separate rows.

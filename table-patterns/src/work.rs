@@ -5,13 +5,13 @@
 //! work. A worker performs the steps, and deletes the message last.
 //!
 //! # Key layout
-//! The queue contains JSON: `{"Version":1,"Table":…,"PartitionKey":…}` for all pending intents of a partition, with `RowKey` for one outbox
-//! row, or with `Intent` for an intent without a row, which then also has the `Attempts` and `Error` of a row. The queue `{queue}-poison`
-//! contains [`PoisonEntry`]s as JSON.
+//! The queue contains JSON: `{"Version":1,"Table":…,"PartitionKey":…}` for all pending intents of a partition, with `RowKey`
+//! for one outbox row, or with `Intent` for an intent without a row, which then also has the `Attempts` and `Error` of a row.
+//! The queue `{queue}-poison` contains [`PoisonEntry`]s as JSON.
 //!
 //! # Guarantee
-//! - Each intent is performed at least once, even if workers die: a received message becomes visible again (PAT-EC-3), and a [`Sweep`] replaces
-//!   a lost message (PAT-EC-8).
+//! - Each intent is performed at least once, even if workers die: a received message becomes visible again
+//!   (PAT-EC-3), and a [`Sweep`] replaces a lost message (PAT-EC-8).
 //! - The steps are not isolated: readers can see the states between them (PAT-EC-6).
 //! - Work that fails too often is set aside as poison. It is kept until it is requeued or discarded (PAT-EC-4). An attempt is counted in the row when
 //!   it starts. If a worker dies with several started rows, an attempt is counted for all of them. Deliveries of messages do not count, so work that

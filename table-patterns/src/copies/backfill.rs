@@ -30,8 +30,8 @@ pub struct CopiesReport {
     pub scanned: u64,
     /// The number of entities written.
     pub written: u64,
-    /// Entities whose copies could not be settled, with the errors; at most 1,000. Settle them once they are corrected, with
-    /// [`settle_copies`](crate::Entities::settle_copies).
+    /// Entities whose copies could not be settled, with the errors; at most 1,000.
+    /// Settle them once they are corrected, with [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
     /// The delay after which a backfill that has not begun can be run again. Until then, programs of an older release may have requests in flight.
     pub retry_after: Option<Duration>,
@@ -143,8 +143,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         Self { page: Some(rows), ..self }
     }
 
-    /// Declares that no program with an older schema is running or has requests in flight. The backfill then begins immediately, and
-    /// older programs are refused.
+    /// Declares that no program with an older schema is running or has requests in flight.
+    /// The backfill then begins immediately, and older programs are refused.
     pub const fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }

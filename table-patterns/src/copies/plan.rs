@@ -76,8 +76,8 @@ pub(super) struct HolderContext<'a> {
     pub(super) path: &'a [EntityKey],
 }
 
-/// Plans the write of a holder that changes from one row to another, with its indexes and participants, and with a step for its own holders if they
-/// copy a changed value.
+/// Plans the write of a holder that changes from one row to another, with its indexes and participants, and
+/// with a step for its own holders if they copy a changed value.
 pub(super) fn plan_holder<H: Entity>(
     holder: HolderContext<'_>,
     key: &EntityKey,

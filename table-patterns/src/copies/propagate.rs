@@ -99,8 +99,8 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Brings all holders of a source in line with it, or clears them if the source has been deleted. Returns the number of holders written. Each
-    /// transaction leaves a consistent state (PAT-EC-6).
+    /// Brings all holders of a source in line with it, or clears them if the source has been deleted.
+    /// Returns the number of holders written. Each transaction leaves a consistent state (PAT-EC-6).
     ///
     /// # Errors
     /// `InvalidInput` (PAT-DEN-2) if the change has been passed on in a circle; any error from the store.

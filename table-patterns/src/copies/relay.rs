@@ -15,8 +15,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// Brings copies in line with the stored sources: the copies that an entity holds, with its references, and the copies of the entity that other
     /// entities hold. The entity itself may have been deleted. Returns the number of entities written. Idempotent.
     ///
-    /// Call this function after another tool has written the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) call it
-    /// for each recorded change.
+    /// Call this function after another tool has written the entity.
+    /// Workers [with an index handler](crate::work::Worker::with_index_handler) call it for each recorded change.
     ///
     /// # Errors
     /// - `Unsupported` if a holder has copies in a relation that is not registered.

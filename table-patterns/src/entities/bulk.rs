@@ -43,8 +43,8 @@ pub struct BulkBatch {
 }
 
 impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a bulk write. It is not atomic: each transaction contains as many entities as fit with their contributed rows, for example 33 entities
-    /// with two index rows each (99 operations).
+    /// Creates a bulk write. It is not atomic: each transaction contains as many entities as fit with their contributed rows, for
+    /// example 33 entities with two index rows each (99 operations).
     ///
     /// ```
     /// # use table_core::{Engine, Entity};

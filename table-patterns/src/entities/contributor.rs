@@ -36,8 +36,8 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         false
     }
 
-    /// Completes a write by reading the entities on which it depends. Returns `None` if the contributor reads no other entities.
-    /// Called once per attempt.
+    /// Completes a write by reading the entities on which it depends.
+    /// Returns `None` if the contributor reads no other entities. Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed>>> {
         None
     }

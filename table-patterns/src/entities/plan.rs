@@ -119,8 +119,8 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities of a transaction may change the same row. `parts` are then the changes of all of them, in order. The first change computes
-/// the operation for all.
+/// Several entities of a transaction may change the same row.
+/// `parts` are then the changes of all of them, in order. The first change computes the operation for all.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the new properties of the row, which determine its size.
     fn row(&self) -> Option<&Row>;
@@ -198,8 +198,8 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations that the records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Submits a transaction with its records. The returned versions, and the index of an operation in an error, refer to the given operations and
-    /// not to the records.
+    /// Submits a transaction with its records.
+    /// The returned versions, and the index of an operation in an error, refer to the given operations and not to the records.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,

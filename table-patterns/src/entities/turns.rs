@@ -73,8 +73,8 @@ impl Turns {
         self.enter_at((table.folded().to_owned(), partition_key.clone(), None), pace).await
     }
 
-    /// Waits for the turn at one entity, after all waiting writes. Single writes and units do not wait for each other, because a unit
-    /// may call a single write.
+    /// Waits for the turn at one entity, after all waiting writes.
+    /// Single writes and units do not wait for each other, because a unit may call a single write.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
         self.enter_at(entity_place(table, key), pace).await
     }

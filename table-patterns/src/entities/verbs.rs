@@ -107,8 +107,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or merges it into the stored entity regardless of its version (UPS-2). Reads the stored version first if
-    /// a contributor needs it.
+    /// Inserts the entity, or merges it into the stored entity regardless of its version (UPS-2).
+    /// Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
     /// `UniqueViolation` or `IndexListFull` from an index; any error for an entity that exceeds its limits.

@@ -48,8 +48,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
-    /// Declares that no program with an older schema is running or has requests in flight. The feed is then complete immediately, and
-    /// older programs are refused.
+    /// Declares that no program with an older schema is running or has requests in flight.
+    /// The feed is then complete immediately, and older programs are refused.
     pub const fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }

@@ -153,8 +153,8 @@ impl<S: TableStore> Feed<S> {
         Ok((entries, reached))
     }
 
-    /// Deletes the entries up to a cursor, in transactions of 100. Returns the number of deleted changes. Readers that have not passed the
-    /// cursor miss these changes.
+    /// Deletes the entries up to a cursor, in transactions of 100.
+    /// Returns the number of deleted changes. Readers that have not passed the cursor miss these changes.
     ///
     /// # Errors
     /// Any error from the store. Rows that were deleted before the error remain deleted; call the function again to continue.

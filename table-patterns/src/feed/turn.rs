@@ -16,8 +16,8 @@ use crate::feed::Head;
 /// The maximum number of remembered heads.
 const REMEMBERED: usize = 100_000;
 
-/// The longest time for which one writer may hold the turn while others wait. Because the holder may no longer be polled, the waiting writers then
-/// continue without a turn, which may cause conflicts.
+/// The longest time for which one writer may hold the turn while others wait.
+/// Because the holder may no longer be polled, the waiting writers then continue without a turn, which may cause conflicts.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 type Known = Option<(Head, ETag)>;

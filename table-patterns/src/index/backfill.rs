@@ -41,14 +41,14 @@ pub struct BackfillProgress {
 /// - Online: writers continue, and already maintain the index while it is built. The missing row of an entity is written in one transaction with the
 ///   entity, which changes the entity's `ETag`. A transaction contains as many entities of the partition as fit in 100 operations and 4 MiB. Sixteen
 ///   transactions run concurrently and share the cost of durable writes.
-/// - Rolling updates: programs of an older release may continue to write until the pass over the entities begins. They record sightings next to the
-///   stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock: by then, no request of an older
-///   program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after). Once the pass begins, older
-///   programs are refused. If no older program is running, call [`assume_no_older_programs`](Self::assume_no_older_programs). Writers that never
-///   opened their table must be stopped first.
+/// - Rolling updates: programs of an older release may continue to write until the pass over the entities begins. They record sightings next to
+///   the stored schema. The pass begins an hour after the first run and after the last sighting, by the store's clock: by then, no request of an
+///   older program can take effect. A run before that time returns immediately, with [`retry_after`](IndexReport::retry_after). Once the pass
+///   begins, older programs are refused. If no older program is running, call [`assume_no_older_programs`](Self::assume_no_older_programs).
+///   Writers that never opened their table must be stopped first.
 /// - Resumable: the position is recorded next to the stored schema after each page. The next run, in any process, continues there.
-/// - When the backfill completes, the index is *ready*. Two entities with the same value in a unique index leave it *building*: the error
-///   names them, and a later run starts again.
+/// - When the backfill completes, the index is *ready*.
+///   Two entities with the same value in a unique index leave it *building*: the error names them, and a later run starts again.
 ///
 /// ```
 /// # use table_core::{Engine, TableStoreExt};
@@ -119,8 +119,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// handles regard the index as ready still use it, until they open the table again or call [`states`](Self::states).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any
-    /// error from the store.
+    /// `ResourceNotFound` if no schema is stored, because the table was not opened;
+    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
     pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         self.note(|layout| {
@@ -133,8 +133,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Enables an index again. The index is *building* until a [`backfill`](Self::backfill) completes.
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts; any
-    /// error from the store.
+    /// `ResourceNotFound` if no schema is stored, because the table was not opened;
+    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
     pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
         let note = note(I::SCHEMA.name);
         let start = words(Phase::Rows, &Place::default());
@@ -162,8 +162,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { per_second: Some(entities), ..self }
     }
 
-    /// Sets the number of entities per page, after which the position is recorded; by default 1,000. A transaction contains only
-    /// entities of one page.
+    /// Sets the number of entities per page, after which the position is recorded; by default 1,000.
+    /// A transaction contains only entities of one page.
     pub fn page(self, entities: usize) -> Self {
         Self { page: Some(entities), ..self }
     }
@@ -179,16 +179,16 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Builds the index, or continues to build it. If older programs may still write, builds nothing and returns a report with
-    /// [`retry_after`](IndexReport::retry_after).
+    /// Builds the index, or continues to build it.
+    /// If older programs may still write, builds nothing and returns a report with [`retry_after`](IndexReport::retry_after).
     ///
     /// # Errors
     /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too
     ///   small for its entities. The index then stays *building*.
     /// - Any error from the store: run the backfill again to continue.
     ///
-    /// An entity that cannot be read, or whose value no key of the index can contain, is a [finding](FindingKind::BadEntity), because no query of the
-    /// index could find it.
+    /// An entity that cannot be read, or whose value no key of the index can contain, is a
+    /// [finding](FindingKind::BadEntity), because no query of the index could find it.
     pub async fn run(mut self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let layout = load(&self.table.table, self.table.index_states()).await?;

@@ -47,9 +47,9 @@ pub enum ChangeKind {
     Leave(Row),
 }
 
-/// Returns the index changes that follow from changing an entity of type `E` from `old` to `new`. `None` means that the entity does
-/// not exist. The changes are in the order of the declarations. Unchanged entries are omitted: an update of a property that no index
-/// includes costs nothing (PAT-INTRA-7).
+/// Returns the index changes that follow from changing an entity of type `E` from `old` to `new`. `None` means that the entity does not exist.
+/// The changes are in the order of the declarations.
+/// Unchanged entries are omitted: an update of a property that no index includes costs nothing (PAT-INTRA-7).
 ///
 /// Changes [in the same partition](IndexSchema::is_same_partition) belong in the transaction of the entity.
 /// The caller decides who writes changes in other partitions.

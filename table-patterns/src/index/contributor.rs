@@ -99,8 +99,8 @@ impl Indexes {
     }
 }
 
-/// Checks that the store accepts the entry of a remote index, which a worker writes later. The entry has more properties than the entity, because it
-/// stores parts of the entity's key.
+/// Checks that the store accepts the entry of a remote index, which a worker writes later.
+/// The entry has more properties than the entity, because it stores parts of the entity's key.
 fn check_entry(one: &Change, limits: &Limits) -> Result<()> {
     let (ChangeKind::Add(row) | ChangeKind::Rewrite(row)) = &one.kind else { return Ok(()) };
     let bytes = entity_bytes(one.key.partition_key.as_str(), one.key.row_key.as_str(), Some(row));

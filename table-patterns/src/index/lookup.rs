@@ -83,8 +83,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.members(list).await
     }
 
-    /// Returns the entities in a list in another partition or table. The entities are current, but an entity that got the value very recently
-    /// may be missing (PAT-INTER-3).
+    /// Returns the entities in a list in another partition or table.
+    /// The entities are current, but an entity that got the value very recently may be missing (PAT-INTER-3).
     ///
     /// # Errors
     /// Any error from [`keys_of`](Self::keys_of).

@@ -18,8 +18,8 @@ use crate::index::changes::index_of;
 use crate::index::eventual::{Eventual, EventualQuery};
 use crate::index::state::{load, not_ready};
 
-// The functions return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a third time at the
-// `.await`, and report one mistake three times.
+// The functions return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a
+// third time at the `.await`, and report one mistake three times.
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Returns one entity by its key, or by a unique index in its partition that includes all properties. Sends one request (PAT-INTRA-1).
     ///

@@ -124,8 +124,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Err(self.here(Error::of(IndexFault::OtherSource), &change.owner))
     }
 
-    /// Returns `true` if a recorded change must be settled; `false` if its index was removed. A program with an older schema than the
-    /// recorder's neither settles nor finishes it.
+    /// Returns `true` if a recorded change must be settled; `false` if its index was removed.
+    /// A program with an older schema than the recorder's neither settles nor finishes it.
     ///
     /// # Errors
     /// `SchemaMismatch` if the change must be left to another program.

@@ -1,5 +1,5 @@
-//! The record of a change's effects on other partitions and tables: index entries, copies of the entity in its holders, and copies
-//! that the entity holds.
+//! The record of a change's effects on other partitions and tables: index entries, copies of
+//! the entity in its holders, and copies that the entity holds.
 
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
@@ -21,8 +21,8 @@ pub struct RemoteChange {
     pub of: Derived,
     /// The key of the changed entity.
     pub owner: EntityKey,
-    /// For an index, the keys of the entity's copies or lists before and after the change; for held copies, sources to which the entity
-    /// may no longer refer.
+    /// For an index, the keys of the entity's copies or lists before and after the change; for
+    /// held copies, sources to which the entity may no longer refer.
     pub keys: Vec<EntityKey>,
     /// The index entry of the entity after the change.
     pub fingerprint: EntryFingerprint,

@@ -25,8 +25,8 @@ pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Removes an entity's entry at a key of a remote index. Also removes the guard if its row no longer exists. Returns the number of removed
-    /// entries. The entity need not exist.
+    /// Removes an entity's entry at a key of a remote index. Also removes the guard if its row no longer exists.
+    /// Returns the number of removed entries. The entity need not exist.
     pub(crate) async fn remove_entry(
         &self,
         index: &'static IndexSchema,

@@ -182,8 +182,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
             done = converge::is_won(submitted.await);
         }
         if !is_sent || matches!(done, Ok(false)) {
-            // No list refers to these uploads. After any other error a list may refer to them, so only the collector can decide
-            // whether to remove them.
+            // No list refers to these uploads. After any other error a list may refer to
+            // them, so only the collector can decide whether to remove them.
             for upload in &uploads {
                 lists.discard(upload).await;
             }

@@ -28,8 +28,8 @@ use crate::index::fault::IndexFault;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndexState {
-    /// The index was declared for an existing table, and its backfill has not completed. Until the backfill begins, programs of an older
-    /// release may write without the index.
+    /// The index was declared for an existing table, and its backfill has not completed.
+    /// Until the backfill begins, programs of an older release may write without the index.
     Building,
     /// The index is complete and used for reads.
     Ready,
@@ -64,8 +64,8 @@ pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
     }
 }
 
-/// The states that a handle knows, by the position of the index in the schema. *Ready* is kept until the states are read again; any other
-/// state is read each time.
+/// The states that a handle knows, by the position of the index in the schema. *Ready* is kept until
+/// the states are read again; any other state is read each time.
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicU8>);
 

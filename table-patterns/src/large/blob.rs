@@ -44,8 +44,8 @@ impl<E> Blob<E> {
         self.property
     }
 
-    /// Returns new content for the blob, to be passed to a write of a [`LargeTable`](crate::large::LargeTable):
-    /// `Employee::PHOTO_BLOB.content(whole(bytes))`.
+    /// Returns new content for the blob, to be passed to a write of a
+    /// [`LargeTable`](crate::large::LargeTable): `Employee::PHOTO_BLOB.content(whole(bytes))`.
     pub fn content<'a>(&self, content: impl Stream<Item = Result<Bytes>> + Send + 'a) -> Content<'a, E> {
         Content { blob: *self, stream: content.boxed() }
     }

@@ -19,8 +19,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// Uploads contents for blobs of the entity, and inserts the entity with their addresses.
     ///
     /// # Errors
-    /// - `InvalidInput` for two contents of one blob, for an entity that contains the address of a blob without new content, and if the upload took
-    ///   more than half of the grace period.
+    /// - `InvalidInput` for two contents of one blob, for an entity that contains the address of a blob without new
+    ///   content, and if the upload took more than half of the grace period.
     /// - Any error from [`Table::insert`](table_core::Table::insert), the content streams or the blob store.
     ///
     /// The table is unchanged, unless the error [is ambiguous](table_core::Error::is_ambiguous).
@@ -48,8 +48,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.write(entity, Some(if_match.into()), contents).await
     }
 
-    /// Uploads contents and merges their addresses into a stored entity without reading it. Its other blobs and properties are kept. For
-    /// each blob, the last writer wins.
+    /// Uploads contents and merges their addresses into a stored entity without reading it.
+    /// Its other blobs and properties are kept. For each blob, the last writer wins.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.

@@ -145,8 +145,8 @@ impl LogWriter {
         self.blocks.iter().map(|block| block.text.len()).sum()
     }
 
-    /// Returns `true` if a block is full, or its oldest line has reached the maximum age. Call this function periodically, because a flush may become
-    /// due without new lines.
+    /// Returns `true` if a block is full, or its oldest line has reached the maximum age.
+    /// Call this function periodically, because a flush may become due without new lines.
     #[must_use]
     pub fn is_due(&self) -> bool {
         let now = self.clock.instant();

@@ -23,8 +23,8 @@ const PER_MICROSECOND: u128 = 10;
 /// not return events that are younger than its settling time. If storing an event takes longer than that, or the clock of its writer is further
 /// behind, a follower may miss the event although it is in the log.
 ///
-/// The position never passes the newest event that was stored when it was read. If the clock of a follower jumps ahead and is then corrected, the
-/// follower therefore continues with the next event.
+/// The position never passes the newest event that was stored when it was read.
+/// If the clock of a follower jumps ahead and is then corrected, the follower therefore continues with the next event.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -91,9 +91,9 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
     /// Returns the next events after the position, the oldest first, at most `most`. Returns an empty list if no newer event has settled.
     ///
-    /// The table returns the newest events first. If more than `most` events are pending, their time span is halved until the oldest part fits.
-    /// Intermediate ranges are remembered. A follower that is behind therefore needs a few requests per call, and about twenty more for the very
-    /// first call, which begins in the year 1.
+    /// The table returns the newest events first. If more than `most` events are pending, their time span is halved until the oldest
+    /// part fits. Intermediate ranges are remembered. A follower that is behind therefore needs a few requests per call, and about
+    /// twenty more for the very first call, which begins in the year 1.
     ///
     /// # Errors
     /// Any error from [`LogTail::newest`]. Events that were not returned will be returned by a later call.

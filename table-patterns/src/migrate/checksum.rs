@@ -12,9 +12,9 @@ use table_core::value::ValueRef;
 use crate::outbox::rows;
 use crate::paging::each_row;
 
-/// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256. The hash covers the keys, and the
-/// properties in the order of their names, with types and values. It excludes Timestamps and `ETag`s, which each store assigns, and the
-/// versions of intents, which represent Timestamps.
+/// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256.
+/// The hash covers the keys, and the properties in the order of their names, with types and values.
+/// It excludes Timestamps and `ETag`s, which each store assigns, and the versions of intents, which represent Timestamps.
 ///
 /// The checksum detects accidental differences. It gives no protection against an author who controls the content of the rows.
 ///

@@ -27,11 +27,11 @@
 //! entity is deleted: [`collect_guards`] and [`collect_all_guards`] delete guards of missing entities.
 //!
 //! # Bounds
-//! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that serves
-//! the partition. Successive Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no
-//! order (ETAG-7); the order is correct as long as that clock is not set back between two changes of the same entity. If this is not sufficient,
-//! assign versions. If Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is
-//! refused when it is recorded.
+//! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that
+//! serves the partition. Successive Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the
+//! service guarantees no order (ETAG-7); the order is correct as long as that clock is not set back between two changes of the same entity.
+//! If this is not sufficient, assign versions. If Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a
+//! guarded step without a version is refused when it is recorded.
 //!
 //! The RowKey of a guarded target has at most 505 UTF-16 code units. Versions of sources in different partitions of the service come from
 //! the clocks of different machines. They are compared only if the sources claim the same target.
@@ -278,8 +278,8 @@ async fn collect<S: TableStore>(
             if is_owned || entity.row.timestamp().saturating_add(step) >= untouched_since {
                 continue;
             }
-            // The guard of an index entry has no owner, whether or not the entry exists. If the entry is written after this read, the guard changes,
-            // and its deletion fails.
+            // The guard of an index entry has no owner, whether or not the entry exists.
+            // If the entry is written after this read, the guard changes, and its deletion fails.
             let Some(target) = entity.row_key.strip_prefix(GUARD_PREFIX) else { continue };
             let target = EntityKey::new(entity.partition_key, target)?;
             if exists(store, table, &target).await? {

@@ -61,13 +61,13 @@ impl Intent {
         self
     }
 
-    /// Sets the number of the change among all changes of its entity. Later changes must have larger numbers. For example, each change may increment
-    /// a counter in the entity under the entity's `ETag`.
+    /// Sets the number of the change among all changes of its entity. Later changes must have larger numbers.
+    /// For example, each change may increment a counter in the entity under the entity's `ETag`.
     ///
-    /// Without a version, the Timestamp of the change is used. The embedded engine assigns Timestamps in the order of the changes (ENG-8). The
-    /// service does so as long as the clock of the machine that serves the partition never goes back, which is not documented (ETAG-7): see
-    /// [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a version. All changes of one entity must be numbered
-    /// in the same way.
+    /// Without a version, the Timestamp of the change is used. The embedded engine assigns Timestamps in the order of the changes
+    /// (ENG-8). The service does so as long as the clock of the machine that serves the partition never goes back, which is not
+    /// documented (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a
+    /// version. All changes of one entity must be numbered in the same way.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);

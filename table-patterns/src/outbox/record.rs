@@ -92,8 +92,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(())
     }
 
-    /// Returns the operation that records an intent, for programs that build their own transactions. Add it to the transaction of the
-    /// change, in the same partition.
+    /// Returns the operation that records an intent, for programs that build their own transactions.
+    /// Add it to the transaction of the change, in the same partition.
     ///
     /// Call this function again for another attempt at the transaction, because each attempt needs a separate row.
     ///
@@ -112,12 +112,12 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 
     /// Adds the record of an intent to the transaction of its change.
     ///
-    /// [`submit`](Self::submit) seals the record. A transaction that is submitted directly to the store must be [sealed](Self::seal) first, because
-    /// workers perform no step of a record without a seal.
+    /// [`submit`](Self::submit) seals the record. A transaction that is submitted directly to the store must be [sealed](Self::seal)
+    /// first, because workers perform no step of a record without a seal.
     ///
     /// # Errors
-    /// - `InvalidInput` if another intent of the transaction has a guarded step of the same entity for the same target, because both have the same
-    ///   version and one of them would be skipped.
+    /// - `InvalidInput` if another intent of the transaction has a guarded step of the same entity for the same target, because
+    ///   both have the same version and one of them would be skipped.
     /// - Any error from [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
         for other in rows::intents(transaction)? {

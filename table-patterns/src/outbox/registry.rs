@@ -1,10 +1,10 @@
 //! The registry of partitions with an outbox, by which sweeps find them without reading tables.
 //! Feeds have a registry in the same format, [`FEEDS`](crate::feed::FEEDS).
 //!
-//! A partition is registered before the first intent is recorded in it, and stays registered: a writer that was suspended, or whose clock is wrong,
-//! may rely on its registration indefinitely. A sweep marks a partition as quiet if it has no pending rows and was not registered for two hours. Each
-//! later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again, an hour later by its
-//! clock, and by a sweep that finds a pending row.
+//! A partition is registered before the first intent is recorded in it, and stays registered: a writer that was suspended, or whose clock is
+//! wrong, may rely on its registration indefinitely. A sweep marks a partition as quiet if it has no pending rows and was not registered for two
+//! hours. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again, an hour
+//! later by its clock, and by a sweep that finds a pending row.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};

@@ -33,7 +33,7 @@ const ATTEMPTS: &str = "Attempts";
 const NOT_BEFORE: &str = "NotBefore";
 const CLAIM: &str = "Claim";
 const ERROR: &str = "Error";
-/// The property of the [seal](crate::outbox::seal).
+/// The name of the property that contains the [seal](crate::outbox::seal).
 pub(crate) const SEAL: &str = "Seal";
 
 /// The prefix of the `RowKey`s of poison intents, which were set aside. The rest of the key is the same as in the outbox row.
@@ -306,7 +306,7 @@ pub(crate) enum Note<'a> {
     Failed { error: &'a str, attempts: u32, until: u64 },
 }
 
-/// Returns several operations as one transaction.
+/// Combines several operations into one transaction.
 pub(crate) fn together(
     partition_key: &PartitionKey,
     operations: impl IntoIterator<Item = Operation>,
@@ -317,7 +317,7 @@ pub(crate) fn together(
     Ok(transaction)
 }
 
-/// Returns a single operation as a transaction.
+/// Creates a transaction from a single operation.
 pub(crate) fn alone(key: &EntityKey, kind: OperationKind, limits: limits::Limits) -> Result<Transaction> {
     together(&key.partition_key, [Operation { row_key: key.row_key.clone(), kind }], limits)
 }

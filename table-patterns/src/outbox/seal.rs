@@ -5,8 +5,8 @@
 //! perform no step of an intent without a valid seal, with one exception: patterns bring derived rows in line with the entities of that partition.
 //!
 //! The default key is a random key in the registry table, which signatures for other tables cannot reach. The first program that needs it creates it.
-//! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the program has the same key: use
-//! `sealed_by`, or copy the registry table as well.
+//! [`Outbox::sealed_by`] uses other keys.
+//! Intents that are copied to another store are accepted there if the program has the same key: use `sealed_by`, or copy the registry table as well.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -36,9 +36,9 @@ impl<S: TableStore, Q> Outbox<S, Q> {
 
     /// Deletes all keys in the store except the newest. Returns the number of deleted keys.
     ///
-    /// A program that has read a deleted key accepts it, and may seal with it, until it is restarted. Call this function only after all programs have
-    /// been restarted since [`rotate_key`](Self::rotate_key), and all intents sealed with earlier keys are done: workers that start afterwards do not
-    /// perform the steps of such intents.
+    /// A program that has read a deleted key accepts it, and may seal with it, until it is restarted. Call this function only after all
+    /// programs have been restarted since [`rotate_key`](Self::rotate_key), and all intents sealed with earlier keys are done: workers
+    /// that start afterwards do not perform the steps of such intents.
     ///
     /// # Errors
     /// Any error from the store. Keys that were deleted before the error remain deleted; call the function again to continue.

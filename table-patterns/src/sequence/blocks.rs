@@ -20,8 +20,8 @@ use crate::unit::partition_key as key_of;
 /// Allocated blocks by partition, oldest first.
 type InHand = BTreeMap<PartitionKey, VecDeque<Range<u64>>>;
 
-/// A sequence with gaps. A process allocates blocks of numbers and hands them out without further requests. See [the
-/// module](crate::sequence) for its costs.
+/// A sequence with gaps. A process allocates blocks of numbers and hands them out without further requests.
+/// See [the module](crate::sequence) for its costs.
 ///
 /// Clones share the allocated blocks. The numbers of one process ascend within a block.
 /// If several calls find that no number remains, each of them allocates a block.

@@ -71,7 +71,7 @@ pub(crate) const fn is_same(left: &str, right: &str) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// Returns `true` if the names are in ascending order.
+/// Returns `true` if the names are in strictly ascending order.
 pub(crate) const fn is_sorted(names: &[&str]) -> bool {
     let mut rest = names;
     while let [first, after @ ..] = rest {
@@ -96,8 +96,8 @@ const fn is_before(left: &str, right: &str) -> bool {
     left.is_empty() && !right.is_empty()
 }
 
-/// Generates names of slots from a word, the first number and the count. All numbers are padded to the width of the last number, so the names sort in
-/// the order of the slots (DQ-10).
+/// Generates names of slots from a word, the first number and the count.
+/// All numbers are padded to the width of the last number, so the names sort in the order of the slots (DQ-10).
 ///
 /// ```
 /// use table_patterns::slot_names;

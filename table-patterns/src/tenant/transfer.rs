@@ -46,8 +46,8 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     with_moved_blobs(place, incoming)
 }
 
-/// Returns the operation that records the intent in a row, under the key for which it was sealed; `None` for any other row. A poison intent has the
-/// seal of its original row.
+/// Returns the operation that records the intent in a row, under the key for which it was sealed; `None` for any other row.
+/// A poison intent has the seal of its original row.
 fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     let row_key = match row_key.strip_prefix(POISON_PREFIX) {
         Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,

@@ -12,9 +12,9 @@
 //! ([`SeenRows`](crate::entities::SeenRows)). In both cases they read the reservations, and wait until the first reservation in the queue is their
 //! own or no reservation exists. The commit deletes the reservation.
 //!
-//! A process that waits measures the hold of a reservation by its own clock, from the moment at which it first saw this reservation as
-//! the first of the queue. When the hold ends, the process deletes the reservation, because its owner may have died. Clocks of several
-//! processes are never compared.
+//! A process that waits measures the hold of a reservation by its own clock, from the moment at which it first saw this
+//! reservation as the first of the queue. When the hold ends, the process deletes the reservation, because its owner
+//! may have died. Clocks of several processes are never compared.
 //!
 //! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none
 //! is left. Rows that another program leaves in the partition therefore delay its transactions by at most twenty seconds, regardless of their number.

@@ -197,8 +197,8 @@ fn egt_9_a_unit_of_several_types_writes_all_of_their_rows_or_nothing() {
 
     let agent = Agent { tenant: "contoso".into(), id: 9 };
     block_on(store.table::<Agent>().insert(&agent)).unwrap();
-    // Condition, ticket, comment · two copies rewritten, one removed and one added · two feed records, an audit row · an intent of the remote index,
-    // one intent for all steps.
+    // Condition, ticket, comment · two copies rewritten, one removed and one added · two feed records, an audit
+    // row · an intent of the remote index, one intent for all steps.
     assert_eq!(close().operations(), 12);
     let written = block_on(sendable(close().commit())).unwrap();
     assert_eq!((written.len(), written.iter().flatten().count()), (2, 2));

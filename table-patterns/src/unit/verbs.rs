@@ -123,8 +123,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds the condition that an entity does not exist, without inserting it. The commit fails with `EntityAlreadyExists` if it does.
     ///
     /// # Errors
-    /// `Unsupported` on a store without [checks](table_core::store::Capabilities::checks), such as the Table service (ENG-21);
-    /// any error from [`insert`](Self::insert).
+    /// `Unsupported` on a store without [checks](table_core::store::Capabilities::checks), such as the
+    /// Table service (ENG-21); any error from [`insert`](Self::insert).
     pub fn require_absent<E: Entity>(&mut self, key: Selection<E, Point>) -> Result<&mut Self> {
         let key = key.into_key()?;
         if !self.store.capabilities().checks {
@@ -133,8 +133,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.condition::<E>(key, RowState::Absent)
     }
 
-    /// Adds a step in another partition, table or store, on behalf of an entity. A worker performs it after the unit is committed
-    /// (PAT-EC-8). The handle needs an outbox.
+    /// Adds a step in another partition, table or store, on behalf of an entity.
+    /// A worker performs it after the unit is committed (PAT-EC-8). The handle needs an outbox.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert). Two guarded steps of one entity with the same target are an error of the commit.

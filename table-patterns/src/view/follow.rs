@@ -42,8 +42,8 @@ pub struct CaughtUp {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Applies at most `most` changes from all partitions of the source. An entity that cannot be applied is [set aside](Self::poison) and does not
-    /// block the other entities.
+    /// Applies at most `most` changes from all partitions of the source.
+    /// An entity that cannot be applied is [set aside](Self::poison) and does not block the other entities.
     ///
     /// Only one follower applies changes at a time, so followers do not repeat each other's work. The lease of a dead follower expires after [a
     /// period](Self::with_lease) that the other followers measure.

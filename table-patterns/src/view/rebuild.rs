@@ -278,7 +278,7 @@ fn sources<E: Entity>() -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key }
 }
 
-/// Returns the range of the rows of all partitions whose keys begin with a prefix.
+/// Returns the range of all rows whose `RowKey`s begin with a prefix, in all partitions.
 fn everywhere(prefix: &str) -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) }
 }

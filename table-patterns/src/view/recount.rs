@@ -69,8 +69,8 @@ fn without_zeros(amounts: Option<&Amounts>) -> BTreeMap<&String, i64> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Corrects the sums of a partition that differ from its records. Returns the number of corrected rows. The sums of a row to which no
-    /// record contributes become 0.
+    /// Corrects the sums of a partition that differ from its records.
+    /// Returns the number of corrected rows. The sums of a row to which no record contributes become 0.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
         let (mut corrected, mut race) = (0, self.retry.start(RACE));
         loop {
@@ -96,8 +96,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums of several rows, which were found by the given records. Returns `false` if another recount of the partition has started in
-    /// the meantime, or a row with sums was deleted.
+    /// Recounts the sums of several rows, which were found by the given records.
+    /// Returns `false` if another recount of the partition has started in the meantime, or a row with sums was deleted.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
@@ -115,8 +115,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
         }
         let records = self.records(place, Some(&id)).await?;
-        // IMPORTANT: the latest recount is read after the records. A record drops the amounts of an earlier recount when it stores the amounts
-        // of a later one.
+        // IMPORTANT: the latest recount is read after the records.
+        // A record drops the amounts of an earlier recount when it stores the amounts of a later one.
         let latest = self.get(&key).await?;
         let is_latest =
             |stored: StoredRow| Ok(stored.row.view().find("Id", &mut 0)? == Some(ValueRef::String(&id)));

@@ -35,8 +35,8 @@ pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
 
-/// Reads all parts of an entity. Returns `None` if it has no parts. The read is repeated as long as the parts belong
-/// to different writes (PAT-WIDE-3).
+/// Reads all parts of an entity. Returns `None` if it has no parts.
+/// The read is repeated as long as the parts belong to different writes (PAT-WIDE-3).
 pub(super) async fn fetch<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -67,8 +67,8 @@ pub(super) async fn fetch<S: TableStore>(
     }
 }
 
-/// Returns the versions of the stored parts, for a write of all declared parts. Fails if a newer declaration has stored more parts, because they
-/// would keep the old `WriteId`.
+/// Returns the versions of the stored parts, for a write of all declared parts.
+/// Fails if a newer declaration has stored more parts, because they would keep the old `WriteId`.
 pub(super) async fn versions<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -79,8 +79,8 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         self
     }
 
-    /// Sends the patch. If all properties are in the same part, the patch is one merge. Otherwise the versions of the parts are read, and one
-    /// transaction writes a new `WriteId` to every part.
+    /// Sends the patch. If all properties are in the same part, the patch is one merge.
+    /// Otherwise the versions of the parts are read, and one transaction writes a new `WriteId` to every part.
     ///
     /// # Errors
     /// - `EntityMismatch` if the patch affects several parts, and more parts are stored than declared (PAT-WIDE-4).

@@ -14,8 +14,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// the declared number. An interrupted run can simply be repeated.
     ///
     /// The caller must state the stored number of parts, because a lost part must not be mistaken for a part that was never declared (PAT-WIDE-4).
-    /// A property that the entity lacks is read as `None`, or is an error, depending on its type. A property that is no longer declared is
-    /// removed, as by [`replace`](Self::replace).
+    /// A property that the entity lacks is read as `None`, or is an error, depending on its type.
+    /// A property that is no longer declared is removed, as by [`replace`](Self::replace).
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.

@@ -114,8 +114,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.write(whole, |_, row| Ok(OperationKind::Insert(row))).await
     }
 
-    /// Inserts or replaces the entity without a condition: the last writer wins. First reads which parts are stored, because a part of a newer
-    /// declaration would otherwise be lost.
+    /// Inserts or replaces the entity without a condition: the last writer wins.
+    /// First reads which parts are stored, because a part of a newer declaration would otherwise be lost.
     ///
     /// # Errors
     /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).
@@ -162,8 +162,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         self.write(whole, |part, row| Ok(OperationKind::Replace(row, version.of(part)?))).await
     }
 
-    /// Returns the entity with its version; `None` if it does not exist. Sends one range query, and repeats it if a write
-    /// was in progress (PAT-WIDE-3).
+    /// Returns the entity with its version; `None` if it does not exist.
+    /// Sends one range query, and repeats it if a write was in progress (PAT-WIDE-3).
     ///
     /// # Errors
     /// - `EntityMismatch` if a part is missing or was written separately (PAT-WIDE-4).

@@ -8,9 +8,9 @@
 //! with the JSON `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the source is deleted, and the source is deleted only in the copied version. Even if processes die, or the source
-//! changes in the meantime, the entity is always in at least one table, and eventually only in the archive, in its last version. Between the steps a
-//! reader finds it in both tables (PAT-EC-6).
+//! The copy is written before the source is deleted, and the source is deleted only in the copied version. Even if processes die, or the
+//! source changes in the meantime, the entity is always in at least one table, and eventually only in the archive, in its last version.
+//! Between the steps a reader finds it in both tables (PAT-EC-6).
 //!
 //! # Cost
 //! Moving an entity takes two reads, two writes, and a message.
@@ -151,8 +151,8 @@ impl<S: TableStore> Archive<S> {
                 Some(write) => self.store.submit(to, alone(key, write, limits)?).await.map(drop),
                 None => Ok(()),
             };
-            // IMPORTANT: the source is copied before it is deleted, and deleted only in the copied version. The entity is therefore never missing
-            // from both tables, and no change is lost.
+            // IMPORTANT: the source is copied before it is deleted, and deleted only in the copied version.
+            // The entity is therefore never missing from both tables, and no change is lost.
             let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
             let moved = match copied {
                 Ok(()) => self.store.submit(from, alone(key, delete, limits)?).await.map(drop),

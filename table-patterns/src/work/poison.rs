@@ -49,8 +49,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts an entry into the poison queue. The row or the message of the entry is moved or deleted afterwards, so a crash in between leaves two
-    /// entries rather than none.
+    /// Puts an entry into the poison queue. The row or the message of the entry is moved or deleted
+    /// afterwards, so a crash in between leaves two entries rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = serde_json::to_string(entry).map_err(|error| Error::of(WorkFault::Poison(error)))?;
         let text = portable(&text);
@@ -73,8 +73,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// Returns at most `count` poison entries, 1 to 32, without removing them. A message that is not an entry is returned as an entry whose work is
-    /// the text of the message, with an error.
+    /// Returns at most `count` poison entries, 1 to 32, without removing them.
+    /// A message that is not an entry is returned as an entry whose work is the text of the message, with an error.
     ///
     /// # Errors
     /// Any error from the queue store.
@@ -139,8 +139,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         }
     }
 
-    /// Deletes all poison entries that a filter selects, together with their rows. Returns the number of these entries. The other entries become
-    /// visible again after a minute.
+    /// Deletes all poison entries that a filter selects, together with their rows.
+    /// Returns the number of these entries. The other entries become visible again after a minute.
     ///
     /// # Errors
     /// Any error from the stores. Entries that were deleted before the error remain deleted.

@@ -62,8 +62,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             return Ok(Outcome::Done);
         }
-        // IMPORTANT: the attempt is counted before it starts. Work that kills its worker therefore eventually becomes poison, whereas work that was
-        // never tried does not.
+        // IMPORTANT: the attempt is counted before it starts.
+        // Work that kills its worker therefore eventually becomes poison, whereas work that was never tried does not.
         held.hide(held.hidden, Some(text(Tried { attempts, ..tried })?)).await?;
         let is_genuine = self.outbox.is_genuine(&table, &partition_key, &intent, seal.as_deref()).await?;
         let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };

@@ -67,8 +67,8 @@ pub struct SweepReport {
     pub pending: u64,
     /// The number of messages sent.
     pub prompted: u64,
-    /// The number of partitions that were marked as quiet. Each later sweep reads only some of the quiet partitions, chosen at random, until one of
-    /// them is written again.
+    /// The number of partitions that were marked as quiet.
+    /// Each later sweep reads only some of the quiet partitions, chosen at random, until one of them is written again.
     pub quiet: u64,
     /// The number of invalid registry rows, and of partitions and rows that could not be swept. All other partitions and rows were swept.
     pub failed: u64,

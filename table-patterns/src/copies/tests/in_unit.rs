@@ -150,8 +150,8 @@ impl Desk {
         self.tickets.get(Ticket::key("t", id)).await
     }
 
-    /// Checks that each ticket and its index entry have the agent's name, each line has its ticket's title and the agent's name, and each source
-    /// has one reference per holder.
+    /// Checks that each ticket and its index entry have the agent's name, each line has its ticket's title and
+    /// the agent's name, and each source has one reference per holder.
     async fn check(&self) -> Result<()> {
         let work = Worker::new(self.outbox.clone()).with_index_handler(&self.agents);
         work.with_index_handler(&self.tickets).with_index_handler(&self.lines).run_until_idle().await?;

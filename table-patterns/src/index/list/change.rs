@@ -53,8 +53,8 @@ impl ListChange {
                 joins = true;
             }
         }
-        // IMPORTANT: adding a member writes the list even if it already contains the member. A concurrent removal of members without an
-        // owner then fails, and reads the list again.
+        // IMPORTANT: adding a member writes the list even if it already contains the member.
+        // A concurrent removal of members without an owner then fails, and reads the list again.
         if after == before && !joins {
             return Ok(None);
         }

@@ -33,8 +33,8 @@ struct Wrong {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
-    /// Checks the entries of entities. Missing entries are written together. Other damage, and entities that a concurrent writer changed,
-    /// are processed one by one.
+    /// Checks the entries of entities. Missing entries are written together.
+    /// Other damage, and entities that a concurrent writer changed, are processed one by one.
     pub(super) async fn entities(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
         let looks = (0..items.len()).map(|position| async move {
             let Some(item) = items.get(position) else { return Ok(Ok(None)) };
@@ -179,8 +179,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes the entry of an entity. Within its partition, this is one transaction with the entity, whose version is a condition and changes, so no
-    /// writer with another value can interfere.
+    /// Writes the entry of an entity. Within its partition, this is one transaction with the entity, whose version is a
+    /// condition and changes, so no writer with another value can interfere.
     async fn make_good(&self, current: Current<E>, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();

@@ -34,8 +34,8 @@ impl Packs {
         Self { index, limits, of: BTreeMap::new(), copies: BTreeSet::new() }
     }
 
-    /// Adds an entity with its missing entry. Returns `false` if another added entity already gets a copy under that key; check this entity after
-    /// that copy has been written.
+    /// Adds an entity with its missing entry.
+    /// Returns `false` if another added entity already gets a copy under that key; check this entity after that copy has been written.
     pub(super) fn add(
         &mut self,
         position: usize,
@@ -58,8 +58,8 @@ impl Packs {
         Ok(true)
     }
 
-    /// Returns sequences of transactions. Transactions with copies are independent. Transactions with lists of one partition may write the same
-    /// list, and run sequentially.
+    /// Returns sequences of transactions. Transactions with copies are independent.
+    /// Transactions with lists of one partition may write the same list, and run sequentially.
     fn into_chains(self) -> Vec<Vec<Pack>> {
         let partitions = self.of.into_values();
         match self.index.kind {

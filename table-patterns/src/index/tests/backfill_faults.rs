@@ -1,5 +1,5 @@
-//! Tests of backfills that die at any submit, and of backfills with concurrent writers. Later runs continue them, and the result
-//! agrees with the model.
+//! Tests of backfills that die at any submit, and of backfills with concurrent writers.
+//! Later runs continue them, and the result agrees with the model.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

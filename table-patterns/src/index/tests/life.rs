@@ -141,8 +141,8 @@ fn pat_intra_5_a_duplicate_value_leaves_a_unique_index_building() {
         let error = table.backfill::<StaffByEmail>().assume_no_older_programs().run().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::UniqueViolation, Some("PAT-INTRA-5")));
         assert_eq!(table.states().await?[0], ("ByEmail", IndexState::Building));
-        // Both entities remain writable: writes that keep the value succeed, and an entity that releases the value leaves the copy
-        // of the other entity.
+        // Both entities remain writable: writes that keep the value succeed, and an entity
+        // that releases the value leaves the copy of the other entity.
         table.update(Staff::key("Sales", 2), |staff| staff.age += 1).await?;
         table.update(Staff::key("Sales", 2), |staff| staff.email = Some("two".to_owned())).await?;
         let copy = engine.untyped("Company")?.get(&EntityKey::new("Sales", "email_ada")?).await?;

@@ -1,5 +1,5 @@
-//! A desk with every pattern: indexes in the partition and in others, shared lists, copies, a feed, a sequence, blobs, an outbox, and an
-//! audit log by year.
+//! A desk with every pattern: indexes in the partition and in others, shared lists, copies, a
+//! feed, a sequence, blobs, an outbox, and an audit log by year.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -292,8 +292,8 @@ impl World {
         found.into_iter().map(with_file).collect()
     }
 
-    /// Returns the keys and the text of every row of every table, without stored schemas. Guards are omitted, because the guard of a row that was
-    /// removed earlier remains until it is collected.
+    /// Returns the keys and the text of every row of every table, without stored schemas.
+    /// Guards are omitted, because the guard of a row that was removed earlier remains until it is collected.
     pub(super) fn dump(&self) -> BTreeMap<(String, String, String), String> {
         let engine = self.store.inner();
         let mut rows = BTreeMap::new();

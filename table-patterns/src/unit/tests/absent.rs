@@ -43,8 +43,8 @@ fn ward<S: TableStore + Clone + 'static>(store: &S) -> S {
     store.clone()
 }
 
-/// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit. Each call acts as a separate
-/// process with a separate handle.
+/// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit.
+/// Each call acts as a separate process with a separate handle.
 async fn take_over<S: TableStore + Clone + 'static>(
     store: &S,
     number: u32,
