@@ -269,7 +269,7 @@ fn a_lagging_follower_takes_few_requests_per_poll() {
     assert_eq!(store.calls(), [Call::Query]);
 }
 
-/// Two partitions with events of the same stamp, as an import can create them.
+/// Events in two partitions have the same stamp, as after an import.
 #[test]
 fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     #[derive(Entity, Clone, Debug, PartialEq)]

@@ -143,7 +143,7 @@ fn pat_wide_3_readers_concurrent_with_a_writer_see_whole_writes() {
         scope.spawn(|| {
             let mut last = 0;
             while !done.load(Ordering::SeqCst) {
-                // Every read of the back-off may meet a write. None may return a partial write.
+                // A read during the back-off may overlap a write. No read may return a partial write.
                 match block_on(reader.get(key())) {
                     Ok(found) => {
                         let found = found.unwrap().0.days;

@@ -24,7 +24,7 @@ use super::group::{Group, GroupOutcome, GroupRead};
 use crate::entities::plan::touch;
 use crate::outbox::rows::together;
 
-/// The write of one row by a unit, chosen by the row that it reads.
+/// The write that a unit makes to one row, depending on the row that it reads.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Replace,
@@ -32,7 +32,7 @@ enum Write {
     Delete,
     Put,
     PutMerged,
-    /// A check of the version that was read, or that the row is absent.
+    /// A check of the version that was read, or of the absence of the row.
     Check,
     /// A check that the row exists.
     CheckAny,
@@ -74,7 +74,7 @@ fn row_key(at: u8) -> RowKey {
     RowKey::new(format!("row{at}")).unwrap()
 }
 
-/// Returns the operation of a write, which succeeds on the row that was read.
+/// Returns the operation of a write that succeeds on the row that was read.
 fn operation(
     at: u8,
     (write, property, value): (Write, u8, i64),
@@ -208,7 +208,7 @@ proptest! {
     }
 }
 
-/// A task that counts its wakes, and is polled only after one.
+/// A task that counts its wakes, and is polled only after a wake.
 #[derive(Default)]
 struct Task {
     wakes: AtomicUsize,
@@ -232,7 +232,7 @@ impl Task {
     }
 }
 
-/// Runs the members of a group whose commit takes a while. Some of them are cancelled during the commit. Returns the number of wakes.
+/// Runs the members of a group during a slow commit. Some of them are cancelled during the commit. Returns the number of wakes.
 fn wakes_of_members(members: usize, cancelled: usize) -> usize {
     let store = Store::new();
     let (release, released) = oneshot::channel::<()>();

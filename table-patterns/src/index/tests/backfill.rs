@@ -1,4 +1,4 @@
-//! Tests of the writes of a backfill: as many entities per transaction as fit, several concurrent transactions, and a limited rate.
+//! Tests of the writes of a backfill: full transactions, several concurrent transactions, and a limited rate.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};

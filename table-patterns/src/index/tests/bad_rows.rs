@@ -1,4 +1,4 @@
-//! Tests of rows that do not stop a backfill, check or repair: values that no key can contain, properties of other types, and rows of no type.
+//! Tests of rows that do not stop a backfill, check or repair: values that no key can contain, properties of wrong types, and rows of no type.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,4 +1,4 @@
-//! Tests of an index's states: built over old rows, online, resumable and at a limited rate; disabled and enabled again.
+//! Tests of an index's states: built over old rows, online, resumable and at a limited rate; then disabled and enabled again.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

@@ -35,7 +35,7 @@ pub(super) fn staff(id: u32) -> Staff {
     }
 }
 
-/// Writes entities by a program that declares no indexes.
+/// Writes entities with a program that declares no indexes.
 pub(super) async fn old_rows<S: TableStore + Clone>(store: &S, entities: &[Staff]) -> table_core::Result<()> {
     let old = store.table::<before::Staff>().create_if_missing().await?;
     for Staff { department, id, last_name, age, email, note } in entities.iter().cloned() {

@@ -1,4 +1,4 @@
-//! Tests of entities of periods with an index, a list, a feed, slots and a participant, each of which every table maintains.
+//! Tests of period entities with an index, a list, a feed, slots and a participant: every table maintains all of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Tests with odd rows below every reserved prefix, as a program with a right to one partition or a later release may write them.
-//! Every job ends, processes the other rows, and reports the odd rows.
+//! Tests with odd rows below every reserved prefix, as written by a program with access to one partition, or by a later release. Every job ends,
+//! processes the other rows, and reports the odd rows.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ const NAMES: [&str; 22] = [
     "Format",
 ];
 
-/// Returns the endings of keys: none, texts, numbers of the width that patterns write, and the longest possible ending.
+/// Returns key endings: none, text, numbers of the width that patterns write, and the longest possible ending.
 fn endings(prefix: &str) -> Vec<String> {
     let longest = "k".repeat(512 - prefix.encode_utf16().count());
     let texts = [
@@ -110,7 +110,7 @@ fn endings(prefix: &str) -> Vec<String> {
     endings
 }
 
-/// Returns the properties of odd rows: none, each of a wrong type, texts of any characters, values at limits, later formats, and the largest row.
+/// Returns the properties of odd rows: none, properties of wrong types, arbitrary text, values at limits, later formats, and the largest row.
 fn bodies() -> Vec<Row> {
     let all = |value: ValueRef<'_>| {
         let mut row = RowWriter::new();

@@ -1,5 +1,5 @@
-//! A desk with every pattern: indexes in the partition and in others, shared lists, copies, a
-//! feed, a sequence, blobs, an outbox, and an audit log by year.
+//! A desk with every pattern: indexes in the same and in other partitions, shared lists, copies, a feed, a sequence, blobs, an outbox, and an
+//! audit log by year.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Tests of rejected input of units: each message says how to correct it, and nothing is written.
+//! Tests of rejected unit input: each message says how to correct the input, and nothing is written.
 
 use pollster::block_on;
 use table_core::Entity;

@@ -45,7 +45,7 @@ fn imp_6_an_entity_moved_a_thousand_times_costs_no_more_than_after_a_few() {
     company.assert_right("moved");
 }
 
-/// Runs a rebuild, with a change and a follower before each page that it reads. Returns its requests and the number of corrected rows.
+/// Runs a rebuild. Before each page that it reads, an entity changes and a follower runs. Returns the requests and the number of corrected rows.
 fn rebuild_during(changes: usize, drift: i64) -> (usize, u64) {
     let company = Company::on(table_core::Engine::in_memory(), |store| store.pages_of(5));
     for id in 0..60 {

@@ -45,7 +45,7 @@ struct Years {
     years: i64,
 }
 
-/// Members and their years by department.
+/// A view of members and their years, by department.
 struct ByDepartment;
 
 impl View for ByDepartment {
@@ -73,7 +73,7 @@ impl View for Adults {
     }
 }
 
-/// The adults as the next version of the first view.
+/// The adults, as the next version of the first view.
 struct Second;
 
 impl View for Second {

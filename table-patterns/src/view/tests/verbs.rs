@@ -128,7 +128,7 @@ fn imp_6_the_lag_of_a_view_can_be_read() {
     assert_eq!(block_on(company.view.freshness()).unwrap(), crate::view::Freshness::default());
 }
 
-/// A sum for each age: an entity moves from row to row of one partition.
+/// A sum for each age: an entity moves between rows of one partition.
 pub(super) struct Ages;
 
 impl View for Ages {
