@@ -102,7 +102,7 @@ impl<E: Series> FromEntity for SeriesRow<E> {
         }
     }
 
-    /// Reads each property once, because incremented slots are stored in the order of their first increments.
+    /// Reads the properties in their stored order, because incremented slots are stored in the order of their first increments.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
         let (mut row, mut next) = (Self::new(E::from_entity(entity)?), 0);
         for property in entity.row.properties() {
