@@ -1,4 +1,4 @@
-//! Handles through which bulk writes are made.
+//! The handles that can run bulk writes.
 
 use crate::error::{Error, Result};
 use crate::key::{EntityKey, PartitionKey};
@@ -27,7 +27,7 @@ pub enum BulkVerb {
     Delete,
 }
 
-/// A handle through which [`Bulk`](super::Bulk) writes. It encodes entities and puts them into transactions.
+/// A handle through which [`Bulk`](super::Bulk) writes. It encodes entities and adds them to transactions.
 ///
 /// Implemented by [`Table`](crate::Table), and by the handle of the patterns crate.
 ///

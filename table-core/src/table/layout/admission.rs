@@ -8,7 +8,7 @@ use crate::runtime::Runtime;
 use crate::store::TableStore;
 use crate::table::layout::Standing;
 
-/// A check against the stored schema of a table's entities, repeated like the check of their own handle. Created by `Table::admission`.
+/// A check that entities of a schema may be written, repeated as often as the check of their own handle. Created by `Table::admission`.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};
@@ -48,8 +48,8 @@ impl<S: TableStore> Admission<S> {
     /// Checks that the entities may be written at `now`, in ticks.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a program with a newer schema has opened the table, and this program would not maintain the declarations of that schema;
-    /// any error from the store.
+    /// `SchemaMismatch` if a program with a newer schema has opened the table and this program would not maintain the declarations of that
+    /// schema; any error from the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit((&self.store, &self.runtime), &self.table, now).await,
