@@ -109,7 +109,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         self.put_all(BulkVerb::InsertOrMerge, entities).await
     }
 
-    /// Inserts the entities of a stream. An error of the stream stops the write like an error of the store.
+    /// Inserts the entities of a stream. An error in the stream stops the write, like an error from the store.
     ///
     /// # Errors
     /// The error with the smallest position, with the positions of the written entities.

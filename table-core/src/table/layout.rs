@@ -248,7 +248,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// of [`admit`](Self::admit).
     ///
     /// # Errors
-    /// `SchemaMismatch` (EVO-3).
+    /// `SchemaMismatch` if a newer schema has properties that this program does not know (EVO-3).
     #[doc(hidden)]
     pub fn admit_whole(&self) -> Result<()> {
         match &self.standing {

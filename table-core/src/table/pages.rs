@@ -25,9 +25,9 @@ pub(crate) struct Paging {
     pub(crate) filter: Option<Filter>,
     /// The requested properties.
     pub(crate) select: Select,
-    /// Maximum number of entities in a page.
+    /// The maximum number of entities in a page.
     pub(crate) top: Option<usize>,
-    /// Maximum number of entities in total.
+    /// The maximum number of entities in total.
     pub(crate) limit: Option<usize>,
     /// `true` if rows may be skipped. A page may then have to contain more entities than the limit.
     pub(crate) is_mixed: bool,

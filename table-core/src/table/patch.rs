@@ -70,7 +70,7 @@ pub trait PatchTarget: Sync {
     /// Changes properties of the stored entity, and returns its new version.
     ///
     /// # Errors
-    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2); any error from the handle.
+    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2); any error from the handle.
     fn change_properties(
         &self,
         key: EntityKey,

@@ -146,7 +146,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The first error of a lookup.
+    /// The first error that a lookup returns.
     pub fn get_many<K: PointKey<E, From: ReadableAs<E>>>(
         &self,
         keys: impl IntoIterator<Item = K>,

@@ -69,7 +69,7 @@ pub struct BoundedScan<E, S, T = E> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Starts a scan of the whole table, with a reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
+    /// Starts a scan of the entire table, with a reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
     pub fn scan(&self, why: impl IntoSelection<E, Scan>) -> TableScan<E, S> {
         let selection = why.into_selection();
         let reason = selection.reason().to_owned();
