@@ -89,7 +89,7 @@ impl UpdateMode {
 /// ```
 ///
 /// # Errors
-/// `SchemaMismatch` with the compatibility and the differing lines; `Corrupted` if the file has another format; `Io`.
+/// `SchemaMismatch` with the compatibility and the differing lines; `Corrupted` if the file has another format; `Io` if it cannot be read or written.
 pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {

@@ -68,7 +68,7 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if a field is stored in chunks. The properties of all its chunks but the first come last.
+    /// Returns `true` if a field is stored in chunks. The second and later chunks come after all other properties.
     #[must_use]
     pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {

@@ -271,7 +271,7 @@ impl Error {
     }
 }
 
-/// An error without a `Fault`. Its message was created at the place of the error.
+/// An error without a `Fault`. Its message was created where the error occurred.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct Plain {

@@ -90,7 +90,7 @@ pub enum TransactionMeasure {
 }
 
 impl Limits {
-    /// The limits of every store except Cosmos DB. They are the default of the embedded engine (ENG-1, ENG-16).
+    /// Limits that every store except Cosmos DB accepts. They are the default of the embedded engine (ENG-1, ENG-16).
     pub const PORTABLE: Self = Self {
         key_units: KEY_UNITS_PORTABLE,
         properties: PROPERTIES,

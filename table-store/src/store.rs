@@ -44,7 +44,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Returns the capabilities of the real service, with these limits.
+    /// Returns the capabilities of the service, with these limits.
     #[must_use]
     pub const fn service(limits: Limits) -> Self {
         Self {

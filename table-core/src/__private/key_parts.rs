@@ -45,7 +45,7 @@ impl<'a> KeyParts<'a> {
     }
 }
 
-/// Computes the key of an entity from a row of one of its indexes (`Index::owner`). The first error is stored until the end.
+/// Computes the key of an entity from a row of one of its indexes (`Index::owner`). `finish` returns the first error.
 #[derive(Debug)]
 pub struct OwnerKey<'a>(Result<Owner<'a>>);
 
@@ -163,7 +163,7 @@ impl Owner<'_> {
     }
 }
 
-/// Appends the properties that the key of a copy contains (`CopyIndex::write_key_properties`). The first error is stored until the end.
+/// Appends the properties that the key of a copy contains (`CopyIndex::write_key_properties`). `finish` returns the first error.
 #[derive(Debug)]
 pub struct KeyProperties<'a, 'r> {
     parts: Result<KeyParts<'a>>,

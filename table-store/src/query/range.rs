@@ -53,7 +53,8 @@ impl TextRange {
         }
     }
 
-    /// Returns `true` if the range contains every string. An inclusive bound at the empty string excludes nothing, because no string sorts before it.
+    /// Returns `true` if the range contains every string. An inclusive lower bound at the empty string excludes nothing, because no string sorts
+    /// before it.
     #[must_use]
     pub fn is_all(&self) -> bool {
         let from_first = match &self.lower {

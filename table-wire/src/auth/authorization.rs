@@ -64,7 +64,7 @@ impl<'a> Authorization<'a> {
     /// The path is verified exactly as it was sent. A signature of a path with a different encoding, such as `'` instead of `%27`, does not
     /// match (AUTH-6).
     ///
-    /// A request without a date is accepted only with the emulator's public key, like in the emulator. The date limits how long a signed request can
+    /// A request without a date is accepted only with the emulator's public key, as in the emulator. The date limits how long a signed request can
     /// be replayed, but anyone can sign a request with the public key at any time (AUTH-30).
     ///
     /// # Errors

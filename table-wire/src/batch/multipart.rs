@@ -31,7 +31,7 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
 pub struct Split<'a> {
     /// The parts, including their headers.
     pub parts: Vec<&'a [u8]>,
-    /// `true` if the body ends with the closing delimiter.
+    /// `true` if the body contains the closing delimiter.
     pub closed: bool,
 }
 
