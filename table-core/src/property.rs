@@ -37,7 +37,7 @@ use crate::value::{EdmType, Value, ValueRef};
 /// | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | `Edm.String`: `127.0.0.1` |
 /// | `u128` | `Edm.String`: 39 digits; sorts like the number |
 /// | `std::time::Duration`, `chrono::TimeDelta` | `Edm.Int64`: nanoseconds; more than 292 years are refused when they are written |
-/// | `rust_decimal::Decimal` (feature `rust_decimal`) | `Edm.String`: `19.90`, exact; filters cannot compare it, because the text does not sort like the number |
+/// | `rust_decimal::Decimal` (feature `rust_decimal`) | `Edm.String`: `19.90`, exact; filters cannot compare it, because its text is not ordered |
 /// | [`Json<T>`] | `Edm.String` |
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
 /// | `Option<T>` | like `T`, or absent |

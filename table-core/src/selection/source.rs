@@ -192,7 +192,7 @@ impl<I: Index> Source for Lists<I> {
 ///     age: i32,
 /// }
 ///
-/// /// Accepts a source of whole employees.
+/// /// Accepts a source of complete employees.
 /// fn whole<S: ReadableAs<Employee>>() {}
 /// /// Accepts a source of ages.
 /// fn ages<S: ReadableAs<Age>>() {}

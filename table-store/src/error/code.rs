@@ -118,7 +118,7 @@ pub enum ErrorCode {
     EngineClosed,
     /// Another process or handle has this folder open.
     FolderLocked,
-    /// The folder contains files that the engine did not create. It was not changed.
+    /// The folder contains other files, or no complete database. It was not changed.
     FolderNotOurs,
     /// The engine was opened read-only, or the folder is a backup. Nothing was written.
     ReadOnly,
