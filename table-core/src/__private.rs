@@ -1,7 +1,7 @@
-//! Functions and types for generated code. Not public API: public only because macros expand in other crates.
+//! Functions and types for generated code. They are public only because macros expand in other crates, and not part of the API.
 //!
-//! Expansions consist of constants and calls; each function here names the expansion that calls it. Expansions only refer to this module, so a crate
-//! that re-exports it can replace this one.
+//! Expansions consist of constants and calls; the comment of each function names the expansion that calls it. Expansions refer only to this module,
+//! so a crate that re-exports it can replace this one.
 
 mod access;
 mod bucket;

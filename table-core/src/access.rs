@@ -10,8 +10,8 @@ pub use ceiling::{SameSource, WithinCeiling};
 
 use crate::query::QueryClass;
 
-/// One declared access pattern, as data for documentation and for estimates of cost and load. Created by
-/// [`access_patterns!`](crate::access_patterns), which documents the syntax.
+/// A declared access pattern as data, for documentation and for estimates of cost and load. Created by [`access_patterns!`](crate::access_patterns),
+/// which documents the syntax.
 ///
 /// ```
 /// use table_core::{Entity, access_patterns};
@@ -37,18 +37,18 @@ use crate::query::QueryClass;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessPattern {
-    /// The name of the selecting function.
+    /// The name of the function that returns the selection.
     pub name: &'static str,
-    /// The documentation of the pattern as written, one line per `///`.
+    /// The documentation comment of the pattern, with one line for each `///`.
     pub doc: &'static str,
     /// The names of the function's arguments.
     pub arguments: &'static [&'static str],
-    /// The name of the entity's type.
+    /// The name of the entity type.
     pub entity: &'static str,
-    /// The table that the pattern reads: the table of the entity or of the index.
+    /// The table that the pattern reads: the entity's table or the index's table.
     pub table: &'static str,
     /// The maximum cost class (CLS-1).
     pub ceiling: QueryClass,
-    /// The index that is read in place of the entity's key.
+    /// The index that the pattern reads; `None` if it reads the entities.
     pub index: Option<&'static str>,
 }

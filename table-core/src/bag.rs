@@ -14,12 +14,13 @@ use crate::schema::EntitySchema;
 use crate::ticks;
 use crate::value::{Value, edm_ticks};
 
-/// An entity as a bag of properties: its key, its named values, and its version if it was read.
+/// An entity as a bag of properties: its key, its named values, and its version if it was read from a store.
 ///
-/// - Properties keep the order of first insertion. The order has no meaning and does not affect equality (PROP-7).
-/// - Names are case-sensitive (PROP-1). Names, number and sizes of properties are checked against the store's limits when the entity is written.
-/// - A lookup compares names one by one; an entity has at most 252 properties (ENT-2).
-/// - The serde format is the service's JSON with minimal metadata: types that JSON lacks are annotated (JSON-3).
+/// - Properties are kept in the order in which they were first inserted. The order does not affect equality (PROP-7).
+/// - Names are case-sensitive (PROP-1). When the entity is written, the names, number and sizes of its properties are checked against the
+///   store's limits.
+/// - A lookup is a linear search; an entity has at most 252 properties (ENT-2).
+/// - The serde format is the service's JSON with minimal metadata, in which types that JSON lacks are annotated (JSON-3).
 ///
 /// ```
 /// use table_core::{TableEntity, Value};
@@ -48,7 +49,7 @@ impl TableEntity {
         Ok(EntityKey::new(partition_key, row_key)?.into())
     }
 
-    /// Returns the entity with a property added, or replaced if the name exists.
+    /// Returns the entity with an added property, or with a replaced one if the name exists.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.insert(name, value);
@@ -74,7 +75,7 @@ impl TableEntity {
         None
     }
 
-    /// Removes a property and returns its value. A stored entity loses a property only by a replace; a merge keeps absent properties (MRG-3).
+    /// Removes a property and returns its value. A stored entity loses a property only by a replace: a merge keeps absent properties (MRG-3).
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let index = self.properties.iter().position(|(found, _)| found == name)?;
         Some(self.properties.remove(index).1)
@@ -86,13 +87,13 @@ impl TableEntity {
         self.properties.iter().find(|(found, _)| found == name).map(|(_, value)| value)
     }
 
-    /// Iterates over names and values, in order.
+    /// Iterates over the names and values in order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.properties.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Returns the number of properties, without the key and the Timestamp.
+    /// Returns the number of properties, not counting the key and the Timestamp.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.properties.len()
@@ -104,7 +105,7 @@ impl TableEntity {
         self.properties.is_empty()
     }
 
-    /// Returns the key.
+    /// Returns the key of the entity.
     #[must_use]
     pub const fn key(&self) -> &EntityKey {
         &self.key
@@ -125,7 +126,7 @@ impl TableEntity {
     /// Encodes the properties. The version is not included, because the store assigns it.
     ///
     /// # Errors
-    /// `OutOfRangeInput`, with the property, for an instant outside the years 1601 to 9999 (TYPE-6).
+    /// `OutOfRangeInput`, with the property, for a time outside the years 1601 to 9999 (TYPE-6).
     ///
     /// ```
     /// use chrono::{DateTime, Utc};
@@ -191,7 +192,7 @@ impl FromEntity for TableEntity {
         bag.properties.reserve_exact(entity.row.len());
         for property in entity.row.properties() {
             let property = property?;
-            // A stored row contains each name once (PROP-6).
+            // A stored row contains each property name only once (PROP-6).
             bag.properties.push((property.name.to_owned(), property.value.to_owned()));
         }
         bag.etag = Some(entity.etag());

@@ -17,9 +17,9 @@ pub use key::KeyColumn;
 pub use operand::{BoolColumn, Operand, Text};
 pub use role::{Indexed, IsType, Patchable, Plain, Projected, Settable};
 
-/// A property of the entity `E`, of type `T`: `Employee::AGE`. Made by `#[derive(Entity)]`.
+/// A property of the entity `E`, of type `T`: `Employee::AGE`. Created by `#[derive(Entity)]`.
 ///
-/// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison that could only be a type mismatch does not compile.
+/// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison of values whose types can never match does not compile.
 ///
 /// ```
 /// use table_core::Column;
@@ -80,8 +80,8 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Eq, value)
     }
 
-    /// Matches entities whose property differs from the value, including a property stored as another type (FIL-16). An entity without the property does not
-    /// match (FIL-11); to include such entities, write `!column.eq(value)` (FIL-12).
+    /// Matches entities whose property differs from the value, including a property stored as another type (FIL-16). An entity without the property
+    /// does not match (FIL-11); to include such entities, write `!column.eq(value)` (FIL-12).
     pub fn ne(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Ne, value)
     }
@@ -91,7 +91,7 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Gt, value)
     }
 
-    /// Matches entities whose property is at least the value. Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is greater than or equal to the value. Not portable for a `Uuid` (FIL-14).
     pub fn ge(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Ge, value)
     }
@@ -101,13 +101,13 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Lt, value)
     }
 
-    /// Matches entities whose property is at most the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than or equal to the value, or has another type (FIL-16). Not portable for a `Uuid` (FIL-14).
     pub fn le(self, value: impl Operand<T>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }
 
-    /// Matches entities whose property equals one of the values. An empty list matches no entity. The service documents at most 15 comparisons in a filter
-    /// (FIL-7).
+    /// Matches entities whose property equals one of the values. An empty list matches no entity. The service documents at most 15 comparisons in a
+    /// filter (FIL-7).
     ///
     /// ```
     /// use table_core::Column;
@@ -135,7 +135,7 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-// The bounds are on the methods and not on the `impl`, because rustc then prints the bound's own message with its number.
+// The bounds are on the methods, not on the `impl`, so that rustc prints the bound's own message with its number.
 impl<E, T, K> Column<E, T, K> {
     /// Matches entities whose property is `true` (FIL-13). `!column.is_true()` also matches entities that lack the property.
     pub fn is_true(self) -> Condition<E>
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(text(column::<String>().starts_with("\u{FFFF}")), "P ge '\u{FFFF}'");
     }
 
-    /// The implementations of operands and of properties are two lists of types, which must agree on each Edm type.
+    /// Operands and properties are implemented for two separate lists of types, which must agree on each Edm type.
     #[test]
     fn operands_have_the_edm_type_of_their_property() {
         fn same<T: Property + Operand<T>>(value: T, edm: EdmType) {

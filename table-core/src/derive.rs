@@ -1,4 +1,4 @@
-//! The derive macros and the documentation of their attributes.
+//! The derive macros, with the documentation of their attributes.
 
 #[doc = include_str!("derive/entity.md")]
 pub use table_derive::Entity;

@@ -41,8 +41,8 @@ pub trait Entity: FromEntity + 'static {
     const INDEXES: &'static [IndexOf<Self>] = &[];
     /// `true` if each change is recorded in the feed of its partition: `#[entity(feed)]`.
     const FEED: bool = false;
-    /// The relations through which other entities store copies of this entity, and through which it stores copies of others: `#[entity(copied_by(…),
-    /// copies_from(…))]`. The package that maintains copies reads them.
+    /// The relations between this entity and others whose properties are copied between rows: `#[entity(copied_by(…), copies_from(…))]`. The
+    /// package that maintains copies reads them.
     #[doc(hidden)]
     const RELATIONS: Option<&'static AnyRelations> = None;
     /// The schemas of all types in the same table: the members of the set in `#[entity(set = …)]`, including this type.
@@ -61,7 +61,7 @@ pub trait Entity: FromEntity + 'static {
     /// `KeyEncoding` if a field's value cannot be written into a key; `PropertyValueTooLarge` if a key has more than the 512 UTF-16 code units that
     /// every store accepts (KEY-7); `OutOfRangeInput` if the key is reserved for rows of patterns ([`RESERVED`](crate::key::text::RESERVED)).
     fn key_of(&self) -> Result<EntityKey> {
-        // The strings have capacity for keys of usual length, because the keys are written part by part.
+        // The capacity fits keys of typical length, because the keys are written part by part.
         let (mut partition_key, mut row_key) = (String::with_capacity(32), String::with_capacity(32));
         self.encode_key(&mut partition_key, &mut row_key)?;
         require_portable("PartitionKey", &partition_key)?;
@@ -75,7 +75,7 @@ pub trait Entity: FromEntity + 'static {
     /// `OutOfRangeInput` if a field's value is not in the range of its Edm type.
     fn to_row(&self) -> Result<Row>;
 
-    /// Encodes the entity's properties for a merge, which cannot remove the remaining chunks of a longer value (MRG-3).
+    /// Encodes the entity's properties for a merge. A merge cannot remove the remaining chunks of a longer value (MRG-3).
     ///
     /// # Errors
     /// `OutOfRangeInput` as in [`to_row`](Self::to_row); `InvalidInput` if a field is stored in [chunks](crate::property::Chunked).
@@ -91,7 +91,7 @@ pub trait Entity: FromEntity + 'static {
     }
 }
 
-/// Refuses a key whose total length exceeds the limit, before anything is sent.
+/// Returns an error for a key that is longer than every store accepts, before anything is sent.
 fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }
@@ -136,8 +136,8 @@ pub trait PlainEntity: Entity {
     type Table: SameTable<Self::Table> + SameTable<AnyTable>;
 }
 
-/// A row type with the schemas with which its table is opened: one schema for an entity, the schemas of all members for a set, none for the bag. Implemented by
-/// the derives.
+/// A row type together with the schemas used to open its table: one schema for an entity, the schemas of all members for a set, none for the bag.
+/// The derives implement it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -155,7 +155,7 @@ pub trait PlainEntity: Entity {
 /// assert_eq!(Employee::SCHEMAS[0].entity, "Employee");
 /// ```
 pub trait Declared {
-    /// The schemas with which the table is opened.
+    /// The schemas used to open the table.
     const SCHEMAS: &'static [&'static EntitySchema];
 }
 
@@ -212,7 +212,7 @@ pub trait ToEntity {
         None
     }
 
-    /// Receives the version that a write assigned, for entities that store it.
+    /// Receives the version that a write assigned. Entities that store their version override it.
     fn on_written(&mut self, _etag: &ETag, _ticks: u64) {}
 }
 
@@ -236,11 +236,11 @@ impl<E: PlainEntity> ToEntity for E {
     }
 }
 
-/// Decides whether a row that could not be read is skipped; otherwise it returns the error.
+/// Decides whether a row that could not be read is skipped. Returns the error if it is not.
 #[doc(hidden)]
 pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 
-/// A type as which a stored entity can be read: an [`Entity`], a projection of an entity, or the bag.
+/// A type that a stored entity can be read as: an [`Entity`], a projection of an entity, or the bag.
 ///
 /// ```
 /// use table_core::{BlockOn, Entity, Projection, TableStoreExt, embedded::Engine};
@@ -275,8 +275,8 @@ pub trait FromEntity: Sized {
     /// `true` if the table of the type may contain rows of other declared types, which [`read_own`](Self::read_own) skips.
     const IS_MIXED: bool = false;
 
-    /// Classifies a row that could not be read as this type. `None` for types that can be read from any row, or that classify a row before reading
-    /// it.
+    /// Classifies a row that could not be read as this type. `None` for types that can be read from any row, and for types that classify a row
+    /// before reading it.
     #[doc(hidden)]
     const NOT_READ: Option<NotRead> = None;
 
@@ -286,7 +286,7 @@ pub trait FromEntity: Sized {
         Select::All
     }
 
-    /// Reads a row of its table. Returns `None` for a row of another [declared type](crate::mixed).
+    /// Reads a row of the type's table. Returns `None` for a row of another [declared type](crate::mixed).
     ///
     /// A type that can be read from any row, such as a set or the bag, never returns `None`.
     ///
@@ -303,8 +303,8 @@ pub trait FromEntity: Sized {
     /// `EntityMismatch` if a property is missing or has another type, or the key does not match the schema.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
 
-    /// Reads a row into this value and reuses its memory. If the partition is the same, the fields of the `PartitionKey` are kept. After an error the
-    /// value is a mix of both entities.
+    /// Reads a row into this value and reuses its memory. If the partition is the same, the fields of the `PartitionKey` are kept. After an error,
+    /// the value is a mix of both entities.
     #[doc(hidden)]
     #[inline]
     fn read_again(&mut self, entity: EntityRef<'_>, _is_same_partition: bool) -> Result<()> {
@@ -319,11 +319,11 @@ pub trait FromEntity: Sized {
     }
 }
 
-/// A type as which entities `E` can be read: a projection, a set with `E` as a member, or the bag. This bound prevents, for example, reading employees as a
-/// projection of another entity.
+/// A type that entities `E` can be read as: a projection, a set with `E` as a member, or the bag. The bound prevents mistakes such as reading
+/// employees as a projection of another entity.
 ///
-/// The derives implement this trait. A manual [`FromEntity`] needs one line: `impl ProjectionOf<Employee> for NameOnly {}`. A table without a schema can be
-/// read as any type.
+/// The derives implement this trait. A manual implementation of [`FromEntity`] needs one more line: `impl ProjectionOf<Employee> for NameOnly {}`.
+/// Rows of a table without a schema can be read as any type.
 ///
 /// ```
 /// use table_core::{Entity, Projection, TableEntity, entity::ProjectionOf};

@@ -1,4 +1,4 @@
-//! Entity groups: related entities of several types, read by one range query into one struct (PAT-CK-1).
+//! Entity groups: related entities of several types, read into one struct by one range query (PAT-CK-1).
 
 mod fault;
 mod field;
@@ -11,8 +11,8 @@ use crate::group::fault::GroupFault;
 use crate::query::{EntityRef, KeyRange, TextRange};
 use crate::selection::{Class, Partition, Point};
 
-/// A struct of [`One`] and [`Many`] entities that are adjacent in one partition. Created by [`#[derive(EntityGroup)]`](derive@crate::EntityGroup),
-/// read by [`Table::read_group`](crate::Table::read_group).
+/// A struct of [`One`] and [`Many`] entities that are adjacent in one partition. Implemented by
+/// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup). [`Table::read_group`](crate::Table::read_group) reads a group.
 ///
 /// ```
 /// use table_core::group::{Many, One};
@@ -57,19 +57,19 @@ use crate::selection::{Class, Partition, Point};
 /// # }.block_on().unwrap();
 /// ```
 pub trait EntityGroup: Sized {
-    /// The type of selection that identifies a group: the key of the entity with which all keys of the group start ([`Point`]), or its partition
-    /// ([`Partition`]).
+    /// The type of the selection that identifies a group: the key with which all keys of the group start ([`Point`]), or the partition of the
+    /// group ([`Partition`]).
     type Named: GroupScope;
 
-    /// Sorts the rows of one range into the fields.
+    /// Sorts the rows of one range into the fields of the group.
     ///
     /// # Errors
-    /// `ResourceNotFound` if a [`One`] is missing; `EntityMismatch` if it occurs twice, if a row belongs to no member and the group has no `other`,
-    /// or if a row does not match its key.
+    /// `ResourceNotFound` if the entity of a [`One`] is missing; `EntityMismatch` if a [`One`] has several entities, if a row belongs to no member
+    /// and the group has no `other`, or if a row does not match its key.
     fn from_rows<'a>(rows: impl Iterator<Item = EntityRef<'a>>) -> Result<Self>;
 }
 
-/// A group that a selection of `E` can name.
+/// A group that a selection of `E` can identify.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -101,7 +101,7 @@ pub trait EntityGroup: Sized {
 )]
 pub trait GroupOf<E: Entity>: EntityGroup {}
 
-/// A class of selections that can name a group. Sealed: a point, which includes all rows whose keys start with its key, or a partition.
+/// A class of selections that can identify a group. Sealed: a point, which includes all rows whose keys start with its key, or a partition.
 ///
 /// ```
 /// use table_core::group::GroupScope;
@@ -113,7 +113,7 @@ pub trait GroupOf<E: Entity>: EntityGroup {}
 /// names_one::<Partition>();
 /// ```
 pub trait GroupScope: Class + sealed::Sealed {
-    /// Returns the range of keys that contains the group.
+    /// Returns the key range that contains the group.
     #[must_use]
     fn range(named: KeyRange) -> KeyRange;
 }
@@ -140,7 +140,7 @@ impl GroupScope for Partition {
     }
 }
 
-/// Creates the error for a row of an unknown type in a group without `other` (PAT-HET-6).
+/// Returns the error for a row of an unknown type in a group without `other` (PAT-HET-6).
 #[must_use]
 pub fn unknown(group: &str, entity: EntityRef<'_>) -> Error {
     Error::of(GroupFault::Unknown(group.to_owned())).with_key(entity.partition_key, entity.row_key)

@@ -1,4 +1,4 @@
-//! Indexes: the rows that each secondary lookup stores for an entity, and how they are read.
+//! Indexes: the rows that each secondary lookup stores for an entity, and the reads of these rows.
 
 pub mod consistency;
 pub mod part;
@@ -19,8 +19,8 @@ use crate::schema::IndexSchema;
 
 /// A secondary lookup as a type: `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]` implements it.
 ///
-/// The functions are pure: they compute the copy or list entry of an entity, which handles then write. [`Entity::INDEXES`] lists the indexes of an
-/// entity.
+/// The functions are pure: they compute an entity's copy or list entry, which handles then write. [`Entity::INDEXES`] contains the indexes of
+/// an entity.
 ///
 /// ```
 /// use table_core::{Entity, index::Index};
@@ -50,23 +50,23 @@ use crate::schema::IndexSchema;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub trait Index: Sized + 'static {
-    /// The entity that the index covers.
+    /// The type of the indexed entities.
     type Entity: Entity;
     /// The schema of the index.
     const SCHEMA: &'static IndexSchema;
-    /// The consistency of the index with the entities: `StronglyConsistent` if both change in the same transaction, `EventuallyConsistent` otherwise.
-    /// [`IndexSchema::is_same_partition`] provides the same information as a value.
+    /// The consistency between the index and the entities: `StronglyConsistent` if both are written in the same transaction, otherwise
+    /// `EventuallyConsistent`. [`IndexSchema::is_same_partition`] returns the same information as a value.
     type Consistency: Consistency;
 
-    /// Appends the PartitionKey and RowKey of the entity's row in the index. Returns `false` if the entity is not indexed; part of the keys may have
-    /// been appended.
+    /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed; a part of the keys may
+    /// then have been appended.
     ///
     /// # Errors
     /// `KeyEncoding` if a field's value cannot be encoded.
     fn encode_key(entity: &Self::Entity, partition_key: &mut String, row_key: &mut String) -> Result<bool>;
 
-    /// Encodes the properties of the entity's copy, or the properties that identify the entity in a list, which are the fields of its key that the
-    /// list's key does not contain.
+    /// Encodes the properties of the entity's copy, or of its list entry. A list entry contains the properties that identify the entity: the fields
+    /// of its key that the list's key does not contain.
     ///
     /// # Errors
     /// Any error from [`Entity::to_row`].
@@ -78,7 +78,7 @@ pub trait Index: Sized + 'static {
     /// `EntityMismatch` if the stored row is not a row of this index.
     fn owner(entry: EntityRef<'_>) -> Result<EntityKey>;
 
-    /// Returns the entity's row in the index, or `None` if it is not indexed.
+    /// Returns the entity's row in the index, or `None` if the entity is not indexed.
     ///
     /// # Errors
     /// Any error from [`encode_key`](Self::encode_key) and [`to_row`](Self::to_row); `PropertyValueTooLarge` if a key is too long (KEY-8).

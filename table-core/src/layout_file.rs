@@ -1,4 +1,4 @@
-//! Layout files: schemas and golden rows of a program, committed with it and checked by a test.
+//! Layout files: a program's schemas and golden rows, committed with the program and checked by a test.
 //!
 //! ```no_run
 //! # use table_core::Entity;
@@ -15,13 +15,13 @@
 //! # fn main() { the_layout_is_the_committed_one() }
 //! ```
 //!
-//! If the file and the program differ, the test fails with the [compatibility](crate::schema::Compatibility) and the lines that differ. `TABLES_UPDATE=1 cargo
-//! test` rewrites the file if the compatibility is at most *needs backfill*; `TABLES_UPDATE=force` rewrites it in any case. The changed file is then part
-//! of the code review.
+//! If the file and the program differ, the test fails with the [compatibility](crate::schema::Compatibility) and the differing lines.
+//! `TABLES_UPDATE=1 cargo test` rewrites the file if the compatibility is at most *needs backfill*; `TABLES_UPDATE=force` always rewrites it. The
+//! changed file then becomes part of the code review.
 //!
-//! For each entity, the file contains the schema, its fingerprint, and for each sample the key, the encoded row in hexadecimal, and the OData JSON.
-//! Every run reads the golden rows and writes their keys again, even if the file differs. If that fails, the compatibility is *needs rewrite*, independent
-//! of the schemas.
+//! For each entity type, the file contains the schema, its fingerprint, and, for each sample, the key, the encoded row in hexadecimal, and the OData
+//! JSON. Every run reads the golden rows and encodes their keys again, even if the file differs. If this fails, the compatibility is *needs rewrite*,
+//! regardless of the schemas.
 
 mod diff;
 mod fault;
@@ -39,22 +39,22 @@ use crate::layout_file::fault::LayoutFileFault;
 use crate::layout_file::file::Section;
 use crate::schema::{Compatibility, compare_schemas};
 
-/// The environment variable that allows a layout file to be rewritten.
+/// The environment variable that allows the test to rewrite a layout file.
 const VARIABLE: &str = "TABLES_UPDATE";
 
-/// Permission to rewrite a layout file that differs.
+/// Determines whether a layout file that differs may be rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateMode {
     /// Never rewrites the file: a difference is an error.
     Never,
-    /// Rewrites the file up to the compatibility *needs backfill*.
+    /// Rewrites the file if the compatibility is at most *needs backfill*.
     Allowed,
     /// Rewrites the file regardless of the compatibility.
     Force,
 }
 
 impl UpdateMode {
-    /// Reads [`VARIABLE`]: `1`, `force`, or unset.
+    /// Reads the mode from [`VARIABLE`]: `1`, `force`, or unset.
     ///
     /// # Errors
     /// `InvalidInput` for any other value.
@@ -89,7 +89,7 @@ impl UpdateMode {
 /// ```
 ///
 /// # Errors
-/// `SchemaMismatch` with the compatibility and the lines that differ; `Corrupted` for a file in another format; `Io`.
+/// `SchemaMismatch` with the compatibility and the differing lines; `Corrupted` if the file has another format; `Io` if it cannot be read or written.
 pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {
@@ -170,13 +170,13 @@ impl Judged {
     }
 }
 
-/// Compares the layouts of entities with a layout file of the package, in a test.
+/// Compares the layouts of entities with a layout file of the package. For use in a test.
 ///
-/// The path is relative to the package's folder. Samples are arrays, slices or vectors of the entity; without samples only the schema is checked. See
-/// [`layout_file`](crate::layout_file).
+/// The path is relative to the package's folder. Samples are arrays, slices or vectors of the entity; without samples, only the schema is checked.
+/// See [`layout_file`](crate::layout_file).
 ///
 /// # Panics
-/// Panics if [`layout_file::check`](crate::layout_file::check) returns an error, which the message contains.
+/// Panics with the error if [`layout_file::check`](crate::layout_file::check) fails.
 #[macro_export]
 macro_rules! assert_layout {
     (@samples) => { &[] };
@@ -189,10 +189,10 @@ macro_rules! assert_layout {
     };
 }
 
-/// The function behind [`assert_layout!`](crate::assert_layout).
+/// Implements [`assert_layout!`](crate::assert_layout).
 ///
 /// # Panics
-/// Panics if [`check`] returns an error, which the message contains.
+/// Panics with the error if [`check`] fails.
 #[doc(hidden)]
 #[track_caller]
 pub fn assert<const N: usize>(path: &str, layouts: [Result<Layout>; N]) {

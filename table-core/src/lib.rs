@@ -1,8 +1,8 @@
 //! Typed table storage: key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
 //!
 //! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys: attributes name the fields of
-//! each key and their encoding, so numbers and dates sort correctly as strings. The type of a query reflects which part of the key is given, and
-//! thereby the cost of the query.
+//! each key and their encoding, so numbers and dates sort correctly as strings. The type of a query shows which parts of the key are given, and
+//! therefore how much the query costs.
 //!
 //! ```
 //! use table_core::{BlockOn, Engine, Entity, TableStoreExt};
@@ -42,7 +42,7 @@
 //! | entities and keys | [`entity`], [`key`], [`property`], [`value`], [`ticks`], [`schema`] |
 //! | reading | [`selection`] (which keys), [`filter`] and [`column`](mod@column) (which conditions), [`query`] (class, plan, pages, continuation) |
 //! | writing | [`table`] (one entity), [`transaction`] and [`operation`] (entity group transactions), [`etag`] |
-//! | several types in a table | [`set`], [`group`], [`untyped`] and [`bag`] without a type |
+//! | several types in a table | [`set`] and [`group`] (declared types), [`untyped`] and [`bag`] (rows without a type) |
 //! | schema changes | [`layout_file`] (the committed layout file), [`access`] (access patterns with their maximum cost) |
 //! | backends | [`store`] and [`queue`] (the traits), [`embedded`] (the engine) |
 //! | time and conflicts | [`clock`], [`runtime`], [`retry`] |
@@ -57,10 +57,10 @@
 //! | `hashes` | no | `hash(sha256, …)` and `hash(md5, …)` as key parts |
 //! | `rust_decimal` | no | `rust_decimal::Decimal` as a property |
 //!
-//! Indexes, copies, feeds and other patterns are in the package `table-patterns`. The client for Azure Table Storage and compatible services is in
-//! `table-azure`.
+//! Indexes, copies, feeds and other patterns are in the package `table-patterns`. The client for Azure Table Storage and compatible services is
+//! in `table-azure`.
 
-// The derive macros refer to the crate by this name, also in the tests of this crate.
+// The derive macros refer to the crate by this name, and the tests of this crate use the macros, too.
 extern crate self as table_core;
 
 #[doc(hidden)]
@@ -113,7 +113,7 @@ pub use group::{EntityGroup, GroupOf};
 pub use key::{EntityKey, KeyPart, PartitionKey, RowKey};
 pub use name::TableName;
 pub use operation::{Operation, OperationKind};
-/// A trait that adds `.block_on()` to every future, for programs without a runtime. Do not use it in async code, where it would block the thread.
+/// Adds `.block_on()` to every future, for programs without a runtime. Do not call it in async code, because it blocks the thread.
 pub use pollster::FutureExt as BlockOn;
 pub use property::{Json, Property};
 pub use query::{Continuation, Page, Query};

@@ -1,9 +1,9 @@
 //! Mixed partitions: the classification of a stored row in a table with several types.
 //!
 //! A partition may contain an entity and its parts, entities of several kinds, copies and lists of indexes, and rows reserved for patterns. An entity
-//! declares which other rows may occur: those of its indexes, and those of the members of its [set](crate::set), `#[entity(set = Desk)]`, with their
-//! indexes. A read of one type returns the rows of this type and skips other declared rows; a row of no declared type is an error with its key
-//! (PAT-HET-6).
+//! declares which other rows may occur: the rows of its indexes, and, with `#[entity(set = Desk)]`, the rows of its [set](crate::set)'s members and
+//! their indexes. A read of one type returns the rows of this type and skips other declared rows. A row of no declared type causes an error with the
+//! row's key (PAT-HET-6).
 
 mod fault;
 
@@ -57,7 +57,7 @@ pub enum RowOwner {
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, for a row of no declared type; `Corrupted` if the bytes are not a row.
 pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
-    // Reserved rows are checked first, because a key whose parts accept any text also matches them.
+    // Reserved rows are checked first, because a key whose parts accept any text would also match them.
     let mut is_other = is_reserved(entity.row_key);
     if !is_other && is_of(E::SCHEMA, entity)? {
         return Ok(RowOwner::Own);
@@ -68,7 +68,7 @@ pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
     other::<E>(is_other, E::SCHEMA.table, entity.partition_key, entity.row_key)
 }
 
-/// Classifies a key without its row. `Own` means that the row belongs to `E` unless its kind differs.
+/// Classifies a key without reading its row. `Own` means that the row belongs to `E`, unless its kind differs.
 ///
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, for a key of no declared type.
@@ -98,10 +98,10 @@ pub fn classify_index_row<E: Entity>(index: &IndexSchema, entity: EntityRef<'_>)
     }
 }
 
-/// Classifies a row that could not be read as an `E`: returns `Ok` if the row belongs to another type.
+/// Classifies a row that could not be read as an `E`. Returns `Ok` if the row belongs to another type.
 ///
 /// # Errors
-/// Any error from [`classify_row`], and `error` itself for a row of type `E`.
+/// Any error from [`classify_row`]; `error` itself if the row belongs to `E`.
 #[cold]
 pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     match classify_row::<E>(entity)? {
@@ -110,10 +110,10 @@ pub(crate) fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result
     }
 }
 
-/// Reads a row as a projection of `E`. Since a projection can be read from rows of other types, the row is classified first.
+/// Reads a row as a projection of `E`. The row is classified first, because a projection could also be read from rows of other types.
 ///
 /// # Errors
-/// Any error from [`classify_row`], and from [`FromEntity::from_entity`] for a row of type `E`.
+/// Any error from [`classify_row`], or from [`FromEntity::from_entity`] for a row of type `E`.
 pub(crate) fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Versioned<P>>> {
     match classify_row::<E>(entity)? {
         RowOwner::Own => Versioned::read(entity).map(Some),

@@ -30,23 +30,23 @@ use crate::value::{EdmType, Value, ValueRef};
 /// | `String` | `Edm.String` |
 /// | `i8`, `i16`, `i32`, `u8`, `u16` | `Edm.Int32` |
 /// | `u32`, `i64` | `Edm.Int64`, the smallest type that holds every value |
-/// | `u64` | `Edm.Int64`; a greater value than [`i64::MAX`] is refused when it is written |
+/// | `u64` | `Edm.Int64`; a value above [`i64::MAX`] is refused when it is written |
 /// | `f32`, `f64` | `Edm.Double` |
 /// | `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` | `Edm.Boolean`, `Edm.DateTime`, `Edm.Guid`, `Edm.Binary` |
-/// | `NaiveDate`, `NaiveTime` | `Edm.String`: `2014-04-23`, `09:05:00` and the digits of a fraction, in their order |
+/// | `NaiveDate`, `NaiveTime` | `Edm.String`: `2014-04-23`, `09:05:00` with any fractional digits; sorts by time |
 /// | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | `Edm.String`: `127.0.0.1` |
-/// | `u128` | `Edm.String`: 39 digits, in the order of the numbers |
-/// | `std::time::Duration`, `chrono::TimeDelta` | `Edm.Int64`: nanoseconds; more than 292 years are refused when written |
-/// | `rust_decimal::Decimal` (feature `rust_decimal`) | `Edm.String`: `19.90`, exact; filters cannot compare it, because its text has another order |
+/// | `u128` | `Edm.String`: 39 digits; sorts like the number |
+/// | `std::time::Duration`, `chrono::TimeDelta` | `Edm.Int64`: nanoseconds; more than 292 years are refused when they are written |
+/// | `rust_decimal::Decimal` (feature `rust_decimal`) | `Edm.String`: `19.90`, exact; filters cannot compare it, because its text is not ordered |
 /// | [`Json<T>`] | `Edm.String` |
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
 /// | `Option<T>` | like `T`, or absent |
 ///
-/// An `Edm.DateTime` has a resolution of 100 ns, and a finer `DateTime<Utc>` is truncated (TICK-6), so the entity is read back unequal.
-/// [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and [`entity::check_round_trip`](crate::entity::check_round_trip)
-/// detects untruncated values in a test.
+/// An `Edm.DateTime` has a resolution of 100 ns. A `DateTime<Utc>` with a finer resolution is truncated (TICK-6), so the entity that is read back
+/// differs from the written one. [`ticks::truncate`](crate::ticks::truncate) truncates a value beforehand, and
+/// [`entity::check_round_trip`](crate::entity::check_round_trip) detects untruncated values in a test.
 ///
-/// A custom type can delegate to one of these:
+/// A custom type can delegate to one of these types:
 ///
 /// ```
 /// use table_core::property::{self, Property};
@@ -90,7 +90,7 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// `true` for nested `Option`s, which are refused by generated code because a store cannot distinguish two kinds of absence.
+    /// `true` for nested `Option`s. Generated code refuses them, because a store cannot distinguish two kinds of absence.
     #[doc(hidden)]
     const IS_OPTION_TWICE: bool = false;
 
@@ -103,27 +103,27 @@ pub trait Property: Sized {
     /// Reads a stored value; `None` means absent.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent or has another type. An `Int32` is accepted as an `Int64` or a `Double`, because writers without
-    /// annotations lose the difference (ENG-12).
+    /// `EntityMismatch` if the value is absent or has another type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that omit
+    /// type annotations lose the difference (ENG-12).
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
-    /// Reads the next property of a row if it has this name and type. `None` means that [`from_value`](Self::from_value) must be called. This fast path for
-    /// built-in types avoids an intermediate value.
+    /// Reads the next property of a row if it has this name and type. If it returns `None`, call [`from_value`](Self::from_value) instead. This fast
+    /// path for built-in types avoids an intermediate value.
     #[doc(hidden)]
     #[inline]
     fn from_next(_row: &mut RowReader<'_>, _name: &str) -> Option<Self> {
         None
     }
 
-    /// Reads the next property into an existing value and reuses its memory. `false` means that [`from_value`](Self::from_value) must be called.
+    /// Reads the next property into an existing value and reuses its memory. If it returns `false`, call [`from_value`](Self::from_value) instead.
     #[doc(hidden)]
     #[inline]
     fn next_again(&mut self, row: &mut RowReader<'_>, name: &str) -> bool {
         Self::from_next(row, name).map(|value| *self = value).is_some()
     }
 
-    /// Reads the next property of a row. On failure it returns `None`, and the search keeps the error. For generated code; part of this trait, so
-    /// that a type that cannot be a property is reported once.
+    /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. For generated code. The function belongs to
+    /// this trait so that a type that cannot be a property is reported only once.
     #[doc(hidden)]
     #[inline]
     fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
@@ -133,7 +133,7 @@ pub trait Property: Sized {
         }
     }
 
-    /// Reads the next property into an existing value. On failure it returns `false`, and the search keeps the error.
+    /// Reads the next property into an existing value. On failure, returns `false` and stores the error in `search`.
     #[doc(hidden)]
     #[inline]
     fn read_again(&mut self, search: &mut Search<'_>, name: &'static str) -> bool {
@@ -159,7 +159,7 @@ pub trait Property: Sized {
     }
 }
 
-/// Reads a property of a row. For `hint` see [`RowView::find`].
+/// Reads a property of a row. For `hint`, see [`RowView::find`].
 ///
 /// # Errors
 /// `EntityMismatch`, with the name, if the property is absent or has another type; `Corrupted` if the bytes are not a row.
@@ -187,7 +187,7 @@ fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Op
     search.keep(read)
 }
 
-/// Reads a property that the fast path cannot read into an existing value.
+/// Reads a property that the fast path cannot read, into an existing value.
 #[inline(never)]
 fn anywhere_again<T: Property>(value: &mut T, search: &mut Search<'_>, name: &'static str) -> bool {
     read_anywhere(search, name).map(|read| *value = read).is_some()

@@ -5,9 +5,10 @@ use std::time::Duration;
 use crate::error::{Error, ErrorCode, Result};
 use crate::runtime::{Backoff, Runtime};
 
-/// The number of attempts after write conflicts, and the delays between them: random, up to a maximum that doubles.
+/// The number of attempts after write conflicts, and the delays between them. The delays are random, with an upper bound that doubles after
+/// each attempt.
 ///
-/// Every read-modify-write loop uses this policy: [`Table::update`](crate::Table::update) and all patterns.
+/// Every read-modify-write loop uses this policy, both in [`Table::update`](crate::Table::update) and in all patterns.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,10 +36,10 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// The number of attempts in the default policy. Each conflict means that another writer succeeded (CON-5).
+    /// The number of attempts in the default policy. Each conflict means that another writer has succeeded (CON-5).
     pub const ATTEMPTS: usize = 64;
 
-    /// Creates a policy of `attempts` attempts, at least one. The first delay is at most `first`, every delay at most `most`.
+    /// Creates a policy with `attempts` attempts, at least one. The first delay is at most `first`, and every delay is at most `most`.
     #[must_use]
     pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
         Self {
@@ -73,7 +74,7 @@ impl Retry {
     }
 }
 
-/// The default policy makes [`Retry::ATTEMPTS`] attempts; the first delay is at most 1 ms, every delay at most 100 ms.
+/// Creates the default policy: [`Retry::ATTEMPTS`] attempts, a first delay of at most 1 ms, and delays of at most 100 ms.
 impl Default for Retry {
     fn default() -> Self {
         Self::new(Self::ATTEMPTS, Duration::from_millis(1), Duration::from_millis(100))
@@ -103,10 +104,10 @@ pub struct RetryLoop<'a> {
 }
 
 impl RetryLoop<'_> {
-    /// Waits before the next attempt. `conflict` is the error of the last attempt, if that attempt returned an error.
+    /// Waits before the next attempt. `conflict` is the error of the last attempt, if it returned one.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt, with its table, key and error as the source.
+    /// `UpdateConditionNotSatisfied` (CON-3) after the last attempt, with the table and key of `conflict`, which is its source.
     pub async fn retry(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
         self.lost += 1;
         let Retry { attempts, backoff, pace } = self.retry;

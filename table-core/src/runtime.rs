@@ -1,4 +1,4 @@
-//! Replaceable clock, sleep function and random numbers.
+//! The clock, sleep function and random numbers, all replaceable.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -16,10 +16,10 @@ use crate::clock::Clock;
 
 type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// The clock, sleep function and random numbers of code that waits, such as workers, retries and backfills.
+/// The clock, sleep function and random numbers for code that waits, such as workers, retries and backfills.
 ///
-/// By default it uses the system clock and sleeps in a separate thread, which needs no runtime and does not block an executor. With a runtime, pass
-/// its timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+/// By default, it uses the system clock and sleeps in a separate thread, which requires no async runtime and does not block an executor. In a program
+/// with a runtime, pass the runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,7 +43,7 @@ impl Default for Runtime {
 }
 
 impl Runtime {
-    /// Creates the default: system clock, sleep in a thread, random seed.
+    /// Creates the default runtime: system clock, sleep in a separate thread, random seed.
     #[must_use]
     pub fn new() -> Self {
         let seed = RandomState::new().build_hasher().finish();
@@ -84,7 +84,7 @@ impl Runtime {
         self.clock.now()
     }
 
-    /// Sleeps for the given time. The returned future may be dropped before it completes.
+    /// Sleeps for a duration. The returned future may be dropped before it completes.
     pub async fn sleep(&self, time: Duration) {
         (self.sleep)(time).await;
     }
@@ -123,7 +123,7 @@ fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     }
 }
 
-/// The end of a sleep, signalled across threads.
+/// A future that completes when the sleeping thread signals it.
 #[derive(Clone, Default)]
 struct Alarm(Arc<Mutex<Ringing>>);
 
@@ -171,7 +171,7 @@ pub fn ticks_of(time: Duration) -> u64 {
     u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX)
 }
 
-/// Exponential back-off with jitter: each delay is twice the previous one, up to a maximum, and half of it is random.
+/// Exponential back-off with jitter: each delay is twice the previous one, up to a maximum, and half of each delay is random.
 ///
 /// ```
 /// use std::time::Duration;
@@ -184,14 +184,14 @@ pub fn ticks_of(time: Duration) -> u64 {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
-    /// Maximum delay before the second attempt.
+    /// The maximum delay before the second attempt.
     pub initial: Duration,
-    /// Maximum delay before any attempt.
+    /// The maximum delay before any attempt.
     pub max: Duration,
 }
 
 impl Backoff {
-    /// Returns the delay after attempt `attempt`, counted from zero, for a random number.
+    /// Returns the delay after the attempt with this number, counted from zero, for a given random number.
     #[must_use]
     pub fn delay(&self, attempt: u32, random: u64) -> Duration {
         let most = self.initial.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(self.max);

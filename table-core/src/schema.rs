@@ -25,7 +25,7 @@ pub use layout::{begins, disjoint, fits, same};
 #[doc(hidden)]
 pub use shape::Shape;
 
-/// The property that holds the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
+/// The property that contains the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";
 
 /// The schema of one entity type.
@@ -50,11 +50,12 @@ pub const ENTITY_TYPE: &str = "EntityType";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntitySchema {
-    /// The name of the schema: the name of the Rust type, or the one that `schema_name` gives.
+    /// The name of the schema: the name of the Rust type, or the name set with `schema_name`.
     pub entity: &'static str,
     /// The table that stores the entities.
     pub table: &'static str,
-    /// The value of the property `EntityType` that distinguishes this type from other types in the table, if the type has one (PAT-HET-1).
+    /// The value of the property `EntityType`, which distinguishes this type from other types in the table; `None` if the type has no
+    /// kind (PAT-HET-1).
     pub kind: Option<&'static str>,
     /// The pieces of the `PartitionKey`.
     pub partition_key: &'static [KeyPiece],
@@ -64,7 +65,7 @@ pub struct EntitySchema {
     pub properties: &'static [PropertySchema],
     /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
-    /// Derived rows other than indexes: `feed`, and the relations with copies as `copied_by Manager` and `copies_from Manager`.
+    /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
     pub keeps: &'static [&'static str],
 }
 
@@ -102,7 +103,7 @@ impl EntitySchema {
 pub enum KeyPiece {
     /// A constant string.
     Literal(&'static str),
-    /// A field with its codec.
+    /// A field and its codec.
     Field {
         /// The name of the field.
         field: &'static str,
@@ -114,7 +115,7 @@ pub enum KeyPiece {
 }
 
 impl KeyPiece {
-    /// Returns the piece without the names of field and codec.
+    /// Returns the piece without the names of the field and the codec.
     #[must_use]
     pub const fn piece(&self) -> Piece {
         match *self {
@@ -145,7 +146,7 @@ pub struct PropertySchema {
     pub optional: bool,
 }
 
-/// A secondary lookup, stored as copies (PAT-INTRA, PAT-INTER) or as lists (PAT-IX).
+/// A secondary lookup, whose rows are copies (PAT-INTRA, PAT-INTER) or lists (PAT-IX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexSchema {
     /// The name of the index.
@@ -156,20 +157,20 @@ pub struct IndexSchema {
     pub unique: bool,
     /// The declared maximum number of keys in a list (PAT-IX-4); `None` for copies.
     pub at_most: Option<u32>,
-    /// `true` if entities may be absent from the index: entities that `when` excludes, or that have no value for the index's key.
+    /// `true` if some entities may be absent from the index, because `when` excludes them or because they have no value for the index's key.
     pub sparse: bool,
-    /// The path of the function that selects the indexed entities; `None` if all entities with values for the key are indexed.
+    /// The path of the function that selects the indexed entities; `None` if every entity with a value for the key is indexed.
     pub when: Option<&'static str>,
-    /// The table of the index's rows; `None` for the entity's table.
+    /// The table of the index rows; `None` for the entity's table.
     pub table: Option<&'static str>,
-    /// The pieces of the index rows' PartitionKey; `None` for the entity's PartitionKey (PAT-INTRA).
+    /// The pieces of the index rows' `PartitionKey`; `None` for the entity's `PartitionKey` (PAT-INTRA).
     pub partition_key: Option<&'static [KeyPiece]>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// The properties that each copy includes by declaration; `None` if copies include all properties (PAT-INTRA-6).
+    /// The properties that copies include by declaration; `None` if copies include all properties (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
-    /// The properties that a copy or list entry stores: the fields of the entity's key that the row's key does not contain, as strings with the text
-    /// that keys contain, then the included properties.
+    /// The properties that a copy or list entry stores: first the fields of the entity's key that the row's key does not contain, as strings with the
+    /// same text as in keys, then the included properties.
     pub properties: &'static [PropertySchema],
 }
 
@@ -190,8 +191,8 @@ impl IndexSchema {
         properties: &[],
     };
 
-    /// Returns `true` if entity and index row share the partition, and therefore a transaction (PAT-INTRA-4). Other indexes are eventually consistent
-    /// (PAT-INTER-3).
+    /// Returns `true` if index rows are in the same partition as their entity, and are therefore written in the same transaction (PAT-INTRA-4). Other
+    /// indexes are eventually consistent (PAT-INTER-3).
     ///
     /// ```
     /// # use table_core::Entity;

@@ -27,11 +27,11 @@ use crate::schema::KeyPiece;
 
 /// A cost class as a type. Sealed: only the cost classes of the service exist (CLS-1).
 pub trait Class: sealed::Sealed + 'static {
-    /// Returns the class of a selection of `ranges` key ranges.
+    /// Returns the class of a selection with `ranges` key ranges.
     fn class(ranges: usize) -> QueryClass;
 }
 
-/// A class whose results are paged: every class except the point.
+/// A class whose result can span several pages: every class except the point.
 ///
 /// ```
 /// use table_core::selection::{Paged, Partition, RowRange};
@@ -67,23 +67,23 @@ macro_rules! class {
 }
 
 class! {
-    /// Both keys: one lookup (DQ-2).
+    /// The complete key: one lookup (DQ-2).
     Point, _ranges => QueryClass::Point;
-    /// One partition and a range of rows (DQ-3).
+    /// A range of rows in one partition (DQ-3).
     RowRange: Paged, _ranges => QueryClass::Range;
-    /// One whole partition (DQ-4).
+    /// All rows of one partition (DQ-4).
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions, each with one request or more, as for `bucket(…)`.
+    /// Several partitions with at least one request each, for example for `bucket(…)`.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// Every partition (DQ-5).
     Scan, _ranges => QueryClass::TableScan;
 }
 
-/// The keys of the entity `E` to read. `C` is the cost class, `F` the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
+/// The keys of entities `E` to read. `C` is the cost class, `F` the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
 ///
-/// A value that cannot be encoded in a key is an error when the selection is used, not when it is created.
+/// If a value cannot be encoded in a key, the error is returned when the selection is used, not when it is created.
 #[must_use = "a selection has no effect until it is passed to `get`, `query` or `scan`"]
 pub struct Selection<E, C, F = Primary> {
     keys: Result<Keys>,
@@ -92,7 +92,7 @@ pub struct Selection<E, C, F = Primary> {
     from: PhantomData<fn() -> F>,
 }
 
-/// The keys of a selection. A point keeps its two keys as strings, because a lookup needs no range.
+/// The keys of a selection. A point stores its two keys as strings, because a lookup needs no range.
 #[derive(Clone, Debug)]
 enum Keys {
     Point(String, String),
@@ -117,7 +117,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Returns the key ranges.
+    /// Converts the selection into its key ranges.
     ///
     /// # Errors
     /// Any error from [`ranges`](Self::ranges).
@@ -128,7 +128,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Converts the selection to a class and a source that are known to be suitable. A conversion to a scan uses the given reason.
+    /// Converts the selection to another class and source, which the caller knows to be suitable. A conversion to a scan uses the given reason.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));
         Selection::of(self.keys, reason)
@@ -157,7 +157,7 @@ impl<E, F> Selection<E, Point, F> {
         Self::of(keys.map(|(partition_key, row_key)| Keys::Point(partition_key, row_key)), None)
     }
 
-    /// Returns the key.
+    /// Returns the key of the entity.
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded.
@@ -165,7 +165,7 @@ impl<E, F> Selection<E, Point, F> {
         self.clone().into_key()
     }
 
-    /// Returns the key.
+    /// Converts the selection into the key of the entity.
     ///
     /// # Errors
     /// Any error from [`key`](Self::key).
@@ -186,8 +186,8 @@ impl<E, F> Selection<E, Point, F> {
 }
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes the rows of `E`'s indexes: copies and lists whose `RowKey`s, or, in the same table, whose `PartitionKey`s start with other literals
-    /// than the keys of `E` (T066).
+    /// Excludes the index rows of `E`, which are copies and lists. Their `RowKey`s, or in the same table their `PartitionKey`s, start with other
+    /// literals than the keys of `E` (T066).
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -232,7 +232,7 @@ fn first_literal(pieces: &'static [KeyPiece]) -> &'static str {
     }
 }
 
-/// Returns the parts of a range before and after the partitions that start with a literal.
+/// Returns the parts of a range that precede and follow the partitions starting with a literal.
 fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
     let (before, after) = match TextRange::prefix(literal) {
         TextRange { lower: Bound::Included(lower), upper: Bound::Excluded(upper) }
@@ -252,7 +252,7 @@ fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
 }
 
 impl<E> Selection<E, Scan> {
-    /// Selects every entity of the table. Plans and spans contain the reason (design promise 2).
+    /// Selects every entity of the table. The reason appears in plans and spans (design promise 2).
     pub fn scan(reason: impl Into<String>) -> Self {
         let all = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::ALL };
         Self::of(Ok(Keys::Ranges(vec![all])), Some(reason.into()))

@@ -6,10 +6,10 @@ use crate::query::EntityRef;
 use crate::schema::{self, ENTITY_TYPE, EntitySchema, PropertySchema};
 use crate::value::ValueRef;
 
-/// An enum over the entities of one table. Created by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
+/// An enum of entity types that share a table. Implemented by [`#[derive(EntitySet)]`](derive@crate::EntitySet).
 ///
-/// Every row of the table can be read as the set: a row of no member is read as a bag (PAT-HET-6). Values of a set can be written like its members:
-/// [`TableStoreExt::set`](crate::TableStoreExt::set).
+/// Every row of the table can be read as the set; a row that belongs to no member is read as a bag (PAT-HET-6). To write values of the set,
+/// use [`TableStoreExt::set`](crate::TableStoreExt::set).
 ///
 /// ```
 /// use table_core::set::{EntitySet, SetOf};
@@ -33,9 +33,9 @@ pub trait EntitySet: FromEntity + Declared {
 )]
 pub trait SetOf<E>: EntitySet {}
 
-/// Returns `true` if a stored entity has this schema: its keys match, and its `EntityType` is the schema's kind.
+/// Returns `true` if a stored entity has this schema: its keys match, and its `EntityType` equals the schema's kind.
 ///
-/// An entity with an `EntityType` that the schema does not declare belongs to another type, or to a later version of this one.
+/// An entity whose `EntityType` the schema does not declare belongs to another type, or to a later version of this type.
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -68,7 +68,7 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if a field is stored in chunks, whose properties after the first come last.
+    /// Returns `true` if a field is stored in chunks. The second and later chunks come after all other properties.
     #[must_use]
     pub(crate) fn has_chunks(&self) -> bool {
         let is_more = |(last, others): (&PropertySchema, &[PropertySchema])| {
@@ -77,7 +77,7 @@ impl EntitySchema {
         self.properties.split_last().is_some_and(is_more)
     }
 
-    /// Returns `true` if the other type is stored in the same table (TBL-2).
+    /// Returns `true` if `other` is stored in the same table (TBL-2).
     #[must_use]
     pub(crate) const fn shares_table(&self, other: &Self) -> bool {
         self.table.as_bytes().eq_ignore_ascii_case(other.table.as_bytes())

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 pub use bulk::{Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, WrittenPositions};
 pub use ext::TableStoreExt;
-// These types are hidden, because only `table-patterns` uses them, through hidden methods of `Table`. Programs do not need them.
+// These types are hidden: `table-patterns` uses them through hidden methods of `Table`, and programs do not need them.
 #[doc(hidden)]
 pub use layout::{Admission, Sightings};
 pub use layout::{LAYOUTS, LEASE, SchemaRecord};
@@ -77,17 +77,17 @@ use crate::table::layout::Standing;
 /// ```
 pub struct Table<E, S> {
     store: S,
-    /// The name of the table. The name in a schema is not validated until it is used; an error is kept for the first use.
+    /// The name of the table. A name from a schema is not validated until its first use, which returns the error.
     name: Result<TableName>,
     /// The retry policy of updates; `None` for the default.
     retry: Option<Retry>,
-    /// The known state of the stored schema if the table was opened.
+    /// The known state of the stored schema; `None` if the table was not opened.
     standing: Option<Arc<Standing>>,
     of: PhantomData<fn() -> E>,
 }
 
 impl<E, S> Table<E, S> {
-    /// Creates the handle of a table with this name, instead of the name in the schema of `E`.
+    /// Creates a handle with this table name, instead of the name in the schema of `E`.
     #[must_use]
     pub const fn new(store: S, name: TableName) -> Self {
         Self { store, name: Ok(name), retry: None, standing: None, of: PhantomData }
@@ -99,13 +99,13 @@ impl<E, S> Table<E, S> {
         Self { retry: Some(retry), ..self }
     }
 
-    /// Returns the store.
+    /// Returns the store of the table.
     #[must_use]
     pub const fn store(&self) -> &S {
         &self.store
     }
 
-    /// Returns the name.
+    /// Returns the name of the table.
     ///
     /// # Errors
     /// `InvalidResourceName`, `OutOfRangeInput` or `InvalidInput`, as in [`TableName::new`], if the schema's name is invalid.
@@ -115,7 +115,7 @@ impl<E, S> Table<E, S> {
 }
 
 impl<E: Entity, S> Table<E, S> {
-    /// Creates the handle of the table that the schema of `E` names.
+    /// Creates a handle of the table that the schema of `E` names.
     #[must_use]
     pub fn of(store: S) -> Self {
         Self { store, name: TableName::new(E::SCHEMA.table), retry: None, standing: None, of: PhantomData }
@@ -123,7 +123,7 @@ impl<E: Entity, S> Table<E, S> {
 }
 
 impl<E: EntitySet, S> Table<E, S> {
-    /// Creates the handle of the table that the schemas of the set's members name.
+    /// Creates a handle of the table that the schemas of the set's members name.
     #[must_use]
     pub fn of_set(store: S) -> Self {
         let name = E::MEMBERS.first().map_or("", |design| design.table);

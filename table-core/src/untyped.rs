@@ -1,4 +1,4 @@
-//! Tables without a schema: the functions of [`Table`] on bags of properties, with keys and `$filter` as strings.
+//! Tables without a schema: the functions of [`Table`] for bags of properties, with keys and `$filter` as strings.
 
 use crate::bag::TableEntity;
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ use crate::table::{EntityQuery, Table};
 pub type UntypedTable<S> = Table<TableEntity, S>;
 
 impl Selection<TableEntity, Point> {
-    /// Selects one entity by the strings of its key, which are validated when the selection is used.
+    /// Selects one entity by its two keys, which are validated when the selection is used.
     pub fn point(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self::of_texts(Ok((partition_key.into(), row_key.into())))
     }
@@ -63,7 +63,7 @@ impl Selection<TableEntity, RowRange> {
 }
 
 impl Selection<TableEntity, Partition> {
-    /// Selects one whole partition (DQ-4).
+    /// Selects all rows of one partition (DQ-4).
     pub fn partition(partition_key: impl Into<String>) -> Self {
         Self::new(Ok(vec![KeyRange::partition(partition_key)]))
     }
@@ -72,11 +72,11 @@ impl Selection<TableEntity, Partition> {
 impl<S: TableStore + Clone> Table<TableEntity, S> {
     /// Starts a query from the text of a `$filter`: `PartitionKey eq 'Sales' and Age ge 30`.
     ///
-    /// Conditions on the keys that are joined by `and` bound the rows that are read (CLS-3).
+    /// Conditions on the keys limit the rows that are read if they are joined by `and` (CLS-3).
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is not a filter (FIL-5), and for a filter that would read the whole table; use [`scan`](Table::scan) instead,
-    /// which also accepts a filter.
+    /// `InvalidInput` for a text that is not a filter (FIL-5), and for a filter that would read the entire table. To read the entire table, use
+    /// [`scan`](Table::scan), which also accepts a filter.
     pub fn query_text(&self, filter: &str) -> Result<EntityQuery<TableEntity, S>> {
         let query = Query::parse(filter).map_err(|error| self.in_table(error))?;
         let class = query.keys.class();
@@ -92,9 +92,9 @@ impl<S: TableStore + Clone> Table<TableEntity, S> {
 }
 
 impl<E, S> EntityQuery<E, S> {
-    /// Requests only these properties (DQ-13). A property that an entity lacks is absent (SEL-3).
+    /// Requests only these properties (DQ-13). A requested property that an entity lacks is absent from the result (SEL-3).
     ///
-    /// A query of typed entities reads some of their properties as a [`Projection`](crate::Projection) instead.
+    /// For typed entities, use a [`Projection`](crate::Projection) instead.
     pub fn select<N>(self, names: N) -> Self
     where
         E: SelectsByName<N>,
@@ -104,7 +104,7 @@ impl<E, S> EntityQuery<E, S> {
 }
 
 impl<S> EntityQuery<TableEntity, S> {
-    /// Adds a condition from the text of a `$filter`. A blank text adds no condition (FIL-6).
+    /// Adds a condition from the text of a `$filter`. Blank text adds no condition (FIL-6).
     ///
     /// # Errors
     /// `InvalidInput` for a text that is not a filter (FIL-5).

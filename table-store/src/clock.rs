@@ -25,7 +25,7 @@ impl Clock {
         Self(Arc::new(now))
     }
 
-    /// Creates a clock from a closure that returns `DateTime`s. Instants before the year 1 or after 9999 are clamped.
+    /// Creates a clock from a closure that returns `DateTime`s. Times before the year 1 or after the year 9999 are clamped.
     ///
     /// ```
     /// use chrono::DateTime;
@@ -48,7 +48,7 @@ impl Clock {
         (self.0)()
     }
 
-    /// Returns the current time. Ticks after the year 9999 are clamped.
+    /// Returns the current time as a `DateTime`. Ticks after the year 9999 are clamped.
     #[must_use]
     pub fn instant(&self) -> DateTime<Utc> {
         ticks::to_datetime(self.now()).unwrap_or(DateTime::<Utc>::MAX_UTC)

@@ -1,4 +1,4 @@
-//! The error type: cause, location, broken rule, and predicates to branch on.
+//! The error type: code, location, violated rule, and predicates.
 
 mod code;
 mod fault;
@@ -25,10 +25,10 @@ pub use table_derive::Fault;
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason why an operation failed: an [`ErrorCode`], the broken rule, and the table, key and operation.
+/// The reason why an operation failed: an [`ErrorCode`], the violated rule, and the table, key and operation.
 ///
-/// Cloning is cheap. Branch on the predicates, such as [`is_not_found`](Error::is_not_found), or on [`code`](Error::code). The text is for humans and
-/// may change.
+/// Cloning is cheap. To handle errors, use the predicates, such as [`is_not_found`](Error::is_not_found), or [`code`](Error::code). The text is for
+/// human readers and may change.
 ///
 /// ```
 /// use table_core::{Error, ErrorCode};
@@ -44,7 +44,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     code: ErrorCode,
     fault: Arc<dyn Fault>,
-    /// The operation and its object, printed before the message.
+    /// The action that failed and its object. They are printed before the message.
     context: String,
     rule: Option<&'static str>,
     table: Option<String>,
@@ -54,13 +54,13 @@ struct Inner {
 }
 
 impl Error {
-    /// Creates an error from a code and a message. The message states the fact and the remedy, in lower case, without a full stop. An area with
-    /// several errors should define an enum of [`Fault`]s instead.
+    /// Creates an error from a code and a message. The message states the fact and the remedy, in lower case and without a full stop. If a module has
+    /// several errors, define an enum of [`Fault`]s instead.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::of(Plain { code, message: message.into() })
     }
 
-    /// Creates an error from a fault, with its text, cause, code and rule.
+    /// Creates an error from a fault, with the fault's text, source, code and rule.
     #[cold]
     pub fn of(fault: impl Fault) -> Self {
         let (code, rule) = fault.code_and_rule();
@@ -81,7 +81,7 @@ impl Error {
         self
     }
 
-    /// Adds the identifier of the broken rule, such as `KEY-3`.
+    /// Adds the number of the violated rule, such as `KEY-3`.
     #[must_use]
     pub fn with_rule(self, rule: &'static str) -> Self {
         self.edit(|inner| inner.rule = Some(rule))
@@ -99,7 +99,7 @@ impl Error {
         self.edit(|inner| inner.key = Some((partition_key.into(), row_key.into())))
     }
 
-    /// Adds the property, at the start of the message.
+    /// Adds the name of the property, at the start of the message.
     #[must_use]
     pub fn with_property(self, name: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("property `{name}`: ")))
@@ -117,19 +117,19 @@ impl Error {
         self.edit(|inner| inner.operation = Some(index))
     }
 
-    /// Adds the cause.
+    /// Adds the source of the error.
     #[must_use]
     pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.edit(|inner| inner.source = Some(Arc::new(source)))
     }
 
-    /// Returns the code: the code of the service if the service has one for this error (ERR-3).
+    /// Returns the code, which is the service's code if the service has one for this error (ERR-3).
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.0.code
     }
 
-    /// Returns the message alone, without the code, rule, table, key and operation.
+    /// Returns only the message, without the code, rule, table, key and operation.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -142,7 +142,7 @@ impl Error {
         format!("{}{}", self.0.context, self.0.fault)
     }
 
-    /// Returns the broken rule, if known.
+    /// Returns the number of the violated rule, if known.
     #[must_use]
     pub fn rule(&self) -> Option<&'static str> {
         self.0.rule
@@ -184,14 +184,14 @@ impl Error {
         matches!(self.0.code, ErrorCode::EntityAlreadyExists | ErrorCode::TableAlreadyExists)
     }
 
-    /// Returns `true` if the given `ETag` is not current (412). Read the entity again and retry (CON-3).
+    /// Returns `true` if the `ETag` of the request is not current (412). Read the entity again and retry (CON-3).
     #[must_use]
     pub fn is_precondition_failed(&self) -> bool {
         self.0.code.status() == 412
     }
 
-    /// Returns `true` if the condition of a write no longer holds, because of another writer: the entity already exists, was deleted, or has another
-    /// version. Read it again and retry (CON-3). A missing table is not a conflict.
+    /// Returns `true` if the condition of a write no longer holds because of another writer: the entity already exists, was deleted, or has another
+    /// version. Read the entity again and retry (CON-3). A missing table is not a conflict.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -209,23 +209,23 @@ impl Error {
         )
     }
 
-    /// Returns `true` if the service is throttling (503, 429). Retry with back-off (RTY-1).
+    /// Returns `true` if the service throttled the request (503, 429). Retry with back-off (RTY-1).
     #[must_use]
     pub fn is_throttled(&self) -> bool {
         self.0.code == ErrorCode::ServerBusy
     }
 
-    /// Returns `true` if the request is invalid (400, 413, 501). A retry does not help.
+    /// Returns `true` if the request is invalid (400, 413, 501). A retry fails, too.
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         matches!(self.0.code.status(), 400 | 413 | 501)
     }
 
-    /// Returns `true` if the outcome of a write is unknown (CON-11). Read before you retry. [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the
-    /// operations, if the backend recorded them.
+    /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry.
+    /// [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the operations if the backend recorded them.
     ///
-    /// A write that was interrupted by a failure of the engine is also ambiguous: it was not acknowledged, but may be found in the journal when the
-    /// folder is opened again. A read that fails with `EnginePoisoned` changed nothing.
+    /// A write that was interrupted by a failure of the engine is also ambiguous: it was not acknowledged, but may be in the journal when the folder
+    /// is opened again. A read that fails with `EnginePoisoned` has changed nothing.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -240,7 +240,7 @@ impl Error {
     }
 
     /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). If the last attempt was refused, the error describes
-    /// the state that it found, which an earlier attempt may have caused.
+    /// the state at that time, which an earlier attempt may have caused.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -253,12 +253,12 @@ impl Error {
     #[must_use]
     pub fn last_response(&self) -> Option<&Self> {
         let first = self.source().filter(|_| self.is_ambiguous());
-        // The innermost cause is the response; the errors around it only add context.
+        // The innermost source is the response; the errors around it only add context.
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
-    /// Marks a failed write as possibly applied, by this attempt or by an earlier one whose response was lost (CON-11). The returned error is
-    /// ambiguous and has this error as its source.
+    /// Marks a failed write as possibly applied, either by this attempt or by an earlier attempt whose response was lost (CON-11). The returned error
+    /// is ambiguous and has this error as its source.
     #[must_use]
     pub fn into_ambiguous(self) -> Self {
         let message = format!("{}{}", self.0.context, self.0.fault);
@@ -317,7 +317,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Prints the text of `Display` and all causes, for `fn main() -> Result<()>`.
+/// Prints the text of `Display` and all sources, for `fn main() -> Result<()>`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;

@@ -1,4 +1,4 @@
-//! `ETag` and `If-Match`: optimistic concurrency (ETAG, IFM rules).
+//! `ETag` and `If-Match`: optimistic concurrency control (ETAG, IFM rules).
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ticks::{self, Printed};
 
-/// The version of an entity. It is opaque to callers and stored byte for byte (ETAG-4).
+/// The version of an entity. It is opaque and preserved byte for byte (ETAG-4).
 ///
 /// An `ETag` in the service's canonical form is stored as its ticks; any other `ETag` is stored as text.
 ///
@@ -36,15 +36,15 @@ impl ETag {
         Self(Repr::Ticks(ticks))
     }
 
-    /// Parses an `ETag`: one weak tag `W/"…"`.
+    /// Parses an `ETag`, which is one weak tag `W/"…"`.
     ///
     /// # Errors
-    /// `InvalidInput` if it is malformed or a list (IFM-1, IFM-3). Any content of a well-formed tag is accepted (IFM-4).
+    /// `InvalidInput` if the text is malformed or a list (IFM-1, IFM-3). A well-formed tag may have any content (IFM-4).
     pub fn parse(text: &str) -> Result<Self> {
         if let Some(ticks) = canonical_ticks(text) {
             return Ok(Self(Repr::Ticks(ticks)));
         }
-        // HTTP writes the prefix in upper case; the service accepts either.
+        // HTTP defines the prefix in upper case; the service accepts both cases.
         let well_formed = text
             .strip_prefix("W/\"")
             .or_else(|| text.strip_prefix("w/\""))
@@ -57,7 +57,7 @@ impl ETag {
         Ok(Self(Repr::Text(text.into())))
     }
 
-    /// Returns the ticks of a tag in the service's canonical form.
+    /// Returns the ticks of an `ETag` in the service's canonical form, otherwise `None`.
     #[must_use]
     pub const fn ticks(&self) -> Option<u64> {
         match self.0 {
@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// A tag is stored as ticks only if it is printed identically, because it must be preserved byte for byte (ETAG-4).
+/// A tag is stored as ticks only if these ticks are printed as the same text, because it must be preserved byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5
@@ -93,7 +93,7 @@ impl fmt::Debug for ETag {
     }
 }
 
-/// Formats an instant like the service: at most 7 fractional digits, without trailing zeros (TYPE-5).
+/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5).
 pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
     // The service never prints instants outside the years 1 to 9999.
     let printed = ticks::from_datetime(instant).and_then(|ticks| ticks::print(ticks, ":"));
@@ -124,12 +124,12 @@ impl IfMatch {
     /// Parses an `If-Match` header.
     ///
     /// # Errors
-    /// `InvalidInput` if it is neither `*` nor one well-formed weak `ETag` (IFM-1, IFM-3).
+    /// `InvalidInput` if the text is neither `*` nor one well-formed weak `ETag` (IFM-1, IFM-3).
     pub fn parse(text: &str) -> Result<Self> {
         if text == "*" { Ok(Self::Any) } else { ETag::parse(text).map(Self::ETag) }
     }
 
-    /// Returns `true` if an entity of this version satisfies the condition.
+    /// Returns `true` if an entity with this version satisfies the condition.
     #[must_use]
     pub fn accepts(&self, current: &ETag) -> bool {
         match self {
@@ -139,7 +139,7 @@ impl IfMatch {
     }
 }
 
-/// A value that is a condition on the version of an entity: an [`ETag`], or [`IfMatch::Any`].
+/// A value that converts to a condition on the version of an entity: an [`ETag`], or [`IfMatch::Any`].
 ///
 /// ```
 /// use table_core::ETag;

@@ -1,7 +1,7 @@
 //! Filters: conditions on properties and keys in the service's `$filter` language (QRY, FIL, LIT rules).
 //!
-//! A [`Filter`] is parsed by [`Filter::parse`] or built from typed columns (`Column` of `table-core`) or [`Filter::compare`]. `Display` prints it,
-//! and a [`Matcher`] evaluates it on encoded rows.
+//! A [`Filter`] is parsed by [`Filter::parse`], or built from typed columns (`Column` of `table-core`) or with [`Filter::compare`]. `Display` prints
+//! it, and a [`Matcher`] evaluates it on encoded rows.
 
 #[cfg(test)]
 pub(crate) mod arbitrary;
@@ -60,7 +60,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the operator that has the same meaning if the operands are swapped: `30 lt Age` is `Age gt 30` (FIL-3).
+    /// Returns the operator with the same meaning for swapped operands: `30 lt Age` is `Age gt 30` (FIL-3).
     #[must_use]
     pub const fn reversed(self) -> Self {
         match self {
@@ -74,7 +74,7 @@ impl Comparison {
     }
 }
 
-/// One step of a [`Filter`] in postfix order: `A and not B` is `A`, `B`, [`Not`](Self::Not), [`And`](Self::And).
+/// One term of a [`Filter`] in postfix order: `A and not B` is `A`, `B`, [`Not`](Self::Not), [`And`](Self::And).
 ///
 /// ```
 /// use table_core::filter::{Filter, Term};
@@ -98,20 +98,20 @@ pub enum Term {
         /// The constant.
         value: Value,
     },
-    /// A bare name: the property exists, is a Boolean, and is true (FIL-13).
+    /// A bare name, which is a condition that the property exists, is a Boolean, and is true (FIL-13).
     Bool(Cow<'static, str>),
-    /// Conjunction of the two preceding conditions.
+    /// The conjunction of the two preceding conditions.
     And,
-    /// Disjunction of the two preceding conditions.
+    /// The disjunction of the two preceding conditions.
     Or,
-    /// Negation of the preceding condition (FIL-10).
+    /// The negation of the preceding condition (FIL-10).
     Not,
 }
 
 /// A condition on one entity.
 ///
-/// The terms are stored in a flat list, so depth is unlimited: a hostile text with a million parentheses is parsed, printed, evaluated and dropped
-/// without recursion.
+/// The terms are stored in a flat list, so the depth is unlimited: a malicious filter with a million parentheses is parsed, printed, evaluated and
+/// dropped without recursion.
 ///
 /// ```
 /// use table_core::Filter;
@@ -131,7 +131,8 @@ pub struct Filter {
 impl Filter {
     /// Creates a comparison of a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
     ///
-    /// Names and constants are not checked here. [`check`](Self::check), which every query calls, refuses names and constants that the grammar cannot express.
+    /// Names and constants are not checked here. Every query calls [`check`](Self::check), which refuses names and constants that the grammar
+    /// cannot express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,
         operator: Comparison,
@@ -144,7 +145,7 @@ impl Filter {
         Self { terms: vec![Term::Compare { name: name.into(), operator, value }] }
     }
 
-    /// Creates the condition that a Boolean property is true (FIL-13).
+    /// Creates a condition that a Boolean property is true (FIL-13).
     pub fn flag(name: impl Into<Cow<'static, str>>) -> Self {
         Self { terms: vec![Term::Bool(name.into())] }
     }
@@ -167,7 +168,7 @@ impl Filter {
         self
     }
 
-    /// Returns the filter in postfix order, for backends that translate it.
+    /// Returns the terms in postfix order, for backends that translate the filter.
     #[must_use]
     pub fn terms(&self) -> &[Term] {
         &self.terms
@@ -179,12 +180,12 @@ impl Filter {
         self.terms.iter().filter(|term| matches!(term, Term::Compare { .. } | Term::Bool(_))).count()
     }
 
-    /// Returns `true` for a disjunction, which needs parentheses inside an `and` (FIL-2).
+    /// Returns `true` if the filter is a disjunction, which needs parentheses inside an `and` (FIL-2).
     pub(crate) fn is_or(&self) -> bool {
         self.terms.last() == Some(&Term::Or)
     }
 
-    /// Splits the filter at its topmost conjunctions (CLS-3), in order.
+    /// Splits the filter at its outermost conjunctions (CLS-3), in order.
     pub(crate) fn into_conjuncts(self) -> Vec<Self> {
         let starts = starts(&self.terms);
         let mut open = vec![self.terms.len().saturating_sub(1)];
@@ -217,7 +218,7 @@ impl std::ops::Not for Filter {
     }
 }
 
-/// Returns, for each term, the position where the condition that ends with it begins.
+/// Returns, for each term, the position at which the condition that ends with the term starts.
 fn starts(terms: &[Term]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Keys: the two strings of an entity and their order.
+//! Keys: the two strings that identify an entity, and their order.
 //!
-//! [`PartitionKey`] and [`RowKey`] are validated strings. [`order`] defines how strings compare and how they are encoded as bytes with the same order.
+//! [`PartitionKey`] and [`RowKey`] are validated strings. [`order`] defines how keys compare and how they are encoded as bytes in the same order.
 
 mod fault;
 pub mod order;

@@ -1,7 +1,8 @@
-//! The contract between table stores and the programs that use them: the vocabulary of table storage, and the traits of backends.
+//! The contract between table stores and the programs that use them: the types of table storage, and the traits of backends.
 //!
-//! A backend implements [`TableStore`], and [`QueueStore`] if it has queues. `table-core` builds its typed tables on these traits and re-exports every
-//! module of this package. Depend on `table-core` to use a store. Depend on this package to implement one without compiling the typed layer.
+//! A backend implements [`TableStore`], and [`QueueStore`] if it has queues. `table-core` builds its typed tables on these traits and
+//! re-exports every module of this package. To use a store, depend on `table-core`. To implement a store without compiling the typed layer,
+//! depend on this package.
 //!
 //! ```
 //! use table_store::row::RowWriter;
@@ -26,10 +27,10 @@
 //! | time | [`ticks`], [`clock`] |
 //! | errors and limits | [`error`], [`limits`] |
 //!
-//! Items that are hidden from this documentation are shared with `table-core` and `table-engine` only. They are not part of the API and may change in
+//! Items that are hidden from this documentation are shared only with `table-core` and `table-engine`. They are not part of the API and may change in
 //! any release.
 
-// `#[derive(Fault)]` refers to the crate by this name, also in this crate.
+// `#[derive(Fault)]` refers to the crate by this name, and this crate uses the derive, too.
 extern crate self as table_store;
 
 pub mod clock;

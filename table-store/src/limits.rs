@@ -1,20 +1,20 @@
-//! The service's limits, each with the number of its rule. The embedded engine enforces them as well (ENG-16).
+//! The service's limits, each with the number of its rule. The embedded engine also enforces them (ENG-16).
 
-/// Longest key that every store accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
+/// The length of the longest key that every store accepts, in UTF-16 code units: 1 KiB (KEY-7, ENG-1).
 pub const KEY_UNITS_PORTABLE: usize = 512;
-/// Longest key that any store may accept, in UTF-16 code units (KEY-7, ENG-1).
+/// The length of the longest key that any store may accept, in UTF-16 code units (KEY-7, ENG-1).
 pub const KEY_UNITS_WIDE: usize = 1_024;
 /// The maximum number of custom properties of an entity (ENT-2).
 pub const PROPERTIES: usize = 252;
-/// Longest property name, in UTF-16 code units (PROP-2, ENG-18).
+/// The length of the longest property name, in UTF-16 code units (PROP-2, ENG-18).
 pub const PROPERTY_NAME_UNITS: usize = 255;
-/// Longest string value, in UTF-16 code units: 64 KiB (TYPE-1, TYPE-11).
+/// The length of the longest string value, in UTF-16 code units: 64 KiB (TYPE-1, TYPE-11).
 pub const STRING_UNITS: usize = 32_768;
-/// Longest binary value, in bytes (TYPE-1).
+/// The length of the longest binary value, in bytes (TYPE-1).
 pub const BINARY_BYTES: usize = 65_536;
-/// The size of the largest entity, in bytes by the published formula (SIZE-1, SIZE-2).
+/// The size of the largest entity, in bytes, by the published formula (SIZE-1, SIZE-2).
 pub const ENTITY_BYTES: usize = 1_048_576;
-/// The size that the service adds to the published formula (SIZE-4, ENG-3).
+/// The number of bytes that the service adds to the published formula (SIZE-4, ENG-3).
 pub const ENTITY_RESERVE: usize = 88;
 /// The maximum number of operations in an entity group transaction (EGT-2).
 pub const TRANSACTION_OPERATIONS: usize = 100;
@@ -24,9 +24,9 @@ pub const TRANSACTION_BYTES: usize = 4_194_304;
 pub const PAGE_ENTITIES: usize = 1_000;
 /// The maximum number of names in a `$select` (SEL-1).
 pub const SELECT_NAMES: usize = 255;
-/// Shortest table name, in characters (TBL-1).
+/// The length of the shortest table name, in characters (TBL-1).
 pub const TABLE_NAME_MIN: usize = 3;
-/// Longest table name, in characters (TBL-1).
+/// The length of the longest table name, in characters (TBL-1).
 pub const TABLE_NAME_MAX: usize = 63;
 
 pub(crate) mod fault;
@@ -45,19 +45,19 @@ use crate::limits::fault::LimitFault;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The length of a key in UTF-16 code units.
+    /// The maximum length of a key, in UTF-16 code units.
     pub key_units: usize,
-    /// The number of custom properties of an entity.
+    /// The maximum number of custom properties of an entity.
     pub properties: usize,
-    /// The length of a string value in UTF-16 code units.
+    /// The maximum length of a string value, in UTF-16 code units.
     pub string_units: usize,
-    /// The size of a binary value in bytes.
+    /// The maximum size of a binary value, in bytes.
     pub binary_bytes: usize,
-    /// The size of an entity in bytes by the published formula, including the reserve.
+    /// The maximum size of an entity, in bytes, by the published formula, including the reserve.
     pub entity_bytes: usize,
-    /// The number of operations in a transaction.
+    /// The maximum number of operations in a transaction.
     pub operations: usize,
-    /// The size of a transaction in bytes, by `measure`.
+    /// The maximum size of a transaction, in bytes, as `measure` defines it.
     pub transaction_bytes: usize,
     /// The definition of a transaction's size.
     pub measure: TransactionMeasure,
@@ -75,22 +75,22 @@ pub struct Limits {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionMeasure {
-    /// The sum of the entities by the published formula, which counts two bytes for each UTF-16 code unit of a text.
+    /// The total size of the entities by the published formula, which counts two bytes for each UTF-16 code unit of a string.
     Entities,
-    /// No measure: the sender bounds the size, for example a server that bounds the bodies of its requests. A store with other limits
-    /// also accepts such transactions.
+    /// No measure, because the sender limits the size. For example, a server limits the bodies of its requests. A store with other limits also
+    /// accepts such transactions.
     Unmeasured,
-    /// The body of the request, as the service measures it.
+    /// The size of the request body, as the service measures it.
     Body {
-        /// The fixed part of an operation in the body: headers, delimiters, and the URL without the key.
+        /// The fixed size of an operation in the body: headers, delimiters, and the URL without the key.
         per_operation: usize,
-        /// `true` if characters outside ASCII are sent as `\u` escapes.
+        /// `true` if non-ASCII characters are sent as `\u` escapes.
         ascii: bool,
     },
 }
 
 impl Limits {
-    /// The limits that every store except Cosmos DB accepts: the default of the embedded engine (ENG-1, ENG-16).
+    /// Limits that every store except Cosmos DB accepts. They are the default of the embedded engine (ENG-1, ENG-16).
     pub const PORTABLE: Self = Self {
         key_units: KEY_UNITS_PORTABLE,
         properties: PROPERTIES,
@@ -103,7 +103,7 @@ impl Limits {
     };
     /// The portable limits with keys of up to 1,024 code units (ENG-1).
     pub const WIDE: Self = Self { key_units: KEY_UNITS_WIDE, ..Self::PORTABLE };
-    /// Only the limits of the engine's file formats. Data that exceeds the portable limits cannot be stored in any service.
+    /// The limits of the engine's file formats only. Data that exceeds the portable limits cannot be stored in any service.
     pub const UNLIMITED: Self = Self {
         key_units: KEY_UNITS_WIDE,
         properties: 65_535,
@@ -130,7 +130,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Checks the size of an entity, given by the published formula (SIZE-2).
+    /// Checks the size of an entity, computed by the published formula (SIZE-2).
     ///
     /// # Errors
     /// `EntityTooLarge` if the entity exceeds the limit (SIZE-1, ENG-3).

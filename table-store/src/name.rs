@@ -1,4 +1,4 @@
-//! Validated names of tables and properties.
+//! Validated table and property names.
 
 mod fault;
 
@@ -10,17 +10,18 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::name::fault::NameFault;
 
-/// The first character of a store's internal tables.
+/// The first character of the names of internal tables.
 const INTERNAL: char = '$';
 
-/// The prefix of the service's metrics tables (`$MetricsHourPrimaryTransactionsBlob`).
+/// The prefix of the service's metrics tables, such as `$MetricsHourPrimaryTransactionsBlob`.
 const METRICS: &str = "$Metrics";
 
-/// The name of a table: 3 to 63 ASCII letters and digits, starting with a letter, not `tables` (TBL-1, TBL-3).
+/// The name of a table: 3 to 63 ASCII letters and digits, starting with a letter, and not `tables` (TBL-1, TBL-3).
 ///
-/// Comparison ignores case, as in the service; the original case is kept (TBL-2).
+/// Comparisons ignore case, as in the service. The original case is preserved (TBL-2).
 ///
-/// A name that starts with `$Metrics` belongs to a metrics table of the service. The table can be read like any other table, but not created (TBL-5).
+/// A name that starts with `$Metrics` belongs to a metrics table of the service. Such a table can be read like any other table, but cannot be
+/// created (TBL-5).
 ///
 /// ```
 /// use table_core::TableName;
@@ -44,8 +45,8 @@ impl TableName {
     /// Validates a name.
     ///
     /// # Errors
-    /// `InvalidInput` for the reserved word `tables` (TBL-3), `InvalidResourceName` for illegal characters and
-    /// `OutOfRangeInput` for a length outside 3 to 63 (TBL-4).
+    /// `InvalidInput` for the reserved word `tables` (TBL-3); `InvalidResourceName` for illegal characters; `OutOfRangeInput` for a length outside 3
+    /// to 63 (TBL-4).
     pub fn new(name: &str) -> Result<Self> {
         Self::check(name).map_err(|fault| Error::of(fault).with_table(name))?;
         let text: Arc<str> = name.into();
@@ -71,7 +72,7 @@ impl TableName {
         Ok(())
     }
 
-    /// Refuses the name of a table that only the service can create. Stores call it before they create a table.
+    /// Returns an error for a table that only the service can create. Stores call this function before they create a table.
     ///
     /// # Errors
     /// `InvalidResourceName` for the name of a metrics table (TBL-5).
@@ -82,7 +83,7 @@ impl TableName {
         Err(Error::of(NameFault::Measurements).with_table(self.as_str()))
     }
 
-    /// Creates the name of a store's internal table. Such names start with `$`, which names of a program's tables cannot (TBL-4).
+    /// Creates the name of an internal table of a store. Such names start with `$`, which is illegal in names of a program's tables (TBL-4).
     #[doc(hidden)]
     #[must_use]
     pub fn internal(name: &str) -> Self {
@@ -90,7 +91,7 @@ impl TableName {
         Self { folded: text.to_ascii_lowercase().into(), text }
     }
 
-    /// Validates a stored name of a program's table or of an internal table.
+    /// Validates a stored name, which belongs to a program's table or to an internal table.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new).
@@ -105,7 +106,7 @@ impl TableName {
         &self.text
     }
 
-    /// Returns the name in lower case, by which tables are compared (TBL-2).
+    /// Returns the name in lower case, which is used to compare tables (TBL-2).
     #[must_use]
     pub fn folded(&self) -> &str {
         &self.folded
@@ -132,11 +133,11 @@ impl fmt::Display for TableName {
     }
 }
 
-/// Validates the name of a custom property: an identifier of at most 255 code units, not reserved (PROP-2..4, ENG-18).
+/// Validates the name of a custom property, which must be an identifier of at most 255 code units and must not be reserved (PROP-2..4, ENG-18).
 ///
 /// # Errors
-/// `PropertyNameTooLong` for a longer name; `PropertyNameInvalid` for a name that is not an identifier, or is one of the reserved names `PartitionKey`,
-/// `RowKey` and `Timestamp`.
+/// `PropertyNameTooLong` for a name that is too long; `PropertyNameInvalid` for a name that is not an identifier, or is one of the reserved names
+/// `PartitionKey`, `RowKey` and `Timestamp`.
 ///
 /// ```
 /// use table_core::name::check_property_name;

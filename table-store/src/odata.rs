@@ -1,6 +1,6 @@
-//! Entities as the service's JSON (OData): written at three metadata levels, read leniently (JSON, TYPE, PROP rules).
+//! Entities in the service's JSON format (OData): written at three metadata levels, read leniently (JSON, TYPE, PROP rules).
 //!
-//! The writer reads encoded rows and the reader produces them, without an intermediate map of properties.
+//! The writer reads encoded rows, and the reader produces them, without an intermediate map of properties.
 
 mod fault;
 mod level;

@@ -1,4 +1,4 @@
-//! Operations: the six kinds of writes of an entity (EGT-6, IFM-1), and a check, which writes nothing (ENG-21).
+//! Operations: the six kinds of writes to an entity (EGT-6, IFM-1), and a check, which writes nothing (ENG-21).
 
 use crate::error::{Error, Fault};
 use crate::etag::IfMatch;
@@ -40,7 +40,7 @@ pub enum RowState {
 }
 
 impl RowState {
-    /// Returns the error of a store that cannot check this state: `Unsupported` (ENG-21).
+    /// Returns the error for a store that does not support checks: `Unsupported` (ENG-21).
     #[must_use]
     pub fn unsupported(&self) -> Error {
         let state = match self {
@@ -52,7 +52,7 @@ impl RowState {
     }
 }
 
-/// A check was sent to a store that does not support checks.
+/// A check was sent to a store without support for checks.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error(
     "the store cannot check that an entity is {0} unless the transaction writes it; write it, or use a store with `Capabilities::checks`"
@@ -60,7 +60,7 @@ impl RowState {
 #[fault(Unsupported, "ENG-21")]
 struct CheckFault(&'static str);
 
-/// The kind of a write, or a check. On the wire, `If-Match` alone distinguishes a replace from an insert-or-replace (UPS-1).
+/// The kind of a write, or a check. In a request, only `If-Match` distinguishes a replace from an insert-or-replace (UPS-1).
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -72,19 +72,19 @@ struct CheckFault(&'static str);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperationKind {
-    /// The entity must not exist (INS-1).
+    /// Inserts the entity, which must not exist (INS-1).
     Insert(Row),
-    /// The entity must exist; absent properties are removed (UPD-1).
+    /// Replaces the entity, which must exist; absent properties are removed (UPD-1).
     Replace(Row, IfMatch),
-    /// The entity must exist; absent properties are kept (MRG-1).
+    /// Merges into the entity, which must exist; absent properties are kept (MRG-1).
     Merge(Row, IfMatch),
     /// Replaces the entity if it exists, otherwise inserts it (UPS-2).
     InsertOrReplace(Row),
     /// Merges into the entity if it exists, otherwise inserts it (UPS-2).
     InsertOrMerge(Row),
-    /// The entity must exist, and is deleted (DEL-2).
+    /// Deletes the entity, which must exist (DEL-2).
     Delete(IfMatch),
-    /// The entity must be in this state when the transaction is committed, and is not written. It keeps its version. Only stores with
+    /// Requires that the entity is in this state when the transaction is committed. The entity is not written and keeps its version. Only stores with
     /// [`Capabilities::checks`](crate::store::Capabilities::checks) accept checks (ENG-21).
     Check(RowState),
 }
@@ -109,7 +109,7 @@ impl OperationKind {
         matches!(self, Self::Insert(_) | Self::InsertOrReplace(_) | Self::InsertOrMerge(_))
     }
 
-    /// Returns the properties to write; `None` for a delete or a check.
+    /// Returns the properties that are written, or `None` for a delete or a check.
     #[must_use]
     pub const fn row(&self) -> Option<&Row> {
         match self {

@@ -1,4 +1,4 @@
-//! Queries: key ranges, filter, projection and limit, with their class, plan, pages and continuation.
+//! Queries: key range, filter, projection and limit, with their cost class, plan, pages and continuations.
 
 mod bounds;
 mod check;
@@ -35,9 +35,9 @@ use crate::filter::Filter;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// The keys to read. The result is everything in this range that the filter accepts.
+    /// The keys to read. The result consists of all entities in this range that match the filter.
     pub keys: KeyRange,
-    /// The condition in addition to the key range.
+    /// The condition that applies in addition to the key range.
     pub filter: Option<Filter>,
     /// The requested properties.
     pub select: Select,
@@ -46,7 +46,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Creates a query of everything in a key range.
+    /// Creates a query of all entities in a key range.
     #[must_use]
     pub const fn new(keys: KeyRange) -> Self {
         Self { keys, filter: None, select: Select::All, top: None }

@@ -16,12 +16,12 @@ pub use name::QueueName;
 
 use crate::error::Result;
 
-/// A backend for queues of short text messages, delivered at least once, approximately in order (QUE-14).
+/// A backend for queues of short text messages. Messages are delivered at least once and approximately in order (QUE-14).
 ///
 /// # Contract
-/// - A message stays until it is deleted, the queue is cleared, or its time to live expires. A receive only hides it.
-/// - Acknowledged operations are durable, like writes of a table.
-/// - Errors carry the service's codes and name the queue.
+/// - A message is stored until it is deleted, the queue is cleared, or its time to live expires. A receive only hides it.
+/// - Acknowledged operations are durable, like writes to a table.
+/// - Errors have the service's codes and name the queue.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,8 +44,8 @@ use crate::error::Result;
 /// # }).unwrap();
 /// ```
 ///
-/// Since messages can be delivered more than once, consumers must be idempotent (QUE-22). Lease extension, back-off and poison queues are built on
-/// top, once for all backends.
+/// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Lease extension, back-off and poison queues are implemented in
+/// higher layers, for all backends.
 pub trait QueueStore: Debug + Display + Send + Sync {
     /// Creates a queue. Returns `false` if it exists, which is not an error (QUE-3).
     ///
@@ -65,16 +65,15 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// `QueueNotFound` if the queue does not exist.
     fn approximate_count(&self, queue: &QueueName) -> impl Future<Output = Result<u64>> + Send;
 
-    /// Adds a message. The returned lease has the receipt to delete or update it (QUE-11).
+    /// Adds a message. The receipt in the returned lease allows the caller to delete or update the message (QUE-11).
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for times out of range (QUE-7, QUE-8); `RequestBodyTooLarge` for a text
-    /// larger
-    /// than 64 KiB (QUE-6).
+    /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for times out of range (QUE-7, QUE-8); `RequestBodyTooLarge` for
+    /// a text larger than 64 KiB (QUE-6).
     fn put(&self, queue: &QueueName, message: PutMessage) -> impl Future<Output = Result<Lease>> + Send;
 
-    /// Receives at most `count` visible messages, 1 to 32, and hides them for 1 second to 7 days (QUE-8..10). An empty list means that no message was
-    /// visible.
+    /// Receives up to `count` visible messages, 1 to 32, and hides them for 1 second to 7 days (QUE-8..10). The list is empty if no message
+    /// is visible.
     ///
     /// # Errors
     /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for a count or time out of range.
@@ -85,19 +84,18 @@ pub trait QueueStore: Debug + Display + Send + Sync {
         hidden: Duration,
     ) -> impl Future<Output = Result<Vec<Lease>>> + Send;
 
-    /// Returns at most `count` visible messages, 1 to 32, without changing them (QUE-10).
+    /// Returns up to `count` visible messages, 1 to 32, without changing them (QUE-10).
     ///
     /// # Errors
     /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` for a count out of range (QUE-9).
     fn peek(&self, queue: &QueueName, count: usize) -> impl Future<Output = Result<Vec<Message>>> + Send;
 
-    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. This invalidates the given receipt; the returned lease has a new
-    /// receipt (QUE-12).
+    /// Hides a message for 0 to 7 days from now, and optionally replaces its text. This invalidates the receipt that was passed; the returned lease
+    /// has a new receipt (QUE-12).
     ///
     /// # Errors
-    /// `MessageNotFound` if the message does not exist, `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue` for a time
-    /// out
-    /// of range, `RequestBodyTooLarge` for a text that is too large.
+    /// `MessageNotFound` if the message does not exist; `PopReceiptMismatch` if another receiver has it (QUE-13); `OutOfRangeQueryParameterValue` for
+    /// a time out of range; `RequestBodyTooLarge` for a text that is too large.
     fn update(
         &self,
         queue: &QueueName,
@@ -109,7 +107,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
     /// Deletes a message.
     ///
     /// # Errors
-    /// `MessageNotFound` if it does not exist, `PopReceiptMismatch` if another receiver has it (QUE-13).
+    /// `MessageNotFound` if the message does not exist; `PopReceiptMismatch` if another receiver has it (QUE-13).
     fn delete(
         &self,
         queue: &QueueName,

@@ -1,8 +1,8 @@
-//! Encoded rows: one entity's Timestamp and properties in one sequence of bytes (`docs/format.md`, "Row").
+//! Encoded rows: the Timestamp and properties of an entity as a sequence of bytes (`docs/format.md`, "Row").
 //!
-//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Filters, projections and single
-//! properties are read through directories without decoding the rest. Names and types are stored separately from the values, so rows of one program
-//! can share them.
+//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories allow filters,
+//! projections and lookups to read single properties without decoding the others. Names and types are stored separately from the values, so rows that
+//! one program writes can share them.
 
 mod check;
 mod duplicate;
@@ -26,24 +26,24 @@ pub use rewrite::{removes, rewrite};
 pub use view::{Property, RowView};
 pub use writer::RowWriter;
 
-/// The version of the row format that is written.
+/// The version of the row format that this program writes.
 pub const VERSION: u8 = 1;
-/// The version of a row with more than 65,535 properties. Every store refuses this version and the next two.
+/// The version that marks a row with more than 65,535 properties. Every store refuses this version and the two versions after it.
 pub(crate) const TOO_MANY: u8 = 0xFD;
-/// The version of a row with more than 16 MiB of names.
+/// The version that marks a row with more than 16 MiB of names.
 pub(crate) const NAME_TOO_LONG: u8 = 0xFE;
-/// The version of a row with more than 4 GiB.
+/// The version that marks a row of more than 4 GiB.
 pub(crate) const TOO_LARGE: u8 = 0xFF;
-/// The size of a shape before its directory: version, zero byte, number of properties.
+/// The size of a shape before its directory: the version, a zero byte, and the number of properties.
 pub(crate) const SHAPE_HEADER: usize = 4;
-/// The size of a body before its directory: the Timestamp.
+/// The size of a body before its directory, which is the size of the Timestamp.
 pub(crate) const BODY_HEADER: usize = 8;
-/// The size of an entry in either directory.
+/// The size of a directory entry.
 pub(crate) const ENTRY: usize = 4;
-/// The maximum total size of a row's names, which is the largest number in the 24 bits of an entry.
+/// The maximum total size of a row's names: the largest number that fits into the 24 bits of an entry.
 pub(crate) const NAMES: u32 = (1 << 24) - 1;
 
-/// An encoded row that owns its bytes. Clones share them.
+/// An encoded row that owns its bytes. Clones share the bytes.
 ///
 /// ```
 /// use table_core::row::RowWriter;
@@ -61,7 +61,7 @@ pub(crate) const NAMES: u32 = (1 << 24) - 1;
 pub struct Row(Arc<[u8]>);
 
 impl Row {
-    /// Wraps bytes that were read from a store. They are checked on access, not here.
+    /// Wraps bytes that were read from a store. The bytes are checked on access, not here.
     #[must_use]
     pub fn from_bytes(bytes: Arc<[u8]>) -> Self {
         Self(bytes)
@@ -98,7 +98,7 @@ impl Row {
         self.0
     }
 
-    /// Returns the row with another Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are left unchanged.
+    /// Returns the row with a different Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are unchanged.
     #[must_use]
     pub fn with_timestamp(self, ticks: u64) -> Self {
         let at = self.view().parts().0.len();

@@ -18,7 +18,7 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::row::Row;
 use crate::transaction::Transaction;
 
-/// The capabilities and limits of a backend, checked before a call.
+/// The capabilities and limits of a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent capability")]
@@ -30,20 +30,21 @@ pub struct Capabilities {
     /// The maximum `$top` (TOP-2).
     pub top: usize,
     /// `true` if a started request makes progress without being polled, like a network request. Page streams then request the next page before they
-    /// yield the current one.
+    /// yield the current page.
     pub looks_ahead: bool,
-    /// The smallest difference between two Timestamps, in [ticks](crate::ticks): 1, or more for coarser Timestamps, such as the whole seconds of
-    /// Cosmos DB for NoSQL. On stores with coarser Timestamps, patterns that order by Timestamp are refused or use another order.
+    /// The smallest difference between two Timestamps, in [ticks](crate::ticks). It is greater than 1 for coarse Timestamps, such as the whole
+    /// seconds of Cosmos DB for NoSQL. On stores with coarse Timestamps, patterns that order by Timestamp are refused or use another order.
     pub timestamp_step: u64,
-    /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has none.
+    /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has
+    /// no checks.
     pub checks: bool,
-    /// `true` if only this process can use the store, such as a folder that it has locked. `false` for the service: programs of other releases may write at
-    /// the same time.
+    /// `true` if only this process can use the store, for example because it has locked a folder. `false` for the service, because programs of other
+    /// versions may write at the same time.
     pub exclusive: bool,
 }
 
 impl Capabilities {
-    /// Returns the capabilities of the real service, with these limits.
+    /// Returns the capabilities of the service, with these limits.
     #[must_use]
     pub const fn service(limits: Limits) -> Self {
         Self {
@@ -77,7 +78,7 @@ pub struct StoredRow {
     pub etag: ETag,
 }
 
-/// The `ETag`s that a transaction assigned, in the order of its operations; `None` for a delete (ETAG-3, DEL-2).
+/// The `ETag`s that a transaction assigned, in the order of its operations. Deletes have `None` (ETAG-3, DEL-2).
 ///
 /// ```
 /// use table_core::ETag;
@@ -91,10 +92,10 @@ pub struct StoredRow {
 /// ```
 pub type Committed = Vec<Option<ETag>>;
 
-/// Returns the version after an acknowledged write of one entity (ETAG-3).
+/// Returns the version that an acknowledged write of one entity assigned (ETAG-3).
 ///
 /// # Errors
-/// `InternalError` if the `ETag` is missing: the write succeeded, but its version is unknown.
+/// `InternalError` if the `ETag` is missing. The write has then succeeded, but its version is unknown.
 ///
 /// ```
 /// use table_core::store::written;
@@ -125,22 +126,22 @@ pub fn written(table: &TableName, etag: Option<ETag>) -> Result<ETag> {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TablePage {
-    /// Names in their original case, sorted (OPT-5).
+    /// The names in their original case, sorted (OPT-5).
     pub names: Vec<TableName>,
-    /// The first name of the next page; `None` at the end (PAGE-12).
+    /// The first name of the next page; `None` for the last page (PAGE-12).
     pub next: Option<String>,
 }
 
 /// A backend: tables of entities with one clustered index, and transactions within a partition.
 ///
 /// # Contract
-/// - A read sees every write that was acknowledged before it started (CON-2), and a page is a snapshot of its partition (CON-8).
-/// - A transaction is applied completely or not at all (EGT-9). Unless the backend is in memory or was opened with relaxed durability, it is durable once
-///   acknowledged (CON-1).
+/// - A read returns every write that was acknowledged before the read started (CON-2). A page is a snapshot of its partition (CON-8).
+/// - A transaction is applied completely or not at all (EGT-9). An acknowledged transaction is durable, unless the backend is in memory or was opened
+///   with relaxed durability (CON-1).
 /// - Errors have the service's codes (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
 /// - Operations that exceed the [`Capabilities`] are refused before anything is written.
 ///
-/// Higher-level functions are implemented for all backends in `Table` of `table-core`.
+/// `Table` of `table-core` implements higher-level functions for all backends.
 ///
 /// ```
 /// use table_core::{BlockOn, TableName, TableStore, embedded::Engine};
@@ -158,8 +159,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Returns the capabilities of this backend.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Extensions that a layer above has attached to this store, such as the participants of the patterns crate. A store that wraps another one must
-    /// forward the call; otherwise, its handles would lack the extensions.
+    /// Returns the extensions that a higher layer has attached to this store, such as the participants of the patterns crate. A store that wraps
+    /// another store must forward the call; otherwise, its handles lack the extensions.
     fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
@@ -167,7 +168,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Creates a table.
     ///
     /// # Errors
-    /// `TableAlreadyExists` if the table exists (OPT-2), `TableBeingDeleted` while its deletion is in progress (OPT-4).
+    /// `TableAlreadyExists` if the table exists (OPT-2); `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
     fn create_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
     /// Deletes a table with all its entities.
@@ -176,7 +177,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// `ResourceNotFound` if the table does not exist (OPT-3).
     fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns one page of at most `top` table names that start with `prefix`, beginning at a given name (OPT-5).
+    /// Returns one page of up to `top` table names that start with `prefix`, beginning at a given name (OPT-5).
     fn list_tables(
         &self,
         prefix: &str,
@@ -195,10 +196,11 @@ pub trait TableStore: Debug + Display + Send + Sync {
         select: &Select,
     ) -> impl Future<Output = Result<Option<StoredRow>>> + Send;
 
-    /// Returns one page of a query, from the start or from the end of an earlier page.
+    /// Returns one page of a query, starting at the first entity or after an earlier page.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another query (PAGE-9).
+    /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` for a `top` out of range (TOP-2) or a continuation of another
+    /// query (PAGE-9).
     fn query(
         &self,
         table: &TableName,
@@ -209,9 +211,9 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Applies a transaction. A single write is a transaction with one operation.
     ///
     /// # Errors
-    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` for an operation that fails, with its position (EGT-34);
-    /// `EntityTooLarge`, `TooManyProperties` for the result of a merge (SIZE-6). After an error that [is ambiguous](Error::is_ambiguous), the
-    /// transaction may have been applied; after any other error, it was not and never will be (CON-11).
+    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` for an operation that fails, with its position
+    /// (EGT-34); `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is
+    /// ambiguous](Error::is_ambiguous), the transaction may have been applied. After any other error, it was not applied and never will be (CON-11).
     fn submit(
         &self,
         table: &TableName,

@@ -1,4 +1,4 @@
-//! .NET ticks: 100 ns since 0001-01-01T00:00:00Z (TICK-1).
+//! .NET ticks: intervals of 100 ns since 0001-01-01T00:00:00Z (TICK-1).
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Utc};
 
@@ -12,7 +12,7 @@ pub const EDM_MIN: u64 = 504_911_232_000_000_000;
 const PER_SECOND: u64 = 10_000_000;
 const PER_DAY: u64 = 86_400 * PER_SECOND;
 
-/// Returns the ticks of `instant`; a fraction below 100 ns is truncated towards the past (TICK-6). `None` outside the years 1 to 9999.
+/// Returns the ticks of `instant`, or `None` outside the years 1 to 9999. A fraction below 100 ns is truncated towards the past (TICK-6).
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -25,7 +25,8 @@ const PER_DAY: u64 = 86_400 * PER_SECOND;
 #[must_use]
 #[inline]
 pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
-    // chrono represents a leap second by 1_000_000_000 or more nanoseconds. Ticks have none (TICK-1), so it counts as part of the next second.
+    // chrono represents a leap second as 1_000_000_000 or more nanoseconds. Ticks have no leap seconds (TICK-1), so it is counted as part of the
+    // next second.
     let whole = instant.timestamp().checked_mul(PER_SECOND.cast_signed())?;
     let ticks = whole
         .checked_add(i64::from(instant.timestamp_subsec_nanos() / 100))?
@@ -33,13 +34,14 @@ pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
     u64::try_from(ticks).ok().filter(|ticks| *ticks <= MAX)
 }
 
-/// Returns the instant of a tick count, or `None` above [`MAX`].
+/// Returns the instant with this number of ticks, or `None` above [`MAX`].
 #[must_use]
 pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
         return None;
     }
-    // The date is computed from days since the year 1, as in chrono; the conversion through seconds since 1970 divides twice as often.
+    // The date is computed from the days since the year 1, as in chrono. A conversion through the seconds since 1970 would need twice as
+    // many divisions.
     let (days, of_day) = (i32::try_from(ticks / PER_DAY).ok()?, ticks % PER_DAY);
     let seconds = u32::try_from(of_day / PER_SECOND).ok()?;
     let nanos = u32::try_from(of_day % PER_SECOND).ok()? * 100;
@@ -47,11 +49,11 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     Some(date.and_time(NaiveTime::from_num_seconds_from_midnight_opt(seconds, nanos)?).and_utc())
 }
 
-/// Reads an instant in any form that the service accepts, with tick resolution.
+/// Parses an instant in any format that the service accepts, with a resolution of one tick.
 ///
-/// The forms are a date (`2026-11-20`), minutes (`2026-11-20T08:00Z`) and seconds with or without a fraction (`2026-11-20T08:00:00.1234567Z`). The
-/// time zone is `Z`, an offset such as `+01:00`, which is converted to UTC (TYPE-7), or missing, which means UTC. Fractional digits below 100 ns are
-/// truncated (TICK-6).
+/// The format is a date (`2026-11-20`), a time in minutes (`2026-11-20T08:00Z`), or a time in seconds with or without a fraction
+/// (`2026-11-20T08:00:00.1234567Z`). The time zone is `Z` or an offset such as `+01:00`, which is converted to UTC (TYPE-7); a missing time zone
+/// means UTC. Fractional digits below 100 ns are truncated (TICK-6).
 ///
 /// Returns `None` for any other string, and for an instant outside the years 1 to 9999.
 ///
@@ -70,7 +72,7 @@ pub fn read(text: &str) -> Option<u64> {
     parse(text, ":").or_else(|| read_lenient(text))
 }
 
-/// Reads the forms of [`read`] that the service itself does not print.
+/// Parses the formats of [`read`] that the service itself does not print.
 #[cold]
 fn read_lenient(text: &str) -> Option<u64> {
     let (date, time) = text.split_once('T').unwrap_or((text, "00:00Z"));
@@ -88,7 +90,7 @@ fn read_lenient(text: &str) -> Option<u64> {
     ticks.checked_add_signed(-offset).filter(|ticks| *ticks <= MAX)
 }
 
-/// Splits a time of day from its time zone. Returns the offset from UTC in ticks.
+/// Splits a time of day from its time zone. Returns the time and the offset from UTC in ticks.
 fn zone(time: &str) -> Option<(&str, i64)> {
     if let Some(clock) = time.strip_suffix('Z') {
         return Some((clock, 0));
@@ -106,7 +108,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     Some((clock, if sign == b'-' { -ticks } else { ticks }))
 }
 
-/// Prints an instant as the service prints it: at most seven fractional digits, without trailing zeros (TYPE-5). Returns `None` above [`MAX`].
+/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5). Returns `None` above [`MAX`].
 ///
 /// ```
 /// use table_core::ticks;
@@ -118,8 +120,8 @@ pub fn write(ticks: u64) -> Option<String> {
     print(ticks, ":").map(|printed| printed.as_str().to_owned())
 }
 
-/// Reads `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits, and `Z`: the form that the service prints, with or without trailing zeros (TYPE-5).
-/// `colon` is the spelling of a colon, which an `ETag` encodes (ETAG-1).
+/// Parses `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits, and `Z`: the format that the service prints, with or without trailing zeros
+/// (TYPE-5). `colon` is the text of a colon, which is encoded in an `ETag` (ETAG-1).
 pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let (front, rest) = text.as_bytes().split_first_chunk::<13>()?;
     let [y0, y1, y2, y3, b'-', o0, o1, b'-', d0, d1, b'T', h0, h1] = *front else { return None };
@@ -155,7 +157,7 @@ pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     Some(seconds * PER_SECOND + u64::from(below))
 }
 
-/// The text of an instant as the service prints it: at most seven fractional digits, without trailing zeros (TYPE-5).
+/// The text of an instant in the service's format: at most seven fractional digits, no trailing zeros (TYPE-5).
 pub(crate) struct Printed {
     bytes: [u8; 32],
     len: usize,
@@ -173,7 +175,7 @@ impl Printed {
         }
     }
 
-    /// Appends `number` with `digits` digits.
+    /// Appends `number` as `digits` digits.
     fn number(&mut self, mut number: u64, digits: usize) {
         let end = self.len + digits;
         for digit in self.bytes.get_mut(self.len..end).unwrap_or_default().iter_mut().rev() {
@@ -184,7 +186,7 @@ impl Printed {
     }
 }
 
-/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the string written for a colon, which an `ETag` encodes (ETAG-1).
+/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the text of a colon, which is encoded in an `ETag` (ETAG-1).
 pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     let (seconds, below) = (ticks / PER_SECOND, ticks % PER_SECOND);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -212,13 +214,14 @@ pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     Some(text)
 }
 
-/// Returns [`MAX`] minus the ticks, so that newer instants are smaller (TICK-5). The function is its own inverse (TICK-8). `None` above [`MAX`].
+/// Returns [`MAX`] minus the ticks, so newer instants are smaller (TICK-5). Inverting twice returns the original ticks (TICK-8). Returns `None`
+/// above [`MAX`].
 #[must_use]
 pub const fn invert(ticks: u64) -> Option<u64> {
     MAX.checked_sub(ticks)
 }
 
-/// Returns the current time at tick resolution. A key preserves it exactly.
+/// Returns the current time, truncated to a tick. A key preserves this value exactly.
 #[must_use]
 pub fn now() -> DateTime<Utc> {
     truncate(Utc::now())
@@ -262,7 +265,7 @@ mod tests {
         }
     }
 
-    /// The three keys sort T11 before T10 before T9, the newest first.
+    /// The three keys sort newest first: T11, T10, T9.
     #[test]
     fn tick_9_inverted_ticks_sort_newest_first() {
         let mut instants = [&VECTORS[8], &VECTORS[9], &VECTORS[10]]
@@ -387,7 +390,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every form of one instant is read as the same ticks.
+        /// Every format of one instant is parsed as the same ticks.
         #[test]
         fn every_form_of_an_instant_is_the_same_instant(ticks in EDM_MIN..MAX - PER_DAY, offset in -840..=840_i64, digits in 0..=9_usize) {
             let unit = 10_u64.pow(7 - u32::try_from(digits.min(7)).unwrap());

@@ -1,4 +1,4 @@
-//! Entity group transactions: several writes of one partition, applied atomically (EGT rules).
+//! Entity group transactions: several writes to one partition, applied atomically (EGT rules).
 
 use std::collections::HashSet;
 
@@ -13,10 +13,10 @@ use crate::row::entity_bytes;
 /// The largest number of operations for which comparing row keys is faster than hashing them.
 const FEW: usize = 16;
 
-/// Writes of entities in one partition, applied atomically (EGT-9). The constructor fixes the partition (EGT-1).
+/// Writes of entities in one partition, applied atomically (EGT-9). The constructor sets the partition (EGT-1).
 ///
-/// Limits are checked while it is built, before anything is sent: at most 100 operations (EGT-2), 4 MiB (EGT-3, ENG-17), each entity once (EGT-4),
-/// each entity within its limits.
+/// Every added operation is checked before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3, ENG-17), one operation per entity
+/// (EGT-4), and the limits of an entity.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -39,24 +39,24 @@ pub struct Transaction {
     /// Hashes of the row keys; empty for at most [`FEW`] operations.
     hashes: HashSet<u64>,
     bytes: usize,
-    /// The size of the previous row's names.
+    /// The size of the names in the previous row.
     names: usize,
     limits: Limits,
     identified: bool,
 }
 
 impl Transaction {
-    /// Creates an empty transaction on a partition, with these limits.
+    /// Creates an empty transaction on a partition with these limits.
     ///
     /// # Errors
-    /// No errors currently: a key that is too long is refused by the first operation that would store it (KEY-8, KEY-9).
+    /// Currently none: if the key is too long, the first operation that would store it fails (KEY-8, KEY-9).
     pub fn new(partition_key: PartitionKey, limits: Limits) -> Result<Self> {
         let (operations, hashes) = (Vec::new(), HashSet::new());
         Ok(Self { partition_key, operations, hashes, bytes: 0, names: 0, limits, identified: false })
     }
 
-    /// Requests that an identifier is stored with each entity, so that a backend which can lose responses can determine later whether the transaction
-    /// was applied (CON-11). Other backends ignore the request.
+    /// Requests that an identifier is stored with each entity. A backend that can lose responses can then determine whether the transaction was
+    /// applied (CON-11). Other backends ignore the request.
     #[must_use]
     pub fn identified(self) -> Self {
         Self { identified: true, ..self }
@@ -71,8 +71,8 @@ impl Transaction {
     /// Adds an operation.
     ///
     /// # Errors
-    /// `InvalidInput` for more than 100 operations (EGT-2), `RequestBodyTooLarge` above 4 MiB (EGT-3), `InvalidDuplicateRow` for an entity that the
-    /// transaction already writes (EGT-4), and the errors for an entity that exceeds its limits. After an error, the transaction is unchanged.
+    /// `InvalidInput` for more than 100 operations (EGT-2); `RequestBodyTooLarge` above 4 MiB (EGT-3); `InvalidDuplicateRow` for an entity that the
+    /// transaction already writes (EGT-4); any error for an entity that exceeds the limits. After an error, the transaction is unchanged.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
         (self.bytes, self.names) = self.check(&operation).map_err(|error| {
@@ -93,7 +93,7 @@ impl Transaction {
         may_hold && self.operations.iter().any(|earlier| earlier.row_key == *row_key)
     }
 
-    /// Returns the size of the transaction with this operation, and the size of the names in its row.
+    /// Returns the size of the transaction including this operation, and the size of the names in the operation's row.
     fn check(&self, operation: &Operation) -> Result<(usize, usize)> {
         if self.operations.len() >= self.limits.operations {
             return Err(Error::of(LimitFault::Operations(self.limits.operations)));
@@ -102,7 +102,7 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
-        // An entity with a key that is too long cannot exist, so the store responds as for a missing entity (KEY-9).
+        // An entity whose key is too long cannot exist, so the store responds as for a missing entity (KEY-9).
         if operation.kind.may_create() {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
             self.limits.check_key("RowKey", operation.row_key.as_str())?;
@@ -123,7 +123,7 @@ impl Transaction {
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most && self.limits.measure != TransactionMeasure::Unmeasured {
-            // An entity that is too large alone does not fit into any other transaction either.
+            // If the entity exceeds the limit by itself, it does not fit into any other transaction either.
             let fault = if self.operations.is_empty() {
                 LimitFault::Alone { bytes, most }
             } else {
@@ -140,7 +140,7 @@ impl Transaction {
         &self.partition_key
     }
 
-    /// Returns the operations, in order.
+    /// Returns the operations in order.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
@@ -152,8 +152,8 @@ impl Transaction {
         (self.partition_key, self.operations)
     }
 
-    /// Returns the size of the transaction by the measure of its limits: by default, the sum of its entities by the published formula (SIZE-2,
-    /// ENG-17).
+    /// Returns the size of the transaction, measured as its limits define. By default, this is the sum of the entities' sizes by the published
+    /// formula (SIZE-2, ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
@@ -197,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// Rows of equal and different shapes follow each other, and some rows are invalid or too large.
+        /// Rows with equal and different shapes follow each other, and some rows are invalid or too large.
         #[test]
         fn the_checks_of_a_row_do_not_depend_on_earlier_rows(
             models in prop::collection::vec(crate::row::tests::model(), 1..4),

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::error::{Error, ErrorCode, Result};
 use crate::ticks;
 
-/// The type of a property value (TYPE-1). The discriminant is the type tag in an encoded row.
+/// The type of a property value (TYPE-1). The discriminant is the type tag in encoded rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum EdmType {
@@ -22,7 +22,7 @@ pub enum EdmType {
     Double = 4,
     /// `true` or `false`.
     Boolean = 5,
-    /// An instant from the year 1601 to 9999, in 100 ns.
+    /// An instant between the years 1601 and 9999, with a resolution of 100 ns.
     DateTime = 6,
     /// A 128-bit identifier.
     Guid = 7,
@@ -43,7 +43,7 @@ impl EdmType {
         Self::Binary,
     ];
 
-    /// Returns the name on the wire, such as `Edm.Int64`.
+    /// Returns the name of the type in JSON, such as `Edm.Int64`.
     ///
     /// ```
     /// assert_eq!(table_core::EdmType::Int64.name(), "Edm.Int64");
@@ -62,7 +62,7 @@ impl EdmType {
         }
     }
 
-    /// Returns the type that a name denotes on the wire, or `None` (ENG-10).
+    /// Returns the type with this name in JSON, or `None` (ENG-10).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -148,7 +148,7 @@ pub enum ValueRef<'a> {
     Binary(&'a [u8]),
 }
 
-/// Implements the type of a value for owned and borrowed values. Variants have the same names as the types.
+/// Implements `edm_type` for owned and borrowed values. The variants have the same names as the types.
 macro_rules! edm_type {
     ($value:expr) => {
         match $value {
@@ -171,8 +171,8 @@ impl ValueRef<'_> {
         edm_type!(self)
     }
 
-    /// Returns an owned value. Ticks after the year 9999, which no store accepts (TYPE-6), become the last instant of chrono, which no store accepts
-    /// either.
+    /// Returns an owned value. Ticks after the year 9999 become the latest instant that chrono can represent. No store accepts either of
+    /// them (TYPE-6).
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -204,7 +204,7 @@ impl Value {
     }
 
     /// Returns the borrowed value. An instant is truncated to its tick (TICK-6). An instant outside the range of ticks, which no store accepts
-    /// (TYPE-6), becomes a number of ticks that is refused when it is written.
+    /// (TYPE-6), becomes a number of ticks that the store refuses.
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -226,19 +226,19 @@ impl Value {
     }
 }
 
-/// Returns the ticks of `instant` for an encoded row. Outside the range it returns `u64::MAX` or 0, which the check of the row refuses.
+/// Returns the ticks of `instant` for an encoded row. Outside the range, returns `u64::MAX` or 0, which the validation of the row refuses.
 pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
-/// Returns the ticks of `instant` if it is an `Edm.DateTime`. The error names the property (TYPE-6).
+/// Returns the ticks of `instant` if it is within the range of `Edm.DateTime`. The error names the property (TYPE-6).
 #[doc(hidden)]
 pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     let found = ticks::from_datetime(instant).filter(|ticks| *ticks >= ticks::EDM_MIN);
     found.ok_or_else(|| out_of_range(name, &instant))
 }
 
-/// Creates the error for an instant that is not an `Edm.DateTime` (TYPE-6).
+/// Returns the error for an instant outside the range of `Edm.DateTime` (TYPE-6).
 pub(crate) fn out_of_range(name: &str, found: &dyn fmt::Display) -> Error {
     let message = format!("property `{name}`: {found} is outside the years 1601 to 9999 of an Edm.DateTime");
     Error::new(ErrorCode::OutOfRangeInput, message).with_rule("TYPE-6")

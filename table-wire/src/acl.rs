@@ -1,4 +1,4 @@
-//! Stored access policies of a table or queue as XML, read and written (ACL rules).
+//! Stored access policies of a table or queue in XML: reading and writing (ACL rules).
 
 use std::fmt::{Display, Write};
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use table_core::ticks;
 use crate::sas::{AccessPolicy, StoredAccessPolicy};
 use crate::xml::{self, Element};
 
-/// Returns the body of a request that sets the policies of a table or queue. Instants keep 100 ns.
+/// Returns the body of a request that sets the policies of a table or queue. Times have a precision of 100 ns.
 ///
 /// ```
 /// use table_wire::acl;
@@ -25,9 +25,9 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
     write_with(policies, ticks::write, true)
 }
 
-/// Returns the body of a response that lists the policies of a table or queue. Instants have seven fractional digits, as in the responses of the
-/// service. The client `azure-storage` for JavaScript cannot read an instant without a fraction. A policy without values has no `AccessPolicy`:
-/// `azure-data-tables` for Python returns `None` for it.
+/// Returns the body of a response that lists the policies of a table or queue. Times have seven fractional digits, as in the service's responses,
+/// because the client `azure-storage` for JavaScript cannot read a time without a fraction. A policy without values has no `AccessPolicy`;
+/// `azure-data-tables` for Python then returns `None`.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -82,10 +82,10 @@ fn write_with<P: Display>(
     xml + "</SignedIdentifiers>"
 }
 
-/// Reads a list of policies. Instants may have any form that the service accepts ([`ticks::read`]).
+/// Reads a list of policies. Times may have any format that the service accepts ([`ticks::read`]).
 ///
-/// Returns `None` if the body is not such a list, or if one of its policies is invalid. [`StoredAccessPolicy::check`] checks the number of
-/// policies and duplicate identifiers.
+/// Returns `None` if the body is not a list of policies, or if a policy is invalid. [`StoredAccessPolicy::check`] checks the number of policies and
+/// whether identifiers are repeated.
 ///
 /// ```
 /// use table_wire::acl;

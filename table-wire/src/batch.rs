@@ -1,4 +1,4 @@
-//! Entity group transactions on the wire: several requests in one multipart body, and their responses (EGT-20 to EGT-39).
+//! Entity group transactions in HTTP: several requests in one multipart body, and their responses (EGT-20 to EGT-39).
 
 mod fault;
 mod multipart;

@@ -1,8 +1,8 @@
-//! The message texts of the services for their error codes.
+//! The messages that the services return for their error codes.
 
-/// Returns the sentence of the services for an error code, or `None` for other codes.
+/// Returns the service's message for an error code, or `None` for other codes.
 ///
-/// Clients compare these sentences. For example, `azure-data-tables` recognises an invalid table name by its sentence.
+/// Clients compare these messages. For example, `azure-data-tables` recognizes an invalid table name by its message.
 ///
 /// ```
 /// use table_wire::error_message;
@@ -16,7 +16,7 @@ pub fn error_message(code: &str) -> Option<&'static str> {
     SENTENCES.get(found).map(|(_, sentence)| *sentence)
 }
 
-/// Codes in sorted order, with their sentences.
+/// Codes in sorted order with their messages.
 const SENTENCES: &[(&str, &str)] = &[
     ("AccountIsDisabled", "The specified account is disabled."),
     ("AtomFormatNotSupported", "Atom format is not supported."),

@@ -1,16 +1,16 @@
-//! The wire protocol of tables and queues, for clients and servers.
+//! The HTTP protocol of tables and queues, for clients and servers.
 //!
-//! The package opens no connection and contains no HTTP client, TLS or runtime. `table-azure` is a client based on it, `table-server` a
-//! server.
+//! The package opens no connections, and contains no HTTP client, TLS or async runtime. `table-azure` is a client based on it, and `table-server` is
+//! a server.
 //!
-//! - [`auth`]: account keys, strings to sign, creation and verification of signatures.
+//! - [`auth`]: account keys, strings to sign, and the creation and verification of signatures.
 //! - [`sas`]: creation, parsing, verification and enforcement of shared access signatures.
-//! - [`batch`]: multipart bodies of transactions and of their responses.
-//! - [`ErrorBody`], [`NewError`], [`error_message`](error_message()): bodies of errors in JSON and XML.
+//! - [`batch`]: multipart bodies of transactions and their responses.
+//! - [`ErrorBody`], [`NewError`], [`error_message`](error_message()): error bodies in JSON and XML.
 //! - [`acl`], [`queue`], [`ServiceProperties`], [`xml`]: policies, messages and settings in XML.
-//! - [`percent`]: percent-encoded values of a URL.
+//! - [`percent`]: percent-encoding of values in URLs.
 //!
-//! A client signs, and a server verifies:
+//! A client signs a request, and a server verifies the signature:
 //!
 //! ```
 //! use chrono::DateTime;

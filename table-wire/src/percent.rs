@@ -1,9 +1,9 @@
-//! Percent-encoding and decoding of one value of a URL (REQ-5, LIT-4).
+//! Percent-encoding and decoding of a single value in a URL (REQ-5, LIT-4).
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Encodes all characters except letters, digits and `-._~` as `%XX` of their UTF-8 bytes. A space becomes `%20`, never `+` (REQ-5).
+/// Encodes the UTF-8 bytes of all characters except letters, digits and `-._~` as `%XX`. A space becomes `%20`, never `+` (REQ-5).
 ///
 /// ```
 /// use table_wire::percent::encode;
@@ -27,7 +27,7 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-/// Decodes a text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` stays a plus.
+/// Decodes text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` is unchanged.
 ///
 /// ```
 /// use table_wire::percent::decode;

@@ -1,4 +1,4 @@
-//! Queue messages as XML (QUE-4, QUE-5, QUE-7).
+//! Queue messages in XML (QUE-4, QUE-5, QUE-7).
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt};
 use crate::auth::{parse_http_date, print_http_date};
 use crate::xml::{Element, content};
 
-/// The element name of a message.
+/// The name of the element that contains a message.
 pub const RECORD: &str = "QueueMessage";
 
-/// The expiry of a message that does not expire (QUE-7).
+/// The expiry that the service returns for a message that never expires (QUE-7).
 const NEVER: &str = "Fri, 31 Dec 9999 23:59:59 GMT";
 
 /// Returns the body of a request that puts or updates a message (QUE-4).
@@ -27,10 +27,10 @@ pub fn write_text(text: &str) -> String {
     format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", content(text))
 }
 
-/// Reads the text of a request that puts or updates a message.
+/// Reads the text from the body of a request that puts or updates a message.
 ///
-/// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Characters that are illegal in XML
-/// are rejected too, because every response with the message would be unreadable.
+/// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Characters that are illegal in XML are also
+/// refused, because every response with the message would be unreadable.
 ///
 /// ```
 /// use table_wire::queue;
@@ -57,7 +57,7 @@ pub fn read_list<T>(body: &str, read: impl Fn(&Element) -> Option<T>) -> Option<
     Element::read(body)?.each(RECORD).map(read).collect()
 }
 
-/// Reads a message. The service does not return the text of a new message (QUE-5); `put` supplies it.
+/// Reads a message. The service does not return the text of a new message (QUE-5), so pass it as `put`.
 #[must_use]
 pub fn message(record: &Element, put: Option<&str>) -> Option<Message> {
     let get = |name: &str| record.text_of(name);
@@ -91,19 +91,19 @@ pub fn lease(record: &Element, put: Option<&str>) -> Option<Lease> {
     Some(Lease::new(message(record, put)?, receipt, visible))
 }
 
-/// Returns the response to a put: the message without its text and dequeue count (QUE-5).
+/// Returns the body of a response to a put: the message without its text and dequeue count (QUE-5).
 #[must_use]
 pub fn write_put(put: &Lease) -> String {
     list(|xml| element(xml, &put.message, Some(put), false))
 }
 
-/// Returns the response to a receive.
+/// Returns the body of a response to a receive.
 #[must_use]
 pub fn write_received(leases: &[Lease]) -> String {
     list(|xml| leases.iter().for_each(|lease| element(xml, &lease.message, Some(lease), true)))
 }
 
-/// Returns the response to a peek: messages without pop receipts (QUE-5).
+/// Returns the body of a response to a peek: messages without pop receipts (QUE-5).
 #[must_use]
 pub fn write_peeked(messages: &[Message]) -> String {
     list(|xml| messages.iter().for_each(|message| element(xml, message, None, true)))
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     prop_compose! {
-        /// Generates leases whose instants have whole seconds, the precision of HTTP dates.
+        /// Generates leases with times in whole seconds, which is the precision of HTTP dates.
         fn any_lease()(
             (id, text, receipt) in ("[a-f0-9-]{1,36}", "[ -~\\r\\né\u{1F600}]{0,40}", "[A-Za-z0-9+/=]{1,20}"),
             (inserted, life, hidden) in (0_i64..4_000_000_000, prop::option::of(0_i64..9_000_000), 0_i64..9_000_000),

@@ -1,13 +1,13 @@
-//! Shared access signatures: created from typed scopes, then parsed, verified and enforced without the service (SAS, ASAS rules).
+//! Shared access signatures: created from typed scopes, and parsed, verified and enforced without the service (SAS, ASAS rules).
 //!
 //! [`TableSas`] and [`AccountSas`] describe the permissions and sign them with an [`AccountKey`](crate::auth::AccountKey). The result is a
-//! [`SasToken`], which a client puts in its connection string. [`SasVerifier`] is the server side: it verifies tokens like the service. Its
-//! [`scoped`](SasVerifier::scoped) view of any store, including an embedded engine, executes the permitted operations and rejects all others
-//! with the error codes of the service.
+//! [`SasToken`], which a client adds to its connection string. [`SasVerifier`] is the server side: it verifies tokens like the service. Its
+//! [`scoped`](SasVerifier::scoped) view of any store, including an embedded engine, executes the permitted operations and refuses all others with the
+//! service's error codes.
 //!
-//! A token that its bearer could alter without breaking the signature is rejected; `docs/azure.md` lists these cases.
+//! A token is refused if its bearer could alter it without invalidating the signature; `docs/azure.md` lists these cases.
 //!
-//! The text of a token is a secret. No `Debug` output or error of this module contains it.
+//! The text of a token is a secret. It never appears in `Debug` output or errors of this module.
 
 mod account;
 mod caller;

@@ -1,4 +1,4 @@
-//! Properties of a service as XML: logging, metrics and CORS rules.
+//! Service properties in XML: logging, metrics and CORS rules.
 
 mod check;
 
@@ -27,17 +27,17 @@ pub use check::PropertiesFault;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
-    /// The logged requests. In a request, `None` keeps the current value; this applies to all four fields.
+    /// The settings for logging. In a request, a field that is `None` keeps its current value; this applies to all four fields.
     pub logging: Option<Logging>,
-    /// Metrics for each hour.
+    /// The settings for hourly metrics.
     pub hour_metrics: Option<Metrics>,
-    /// Metrics for each minute.
+    /// The settings for metrics per minute.
     pub minute_metrics: Option<Metrics>,
     /// Rules for cross-origin requests. An empty list removes all rules.
     pub cors: Option<Vec<CorsRule>>,
 }
 
-/// The logged requests.
+/// Settings for the logging of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Logging {
     /// `true` if reads are logged.
@@ -46,25 +46,25 @@ pub struct Logging {
     pub write: bool,
     /// `true` if deletes are logged.
     pub delete: bool,
-    /// Days after which logs are deleted, or `None` to keep them.
+    /// The number of days after which logs are deleted; `None` to keep them.
     pub retention_days: Option<u32>,
 }
 
-/// The metrics of a service.
+/// Settings for the metrics of a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// `true` if metrics are collected.
     pub enabled: bool,
     /// `true` if metrics are collected for each operation separately.
     pub include_apis: bool,
-    /// Days after which metrics are deleted, or `None` to keep them.
+    /// The number of days after which metrics are deleted; `None` to keep them.
     pub retention_days: Option<u32>,
 }
 
-/// A rule for cross-origin requests. Lists are separated by commas.
+/// A rule for cross-origin requests. The values in each list are separated by commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CorsRule {
-    /// The origins of pages, such as `https://contoso.com` or `*`.
+    /// The allowed origins, such as `https://contoso.com` or `*`.
     pub allowed_origins: String,
     /// The allowed methods, such as `GET,PUT`.
     pub allowed_methods: String,
@@ -72,23 +72,23 @@ pub struct CorsRule {
     pub allowed_headers: String,
     /// The response headers that a page may read.
     pub exposed_headers: String,
-    /// Seconds for which a browser may cache the response to a preflight request.
+    /// The number of seconds for which a browser may cache the response to a preflight request.
     pub max_age_seconds: u32,
 }
 
 impl ServiceProperties {
-    /// Reads the properties in a service's response. Unknown elements are ignored.
+    /// Reads the properties from a service's response. Unknown elements are ignored.
     ///
-    /// Returns `None` for another document, or for an invalid number or boolean.
+    /// Returns `None` for any other document, or for an invalid number or Boolean.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         Self::of(&root(text)?)
     }
 
-    /// Reads the properties in a request, and validates them by the rules of the service. Missing elements are `None`.
+    /// Reads the properties from a request, and validates them by the rules of the service. Missing elements are `None`.
     ///
     /// # Errors
-    /// A fault with the error code of the service.
+    /// The first error that was found, which has the service's error code.
     ///
     /// ```
     /// use table_wire::{PropertiesFault, ServiceProperties};
@@ -121,7 +121,7 @@ impl ServiceProperties {
         })
     }
 
-    /// Returns the properties with all elements, as in a service's response. Missing elements get their defaults.
+    /// Returns the properties with all elements, as in a service's response. Missing elements are set to their defaults.
     #[must_use]
     pub fn complete(self) -> Self {
         Self {
@@ -183,7 +183,7 @@ fn retention(days: Option<u32>) -> String {
     format!("<RetentionPolicy>{inner}</RetentionPolicy>")
 }
 
-/// Returns the document of service properties.
+/// Parses a document of service properties.
 fn root(text: &str) -> Option<Element> {
     Element::read(text).filter(|root| root.name() == "StorageServiceProperties")
 }
@@ -197,7 +197,7 @@ fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Op
     }
 }
 
-/// Reads a boolean, which is `false` if it is missing.
+/// Reads a Boolean, which is `false` if the element is missing.
 fn flag(element: &Element, name: &str) -> Option<bool> {
     element.text_of(name).map_or(Some(false), boolean)
 }
@@ -210,7 +210,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the days of an enabled retention policy. The outer `None` means that they are invalid.
+/// Returns the number of days in a retention policy if it is enabled. The outer `None` means that the policy is invalid.
 #[expect(clippy::option_option, reason = "a disabled policy is valid")]
 fn days(element: &Element) -> Option<Option<u32>> {
     let Some(policy) = element.child("RetentionPolicy") else { return Some(None) };

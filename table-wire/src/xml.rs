@@ -1,4 +1,4 @@
-//! XML of the storage services: a small document tree with a strict parser, and escaping that always produces legal XML.
+//! XML for the storage services: a document tree with a strict parser, and functions that escape text as legal XML.
 
 use quick_xml::Reader;
 use quick_xml::escape::{escape, resolve_predefined_entity};
@@ -7,7 +7,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 /// The maximum nesting of elements. No document of the protocol has more than six levels.
 const DEPTH: usize = 32;
 
-/// An element of a document: a name, and either text or child elements.
+/// An element of a document: its name, and either text or child elements.
 ///
 /// ```
 /// use table_wire::xml::Element;
@@ -25,10 +25,10 @@ pub struct Element {
 }
 
 impl Element {
-    /// Parses a document. Namespace prefixes, attributes and comments are dropped.
+    /// Parses a document. Namespace prefixes, attributes and comments are discarded.
     ///
-    /// Returns `None` if the text is not well-formed XML 1.0, or contains an illegal character, a document type, or an entity other than
-    /// the five predefined ones.
+    /// Returns `None` if the text is not well-formed XML 1.0, or contains an illegal character, a document type, or an entity other than the five
+    /// predefined ones.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}');
@@ -36,7 +36,7 @@ impl Element {
             return None;
         }
         let mut reader = Reader::from_str(text);
-        // The open elements, below an artificial root that receives the document element.
+        // The open elements. The first is an artificial root that receives the document element.
         let mut open = vec![Self::default()];
         loop {
             match reader.read_event().ok()? {
@@ -48,7 +48,7 @@ impl Element {
                 }
                 Event::Text(piece) => {
                     let text = piece.xml10_content();
-                    // The end of a CDATA section is not allowed in other text.
+                    // The end of a CDATA section is not allowed in ordinary text.
                     if text.contains("]]>") {
                         return None;
                     }
@@ -76,7 +76,7 @@ impl Element {
         is_sound.then(|| Self { name: name.to_owned(), ..Self::default() })
     }
 
-    /// Returns the name without a prefix.
+    /// Returns the name of the element, without a prefix.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -112,7 +112,7 @@ impl Element {
     }
 }
 
-/// Returns the text of a reference, or `None` for an unknown entity or an illegal character.
+/// Returns the text that a reference represents, or `None` for an unknown entity or an illegal character.
 fn resolve(reference: &BytesRef<'_>) -> Option<String> {
     let text = match reference.resolve_char_ref().ok()? {
         Some(character) => character.to_string(),
@@ -121,8 +121,8 @@ fn resolve(reference: &BytesRef<'_>) -> Option<String> {
     first_illegal(&text).is_none().then_some(text)
 }
 
-/// Escapes text as the content of an element. The result is legal XML for every text: an illegal character becomes U+FFFD. A carriage
-/// return becomes a numeric reference, because parsers convert a bare one to a line feed.
+/// Escapes text for the content of an element. The result is always legal XML: an illegal character becomes U+FFFD. A carriage return becomes a
+/// numeric reference, because parsers would otherwise convert it to a line feed.
 ///
 /// ```
 /// use table_wire::xml;
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Every text produces a document that a strict parser accepts, and legal text is preserved.
+        /// Every text is written as a document that a strict parser accepts, and legal text is preserved.
         #[test]
         fn any_text_is_written_as_legal_xml(text in any::<String>()) {
             let document = Element::read(&format!("<M><T>{}</T><Other/></M>", content(&text))).unwrap();

@@ -1,11 +1,11 @@
-//! Runtime of `access_patterns!`: lookups in an entity's schema, and checks that types cannot express.
+//! Support for `access_patterns!`: lookups in an entity's schema, and checks that types cannot express.
 
 use crate::query::QueryClass;
 use crate::schema::{EntitySchema, IndexSchema, KeyPiece, is_same_text};
 
 use super::message::Message;
 
-/// Rejects a `fanout(n)` whose `n` is smaller than the number of buckets of the partition key.
+/// Fails if `n` in `fanout(n)` is smaller than the number of buckets of the partition key.
 ///
 /// # Panics
 /// Panics at compile time if `n` is smaller.
@@ -31,7 +31,7 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions over which the buckets of fields outside the key spread rows.
+/// Returns the number of partitions into which the buckets of fields outside the key distribute rows.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {
@@ -61,7 +61,7 @@ const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     false
 }
 
-/// Parses the number of buckets in the name of a codec, such as the 16 of `bucket(text,16)`.
+/// Parses the number of buckets in the name of a codec, such as 16 in `bucket(text,16)`.
 const fn buckets(codec: &str) -> Option<usize> {
     let Some((b"bucket(", rest)) = codec.as_bytes().split_first_chunk() else { return None };
     let (mut number, mut at) = (0, 0);
@@ -76,7 +76,7 @@ const fn buckets(codec: &str) -> Option<usize> {
     Some(number)
 }
 
-/// Returns the name of the table that a selection reads: the table of the index if one is given, otherwise the table of the entity.
+/// Returns the name of the table that a selection reads: the index's table if an index is given, otherwise the entity's table.
 #[must_use]
 pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchema>) -> &'static str {
     match index {
@@ -85,7 +85,7 @@ pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchem
     }
 }
 
-/// Returns the name of an index, or `None` if the selection reads the entities themselves.
+/// Returns the name of an index, or `None` if the selection reads the entities.
 #[must_use]
 pub const fn index_name(index: Option<&'static IndexSchema>) -> Option<&'static str> {
     match index {

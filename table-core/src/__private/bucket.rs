@@ -1,4 +1,4 @@
-//! Keys of all buckets, built from arguments.
+//! Keys with all buckets, built from arguments.
 
 use crate::error::Result;
 use crate::query::KeyRange;
@@ -7,12 +7,12 @@ use crate::selection::{FanOut, KeyArg, Selection};
 use super::property::{Encode, of_field};
 use super::text::KeyText;
 
-/// Keys under construction: one for each bucket.
+/// Keys under construction, with one key for each bucket.
 #[derive(Clone, Debug)]
 pub struct KeyTexts(pub(super) Result<Vec<String>>);
 
 impl KeyTexts {
-    /// Creates a single empty string.
+    /// Creates a list with one empty key.
     #[must_use]
     pub fn new() -> Self {
         Self(Ok(vec![String::new()]))
@@ -33,7 +33,7 @@ impl KeyTexts {
         value.with(|value| self.append(|text| of_field(field, encode(value, text))))
     }
 
-    /// Replaces each key with one key per bucket, using the codec's `encode_bucket`.
+    /// Replaces each key by one key for each bucket, using the codec's `encode_bucket`.
     #[must_use]
     pub fn buckets(self, count: u32, encode: fn(u32, &mut String) -> Result<()>) -> Self {
         Self(self.0.and_then(|texts| {
@@ -66,7 +66,7 @@ impl From<KeyText> for KeyTexts {
     }
 }
 
-/// Creates the selection of all partitions over which the buckets are spread.
+/// Creates the selection of all partitions that the buckets distribute rows to.
 pub fn partitions<E>(partition_keys: KeyTexts) -> Selection<E, FanOut> {
     Selection::new(partition_keys.0.map(|texts| texts.into_iter().map(KeyRange::partition).collect()))
 }

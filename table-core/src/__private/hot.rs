@@ -1,11 +1,11 @@
-//! Checks for partition keys that would concentrate all current writes in one partition.
+//! Checks for partition keys with which all writes at a time would go to one partition.
 
 use super::message::Message;
 
-/// Rejects a partition key that consists of time alone (PAT-ANTI-1). `follows_time` has one item per field of the key.
+/// Fails if a partition key consists only of times (PAT-ANTI-1). `follows_time` has one item for each field of the key.
 ///
 /// # Panics
-/// Panics at compile time if the key consists of time alone.
+/// Panics at compile time if the key consists only of times.
 pub const fn require_spread(follows_time: &[bool], entity: &str) {
     let mut at = 0;
     while at < follows_time.len() {

@@ -1,4 +1,4 @@
-//! Runtime of generated indexes and of projections that read them.
+//! Support for generated indexes, and for projections that read them.
 
 use crate::entity::FromEntity;
 use crate::error::{Error, ErrorCode, Result};
@@ -9,10 +9,10 @@ use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 
-/// Appends a field of the entity's key to a copy, as a string property with the text that the key contains (`Index::to_row`).
+/// Appends a field of the entity's key to a copy, as a string property with the same text as in the key (`Index::to_row`).
 ///
 /// # Errors
-/// `KeyEncoding` if the value has no text.
+/// `KeyEncoding` if the value cannot be encoded.
 pub fn write_key_text<T>(
     field: &'static str,
     name: &str,
@@ -26,10 +26,10 @@ pub fn write_key_text<T>(
     Ok(())
 }
 
-/// Returns the value of a field in the index's key.
+/// Returns the value of a field that is part of the index's key.
 ///
 /// # Errors
-/// `EntityMismatch` if the value is absent, which cannot occur in a copy.
+/// `EntityMismatch` if the value is absent, which is impossible in a copy.
 pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'a T::Part> {
     value.indexed().ok_or_else(|| {
         let message = "a value of the index's key is absent; write the copy again";
@@ -51,7 +51,7 @@ pub fn project<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -
     read_copy::<I, P>(copy, of_key)
 }
 
-/// Returns the properties that a projection of copies of `I` needs (`ReadableAs::select`).
+/// Returns the properties that a projection of `I`'s copies needs (`ReadableAs::select`).
 #[must_use]
 pub fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     crate::index::select_copies::<I, P>(of_key)

@@ -1,19 +1,19 @@
-//! Pieces of a key as constants of an expansion.
+//! The pieces of a key, as constants in an expansion.
 
 use crate::key::codec::compound::Piece;
 use crate::schema::KeyPiece;
 
-/// A key's pieces, with and without their names.
+/// The pieces of a key, with and without their names.
 #[derive(Debug)]
 pub struct KeyOf<const N: usize> {
-    /// The pieces as the schema describes them.
+    /// The pieces with names, for the schema.
     pub pieces: [KeyPiece; N],
-    /// The pieces as the splitter and the checks of compound keys use them.
+    /// The pieces without names, for the splitter and the checks of compound keys.
     pub forms: [Piece; N],
 }
 
 impl<const N: usize> KeyOf<N> {
-    /// Creates the key of these pieces.
+    /// Creates the key with these pieces.
     #[must_use]
     pub const fn new(pieces: [KeyPiece; N]) -> Self {
         Self { forms: forms(&pieces), pieces }

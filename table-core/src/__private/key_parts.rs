@@ -1,6 +1,7 @@
-//! Runtime of generated code that reads the key of an index row: the key of its entity, and the properties that only the key of a copy contains.
+//! Support for generated code that reads the key of an index row: the key of the row's entity, and the properties that only the key of a
+//! copy contains.
 //!
-//! Expansions are chains of calls, because each `let … else` of an expansion costs compile time.
+//! Expansions are chains of calls, because each `let … else` in an expansion takes compile time.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::key::EntityKey;
@@ -44,7 +45,7 @@ impl<'a> KeyParts<'a> {
     }
 }
 
-/// Computes the key of an entity from a row of one of its indexes (`Index::owner`). The first error is kept until the end.
+/// Computes the key of an entity from a row of one of its indexes (`Index::owner`). `finish` returns the first error.
 #[derive(Debug)]
 pub struct OwnerKey<'a>(Result<Owner<'a>>);
 
@@ -57,7 +58,7 @@ struct Owner<'a> {
 }
 
 impl<'a> OwnerKey<'a> {
-    /// Starts the `PartitionKey`. The pieces are those of the index row's keys; `None` for a key that is not read.
+    /// Starts the `PartitionKey`. The pieces are those of the index row's keys; they are `None` for a key that is not read.
     #[must_use]
     pub fn new(
         entry: EntityRef<'a>,
@@ -83,7 +84,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal and a field that a part of the index row's keys contains. `at` is the position among the parts of both keys.
+    /// Appends a literal, and a field that a part of the index row's keys contains. `at` is the position of the part in both keys together.
     #[must_use]
     pub fn part<T>(
         self,
@@ -99,7 +100,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal and a field whose text the index row stores as a property.
+    /// Appends a literal, and a field whose text the index row stores as a property.
     #[must_use]
     pub fn key_text<T>(
         self,
@@ -119,7 +120,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal and a field that the index row stores as a property.
+    /// Appends a literal, and a field that the index row stores as a property.
     #[must_use]
     pub fn property<T>(
         self,
@@ -140,7 +141,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Returns the key, which ends in a literal.
+    /// Appends the last literal and returns the key.
     ///
     /// # Errors
     /// `EntityMismatch` if the row is not a row of the index; `KeyEncoding` if a value cannot be encoded.
@@ -162,7 +163,7 @@ impl Owner<'_> {
     }
 }
 
-/// Appends the properties that the key of a copy contains (`CopyIndex::write_key_properties`). The first error is kept until the end.
+/// Appends the properties that the key of a copy contains (`CopyIndex::write_key_properties`). `finish` returns the first error.
 #[derive(Debug)]
 pub struct KeyProperties<'a, 'r> {
     parts: Result<KeyParts<'a>>,
@@ -170,7 +171,7 @@ pub struct KeyProperties<'a, 'r> {
 }
 
 impl<'a, 'r> KeyProperties<'a, 'r> {
-    /// Splits the keys of a copy. The pieces are those of the copy's keys; `None` for a key that is not read.
+    /// Splits the keys of a copy. The pieces are those of the copy's keys; they are `None` for a key that is not read.
     #[must_use]
     pub fn new(
         copy: EntityRef<'a>,
@@ -181,7 +182,8 @@ impl<'a, 'r> KeyProperties<'a, 'r> {
         Self { parts: KeyParts::split(copy, partition_key, row_key), row }
     }
 
-    /// Appends the property of a field. `at` is the position among the parts of both keys, `from_part` converts the part to the type of the field.
+    /// Appends the property of a field. `at` is the position of the part in both keys together; `from_part` converts the part to the type of
+    /// the field.
     #[must_use]
     pub fn property<P, T>(
         self,
@@ -200,7 +202,7 @@ impl<'a, 'r> KeyProperties<'a, 'r> {
         Self { parts, row }
     }
 
-    /// Returns the first error.
+    /// Returns the first error, if any.
     ///
     /// # Errors
     /// `EntityMismatch` if the keys do not belong to a copy.

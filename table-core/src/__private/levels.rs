@@ -1,4 +1,4 @@
-//! Runtime of `within`: prefixes of a hierarchical partition key, and their checks.
+//! Support for `within`: prefixes of a hierarchical partition key, and their checks.
 
 use std::fmt;
 
@@ -17,10 +17,10 @@ use super::property::Encode;
 use super::require::require_key;
 use super::text::{KeyText, partition};
 
-/// The terminator of levels. It sorts before every character of an escaped text, so any text can be a level and keeps its order.
+/// The terminator of levels. It sorts before every character of an escaped string, so any string can be a level without changing its order.
 const END: &str = "!";
 
-/// The largest number of values with which a field is too small to start a partition key.
+/// The largest number of values that is too small for the first field of a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.
@@ -28,7 +28,7 @@ const FEW: usize = 8;
 pub struct LevelsOf(KeyText);
 
 impl LevelsOf {
-    /// Implements `Clone` for a generated type. An inherent function costs an expansion less compile time than a trait's.
+    /// Implements `Clone` for a generated type. In an expansion, an inherent function takes less compile time than a trait's function.
     #[must_use]
     pub fn copy(&self) -> Self {
         self.clone()
@@ -54,10 +54,10 @@ impl LevelsOf {
         Self(self.0.part(field, value, encode).literal(END))
     }
 
-    /// Returns the partitions with this prefix: the range from the prefix up to the prefix with its last `!` replaced by the next character, `"`.
+    /// Returns the partitions with this prefix. The range ends at the prefix whose last `!` is replaced by the next character, `"`.
     ///
     /// # Errors
-    /// `KeyEncoding` for the given values.
+    /// `KeyEncoding` if a given value cannot be encoded.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
         ranges(self.0, |begin| Ok(TextRange::prefix(&begin)))
     }
@@ -77,7 +77,7 @@ impl LevelsOf {
         partitions_with(self.0, field, prefix, encode)
     }
 
-    /// Returns the partitions whose next level is in a range of values. Whether the level is ordered is checked at compile time (K3).
+    /// Returns the partitions whose next level is in a range of values. The compiler checks that the level is ordered (K3).
     pub fn range<E, T>(
         self,
         field: &'static str,
@@ -97,7 +97,7 @@ impl Default for LevelsOf {
     }
 }
 
-/// Rejects levels that could contain their terminator, and keys that [`require_key`] rejects.
+/// Fails if a level could contain its terminator, or if [`require_key`] fails.
 ///
 /// # Panics
 /// Panics at compile time if the parts do not form a key with levels.
@@ -119,7 +119,7 @@ pub const fn require_levels<const N: usize>(of: &KeyOf<N>, entity: &str) {
     require_key(of, "PartitionKey", entity);
 }
 
-/// Rejects a partition key that starts with a field of few values (HPK-9, HPK-19).
+/// Fails if a partition key starts with a field that has few values (HPK-9, HPK-19).
 ///
 /// # Panics
 /// Panics at compile time if the field has few values.

@@ -1,4 +1,4 @@
-//! Compile-time messages that name the entity and the field.
+//! Compile-time error messages that name the entity and the field.
 
 /// A string of up to 512 bytes, built in a constant.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ impl Message {
         Self { bytes: [0; 512], length: 0 }
     }
 
-    /// Appends a string. Text beyond the capacity is dropped.
+    /// Appends a string. Text that exceeds the capacity is dropped.
     pub(super) const fn with(mut self, text: &str) -> Self {
         let text = text.as_bytes();
         let mut at = 0;
@@ -24,7 +24,7 @@ impl Message {
         self
     }
 
-    /// Appends a string with `, name` in place of each `{, field}`, or with nothing if the name is empty.
+    /// Appends a string in which each `{, field}` is replaced by `, name`, or is removed if the name is empty.
     pub(super) const fn with_field(mut self, text: &str, field: &str) -> Self {
         let mut rest = text.as_bytes();
         while let Some((&first, after)) = rest.split_first() {

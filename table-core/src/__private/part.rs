@@ -14,19 +14,19 @@ use super::property::{Encode, of_field};
 /// The position of a part in its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// The literal right after the part, or an empty string.
+    /// The literal directly after the part, or an empty string.
     pub literal: &'static str,
     /// `true` if the part is the last piece of the key.
     pub end: bool,
     /// `true` if greater values are encoded as smaller strings.
     pub descending: bool,
-    /// The form of the encoded part. Its alphabet bounds a range that is open at one end.
+    /// The form of the encoded part. Its alphabet limits a range that is open at one end.
     pub form: Form,
-    /// `true` if the encoding loses part of the value. A range then includes both ends, because values near an end may have the same encoding.
+    /// `true` if the encoding loses information. A range then includes both ends, because values near an end may have the same encoding.
     pub cut: bool,
 }
 
-/// Returns the position of a codec's part.
+/// Returns the position of a part that a codec writes.
 #[must_use]
 pub const fn place<C: KeyCodec<T>, T>(literal: &'static str, end: bool) -> Place {
     Place { literal, end, descending: C::DESCENDING, form: C::FORM, cut: false }
@@ -38,8 +38,7 @@ pub const fn derived_place<C: DerivedPart<T>, T>(literal: &'static str, end: boo
     Place { literal, end, descending: false, form: C::FORM, cut: true }
 }
 
-/// Returns the range of the keys that start with a prefix and whose next part is in a range of values. Whether the part is ordered is checked at compile time
-/// (K3).
+/// Returns the range of keys that start with a prefix and whose next part is in a range of values. The compiler checks that the part is ordered (K3).
 pub(super) fn range<T>(
     begin: &str,
     field: &'static str,
@@ -73,8 +72,8 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// Returns the range of the keys that start with a prefix and whose next character can start the part. If the order of characters allows it, this excludes rows
-/// of another kind with the same prefix.
+/// Returns the range of keys that start with a prefix and whose next character can be the first character of the part. This excludes rows of another
+/// kind with the same prefix, if the order of the characters allows it.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };
@@ -84,7 +83,7 @@ pub(super) fn values(begin: &str, form: Form) -> TextRange {
     }
 }
 
-/// Returns the range of the keys that start with a prefix and whose next part starts with the given string.
+/// Returns the range of keys that start with a prefix and whose next part starts with the given string.
 pub(super) fn prefix(
     mut begin: String,
     field: &'static str,
@@ -94,8 +93,8 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// Returns the lower bound. In the last part of a key, a value is exactly one string; before other parts, it represents all strings that start with
-/// it.
+/// Returns the lower bound. In the last part of a key, a value is exactly one string. Before other parts, it represents all strings that start
+/// with it.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Excluded(text) if !place.end => {
@@ -106,7 +105,7 @@ fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<
     }
 }
 
-/// Returns the upper bound, by the same rules as the lower bound.
+/// Returns the upper bound by the same rules as the lower bound.
 fn upper_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Included(text) if !place.end => {
@@ -140,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_range_without_an_end_is_closed_by_the_alphabet_of_the_part() {
-        // The journal of the actor framework `Akka.NET`: events and a row `highestSequenceNr`.
+        // The journal of the actor framework `Akka.NET` has rows for events and a row `highestSequenceNr`.
         let events = of::<Digits<4>, u32>("", &(2..));
         assert_eq!(events.lower, Bound::Included("0002".to_owned()));
         assert_eq!(events.upper, Bound::Excluded(":".to_owned()));
@@ -152,7 +151,7 @@ mod tests {
             (all.lower, all.upper),
             (Bound::Included("-".to_owned()), Bound::Excluded(":".to_owned()))
         );
-        // A `Text` value may contain any characters, or be empty.
+        // A `Text` value may contain any characters or be empty.
         let texts = of::<Text, String>("a_", &("b"..));
         assert_eq!(texts.upper, Bound::Excluded("a`".to_owned()));
         assert_eq!(of::<Text, String>("", &(..)).upper, Bound::Unbounded);

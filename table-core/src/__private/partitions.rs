@@ -1,4 +1,4 @@
-//! Runtime of partition ranges: a prefix followed by a part of the `PartitionKey`.
+//! Support for ranges of partitions: a prefix followed by a part of the `PartitionKey`.
 
 use std::ops::Bound;
 
@@ -11,8 +11,8 @@ use super::bucket::KeyTexts;
 use super::part::{self, Place, values};
 use super::property::Encode;
 
-/// Returns the partitions whose keys start with a prefix and whose next part is in a range of values. Whether the part is ordered is checked at compile time
-/// (K3).
+/// Returns the partitions whose keys start with a prefix and whose next part is in a range of values. The compiler checks that the part is
+/// ordered (K3).
 pub fn partitions_in<E, T, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -33,7 +33,7 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Returns the partitions whose keys start with a prefix and whose hashes are in one of `of` equal shares.
+/// Returns the partitions whose keys start with a prefix and whose hashes are in one of `of` shares of equal size.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -54,13 +54,14 @@ pub fn partitions_share<E, C: Class, F>(
     }))
 }
 
-/// Returns the smallest hash of a share; `None` before the first share and after the last one.
+/// Returns the smallest hash in a share. Returns `None` for the start of the first share and the end of the last share.
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
-    // The characters in key order, which is not their order as digits of base64 and base32: every hash is in one share in either order.
+    // The characters are in key order, which differs from their order as digits of base64 and base32. In either order, every hash is in exactly
+    // one share.
     let characters: Vec<char> =
         ('\0'..'\u{80}').filter(|character| form.alphabet.contains(*character)).collect();
     let bits = characters.len().checked_ilog2().filter(|bits| *bits > 0)?;
-    // The number of characters is large enough for every share to contain some hashes, and small enough for the product to fit a `u128`.
+    // There are enough characters for every share to contain some hashes, and few enough for the product to fit into a `u128`.
     let places = u32::try_from(form.max).unwrap_or(u32::MAX).min(80 / bits);
     let least = (1_u128 << (bits * places)) * u128::from(share) / u128::from(of);
     let character = |place| {
@@ -76,10 +77,10 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     (0 < share && share < of).then(bound)
 }
 
-/// Returns all rows of the partitions with these prefixes.
+/// Returns all rows of the partitions that start with these prefixes.
 ///
 /// # Errors
-/// `KeyEncoding` for the given values.
+/// `KeyEncoding` if a given value cannot be encoded.
 pub(super) fn ranges(
     begin: impl Into<KeyTexts>,
     partitions: impl Fn(String) -> Result<TextRange>,

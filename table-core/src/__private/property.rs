@@ -1,4 +1,4 @@
-//! Helpers of generated property code.
+//! Functions that generated code calls for properties.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,14 +14,14 @@ use crate::value::EdmType;
 
 use super::message::Message;
 
-/// The `encode` function of a codec. A function pointer, because the function's own type would repeat the codec's bounds wherever it is mentioned, and rustc
-/// would report an unsuitable codec at each of these places.
+/// The `encode` function of a codec. It is a function pointer, because the function's own type would repeat the codec's bounds wherever it occurs,
+/// and rustc would report an unsuitable codec at each of these places.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
 /// Adds the name of the field or property to an error of its codec (`encode_key`, `from_entity`).
 ///
 /// # Errors
-/// The given error, with the name of the field.
+/// The given error with the name of the field.
 #[inline]
 pub fn of_field<T>(field: &'static str, result: Result<T>) -> Result<T> {
     result.map_err(|error| error.with_property(field))
@@ -49,7 +49,7 @@ pub const fn property_schema(
     PropertySchema { name, field, edm, optional }
 }
 
-/// Returns the row if all properties were written (`to_row`). The results are checked together, because each `?` of an expansion costs compile time.
+/// Returns the row if all properties were written (`to_row`). The results are checked together, because each `?` in an expansion takes compile time.
 ///
 /// # Errors
 /// The first error among the properties.
@@ -80,7 +80,7 @@ pub fn entered<const N: usize>(parts: [Result<()>; N]) -> Result<bool> {
 /// Appends a literal and the value of a field to a key, using the codec's `encode` (`encode_key`).
 ///
 /// # Errors
-/// `KeyEncoding`, with the name of the field.
+/// `KeyEncoding` with the name of the field.
 #[inline]
 pub fn put<T>(
     out: &mut String,
@@ -100,10 +100,10 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the value if its key equals the key under which it was stored (`from_entity` of a key that is not read).
+/// Returns the value if its key equals the key under which it is stored (`from_entity`, for a key that is not decoded).
 ///
 /// # Errors
-/// `EntityMismatch`, with both keys, if they differ.
+/// `EntityMismatch`, with both keys, if the keys differ.
 pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     let (mut partition_key, mut row_key) = (String::new(), String::new());
     value.encode_key(&mut partition_key, &mut row_key)?;
@@ -119,7 +119,8 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// Returns an error, as the body of trait methods in the expansion of an invalid declaration, so rustc reports only the errors of the declaration.
+/// Returns an error. This is the body of trait methods in the expansion of an invalid declaration, so that rustc reports only the errors of
+/// the declaration.
 ///
 /// # Errors
 /// This function always returns an error. A program with such a declaration does not compile.

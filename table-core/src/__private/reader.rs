@@ -1,4 +1,4 @@
-//! Runtime of `from_entity`: reads an entity or copy part by part and property by property.
+//! Support for `from_entity`: reads the key parts and properties of an entity or copy one after another.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::key::codec::compound::{Piece, Splitter};
@@ -9,26 +9,26 @@ use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 
-/// The `decode` function of a codec. A function pointer, because the function's own type would repeat the codec's bounds, as for [`Encode`].
+/// The `decode` function of a codec. It is a function pointer for the same reason as [`Encode`].
 pub type Decode<T> = fn(&str) -> Result<T>;
 
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// The state of a read: the remaining text and properties, and the first error. Expansions use `let … else { return reader.fail() }`, because each `?` costs
-/// compile time.
+/// The state of a read: the remaining text and properties, and the first error. Expansions contain `let … else { return reader.fail() }` instead of
+/// `?`, which takes more compile time.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
     key: Splitter<'a>,
     /// `true` if the key parts of the previous entity can be kept.
     is_known: bool,
-    /// The properties.
+    /// The search for the properties.
     pub search: Search<'a>,
 }
 
 impl<'a> EntityReader<'a> {
-    /// Starts to read an entity, at its `PartitionKey`.
+    /// Creates a reader that starts at the `PartitionKey` of an entity.
     #[inline]
     #[must_use]
     pub const fn new(entity: EntityRef<'a>, partition_key: &'a [Piece]) -> Self {
@@ -36,7 +36,7 @@ impl<'a> EntityReader<'a> {
         Self { row_key: entity.row_key, key, is_known: false, search: Search::new(entity.row) }
     }
 
-    /// Starts to read an entity into an existing value. The entity may be in the same partition as the previous entity.
+    /// Creates a reader that reads an entity into an existing value. The entity may be in the same partition as the previous entity.
     #[inline]
     #[must_use]
     pub const fn again(entity: EntityRef<'a>, partition_key: &'a [Piece], is_same_partition: bool) -> Self {
@@ -45,15 +45,15 @@ impl<'a> EntityReader<'a> {
         reader
     }
 
-    /// Continues with the `RowKey`. Returns `false` if the `PartitionKey` has text after its parts.
+    /// Continues with the `RowKey`. Returns `false` if text follows the last part of the `PartitionKey`.
     #[inline]
     pub fn row_key(&mut self, row_key: &'a [Piece]) -> bool {
         let partition_key = std::mem::replace(&mut self.key, Splitter::new(row_key, self.row_key));
         std::mem::take(&mut self.is_known) || self.search.keep(partition_key.finish()).is_some()
     }
 
-    /// Continues with the properties. Returns `false` if a key does not match its schema. The caller reads all properties of the shape in order; an
-    /// empty shape means that the shape is unknown.
+    /// Continues with the properties. Returns `false` if a key does not match its schema. The caller then reads all properties of the shape in order.
+    /// An empty shape means that the shape is unknown.
     #[inline]
     pub fn properties(&mut self, shape: &[u8]) -> bool {
         self.search.expect(shape);
@@ -86,7 +86,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(text)
     }
 
-    /// Skips a whole key that is not read.
+    /// Skips a complete key that is not read.
     pub fn pass(&mut self) {
         self.key = Splitter::new(&[], "");
     }
@@ -96,7 +96,7 @@ impl<'a> EntityReader<'a> {
         self.text();
     }
 
-    /// Reads a field of the entity's key, whose text a copy stores as a property.
+    /// Reads a field of the entity's key whose text a copy stores as a property.
     pub fn key_text<T>(&mut self, field: &'static str, name: &'static str, decode: Decode<T>) -> Option<T> {
         let found = self.search.find(name);
         let text = self.search.keep(found)?;
@@ -109,7 +109,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(read)
     }
 
-    /// Returns `true` if the stored entity has the given kind; otherwise records an error.
+    /// Returns `true` if the stored entity has this kind. Otherwise records an error.
     pub fn is_kind(&mut self, kind: &str) -> bool {
         let found = self.search.find(ENTITY_TYPE);
         let Some(found) = self.search.keep(found) else { return false };
@@ -128,7 +128,7 @@ impl<'a> EntityReader<'a> {
         false
     }
 
-    /// Returns `true` if another position in the keys contains the same value; otherwise records an error.
+    /// Returns `true` if another position in the keys contains the same value. Otherwise records an error.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {
@@ -141,7 +141,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(encoded).is_some()
     }
 
-    /// Returns `true` if a key part equals the property that stores the same field; otherwise records an error.
+    /// Returns `true` if a key part equals the property that stores the same field. Otherwise records an error.
     pub fn is_also<T>(
         &mut self,
         field: &'static str,
@@ -162,7 +162,7 @@ impl<'a> EntityReader<'a> {
         is_same
     }
 
-    /// Returns `true` if the check of a field's bucket succeeded; otherwise records the error.
+    /// Returns `true` if the check of a field's bucket succeeded. Otherwise records the error.
     pub fn is_right(&mut self, field: &'static str, check: Result<()>) -> bool {
         self.search.keep(of_field(field, check)).is_some()
     }
@@ -170,7 +170,7 @@ impl<'a> EntityReader<'a> {
     /// Finishes reading an entity into an existing value.
     ///
     /// # Errors
-    /// The recorded error, unless everything was read.
+    /// The recorded error, unless everything has been read.
     #[inline]
     pub fn end(&mut self, is_read: bool) -> Result<()> {
         if is_read { Ok(()) } else { self.fail() }

@@ -1,4 +1,4 @@
-//! Compile-time checks of a schema whose types are known.
+//! Compile-time checks of a schema.
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::{self, Fault};
@@ -8,7 +8,7 @@ use crate::schema::{KeyPiece, is_same_text};
 use super::key::KeyOf;
 use super::message::Message;
 
-/// Returns the form of a part, or rejects a codec that does not suit the field (`KeyCodec::FAULT`).
+/// Returns the form of a part. Fails for a codec that is not suitable for the field (`KeyCodec::FAULT`).
 ///
 /// # Panics
 /// Panics at compile time with the message of the fault.
@@ -20,7 +20,7 @@ pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form
     }
 }
 
-/// Rejects pieces that do not form a key. The message names the entity and the piece (K2, KEY-3, KEY-7).
+/// Fails if the pieces do not form a key. The message names the entity and the piece (K2, KEY-3, KEY-7).
 ///
 /// # Panics
 /// Panics at compile time if the pieces do not form a key.
@@ -48,7 +48,7 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
     panic!("{}", message.as_str());
 }
 
-/// Appends the reason why a part is ambiguous, and the form that the part can have instead.
+/// Appends the reason why a part is ambiguous, and an alternative form of the part.
 const fn with_separator(message: Message, pieces: &[KeyPiece], part: usize) -> Message {
     let KeyPiece::Field { field, codec, .. } = pieces[part] else { return message };
     let fault = Fault::Ambiguous { part };
@@ -82,10 +82,10 @@ const fn first_character(text: &str) -> &str {
     if text.is_empty() { "_" } else { text.split_at(end).0 }
 }
 
-/// Checks a key that is not decoded because two values may share the same text. Rejects a key that could be decoded.
+/// Checks a key that is not decoded because two values may have the same text. Fails for a key that could be decoded.
 ///
 /// # Panics
-/// Panics at compile time if the pieces do not form a key, or form one that is not ambiguous.
+/// Panics at compile time if the pieces do not form a key, or if the key is not ambiguous.
 pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str) {
     match compound::fault(&of.forms) {
         Some(Fault::Ambiguous { .. }) => {}
@@ -106,7 +106,7 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
     }
 }
 
-/// Rejects an index whose lookup of a value would also read copies of other values: parts that are looked up must be self-delimiting.
+/// Fails for an index in which the lookup of a value would also read copies of other values. Parts that are looked up must be self-delimiting.
 ///
 /// # Panics
 /// Panics at compile time if one of the first `pinned` pieces is not self-delimiting.

@@ -1,4 +1,4 @@
-//! Runtime of generated row selections such as `EmployeeRows`.
+//! Support for generated row selections such as `EmployeeRows`.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::part::{self, Place};
 use super::property::Encode;
 use super::text::KeyText;
 
-/// Partitions, and the prefix of the selected `RowKey`s.
+/// The partitions, and the prefix of the selected `RowKey`s.
 #[derive(Clone, Debug)]
 pub struct RowsOf {
     partitions: KeyTexts,
@@ -19,7 +19,7 @@ pub struct RowsOf {
 }
 
 impl RowsOf {
-    /// Implements `Clone` for a generated type. An inherent function costs an expansion less compile time than a trait's.
+    /// Implements `Clone` for a generated type. In an expansion, an inherent function takes less compile time than a trait's function.
     #[must_use]
     pub fn copy(&self) -> Self {
         self.clone()
@@ -33,7 +33,7 @@ impl RowsOf {
         f.debug_tuple(name).field(self).finish()
     }
 
-    /// Selects all rows.
+    /// Creates the selection of all rows.
     #[must_use]
     pub fn new(partitions: impl Into<KeyTexts>) -> Self {
         Self { partitions: partitions.into(), row_key: KeyText::new() }
@@ -59,12 +59,12 @@ impl RowsOf {
     /// Returns the key ranges of the rows with this prefix.
     ///
     /// # Errors
-    /// `KeyEncoding` for the given values.
+    /// `KeyEncoding` if a given value cannot be encoded.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
         self.finish(|begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// Returns the rows with exactly this key, if every part is given.
+    /// Returns the rows with exactly this key. For a key with every part given.
     pub fn select_points<E, C: Class, F>(self) -> Selection<E, C, F> {
         Selection::new(self.finish(|row_key| Ok(TextRange::exactly(row_key))))
     }
@@ -79,7 +79,7 @@ impl RowsOf {
         Selection::new(self.finish(|begin| part::prefix(begin, field, |text| encode(prefix, text))))
     }
 
-    /// Returns the rows whose next part is in a range of values. Whether the part is ordered is checked at compile time (K3).
+    /// Returns the rows whose next part is in a range of values. The compiler checks that the part is ordered (K3).
     pub fn range<E, T, C: Class, F>(
         self,
         field: &'static str,

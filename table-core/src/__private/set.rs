@@ -1,4 +1,4 @@
-//! Runtime of sets and groups: checks of their members, and the type of a row.
+//! Support for sets and groups: checks of their members, and the classification of rows.
 
 use crate::entity::{Entity, FromEntity, Versioned};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::value::ValueRef;
 
 use super::message::Message;
 
-/// Rejects a set or group whose members are in different tables or cannot be distinguished (PAT-HET-1).
+/// Fails for a set or group whose members are in different tables or cannot be distinguished (PAT-HET-1).
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.
@@ -28,7 +28,7 @@ pub const fn require_members(members: &[&EntitySchema], of: &str) {
 }
 
 const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
-    // A declaration with errors has a schema without keys. The derive of the member reports those errors.
+    // A declaration with errors has a schema without keys. The derive on the member reports these errors.
     if left.row_key.is_empty() || right.row_key.is_empty() {
         return;
     }
@@ -55,7 +55,7 @@ const fn both(start: &str, left: &EntitySchema, right: &EntitySchema) -> Message
     Message::new().with(start).with(left.entity).with("` and `").with(right.entity)
 }
 
-/// Rejects a group with a member whose partitions differ from those of the first member (PAT-CK-3).
+/// Fails for a group with a member whose partitions differ from those of the first member (PAT-CK-3).
 ///
 /// # Panics
 /// Panics at compile time if there is such a member.
@@ -77,7 +77,7 @@ pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
     }
 }
 
-/// Rejects a group with a member whose keys do not start with the owner's (PAT-CK-1).
+/// Fails for a group with a member whose keys do not start with the owner's keys (PAT-CK-1).
 ///
 /// # Panics
 /// Panics at compile time if there is such a member.
@@ -113,7 +113,7 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
     }
 }
 
-/// Returns the schemas of an entity's set, after proving that no index row of its members can be a member (`SET_SCHEMAS`).
+/// Returns the schemas of an entity's set (`SET_SCHEMAS`). Fails if an index row of a member could be a member.
 ///
 /// # Panics
 /// Panics at compile time if an index row could be a member.
@@ -132,7 +132,7 @@ pub const fn set_schemas<S: SetOf<E>, E: Entity>() -> &'static [&'static EntityS
     members
 }
 
-/// Rejects an index whose rows share the table of `member` and could be mistaken for rows of that member.
+/// Fails for an index whose rows share the table of `member` and could be mistaken for rows of that member.
 const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &EntitySchema) {
     let elsewhere = match index.table {
         Some(table) => !table.as_bytes().eq_ignore_ascii_case(member.table.as_bytes()),
@@ -154,7 +154,7 @@ const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &Enti
     }
 }
 
-/// Classifies a row that could not be read as an `E`: returns `Ok` if it is of another declared type (`NOT_READ`).
+/// Classifies a row that could not be read as an `E`. Returns `Ok` if the row belongs to another declared type (`NOT_READ`).
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].
@@ -163,7 +163,7 @@ pub fn not_read<E: Entity>(entity: EntityRef<'_>, error: Error) -> Result<()> {
     mixed::not_read::<E>(entity, error)
 }
 
-/// Reads a row as a projection of the entity `E`, or returns `None` for another declared type (`read_own`).
+/// Reads a row as a projection of the entity `E`. Returns `None` for a row of another declared type (`read_own`).
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].
@@ -171,14 +171,14 @@ pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Op
     mixed::read_own_as::<E, P>(entity)
 }
 
-/// Selects the properties of a projection, without key fields, and the property with the kind of its entity (`select`).
+/// Selects the properties of a projection, except key fields, and the property that contains the entity's kind (`select`).
 #[must_use]
 pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
     let kind = E::SCHEMA.kind.map(|_| ENTITY_TYPE);
     Select::names(properties.into_iter().flatten().chain(kind))
 }
 
-/// Reads a row of a set or group, and adds its key to an error.
+/// Reads a row of a set or group. An error contains the key of the row.
 ///
 /// # Errors
 /// Any error from [`FromEntity::from_entity`].

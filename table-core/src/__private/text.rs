@@ -1,4 +1,4 @@
-//! Runtime of `key`, `partition` and `rows`: builds a key from arguments.
+//! Support for `key`, `partition` and `rows`, which build keys from arguments.
 
 use crate::error::Result;
 use crate::query::KeyRange;
@@ -6,12 +6,12 @@ use crate::selection::{KeyArg, Partition, Point, Selection};
 
 use super::property::{Encode, of_field};
 
-/// A key under construction. An error is kept until the selection is used.
+/// A key under construction. An error is stored until the selection is used.
 #[derive(Clone, Debug)]
 pub struct KeyText(pub(super) Result<String>);
 
 impl KeyText {
-    /// Creates an empty string with capacity for a key of usual length.
+    /// Creates an empty string with capacity for a key of typical length.
     #[must_use]
     pub fn new() -> Self {
         Self(Ok(String::with_capacity(32)))

@@ -1,4 +1,4 @@
-//! Fieldless enums as properties: the name of the variant, like in keys (`#[derive(KeyPart)]`).
+//! Fieldless enums as properties that contain the name of the variant, as in keys (`#[derive(KeyPart)]`).
 
 use crate::error::Result;
 use crate::key::codec::{KeyCodec, KeyEnum, Variant};
@@ -9,7 +9,7 @@ use crate::value::{Value, ValueRef};
 /// Writes the name of a variant (`Property::write_to`).
 ///
 /// # Errors
-/// `KeyEncoding` if the variant has no name, which cannot occur for a derived enum.
+/// `KeyEncoding` if the variant has no name, which is impossible for a derived enum.
 pub fn write_variant<E: KeyEnum>(variant: &E, name: &str, row: &mut RowWriter) -> Result<()> {
     let mut text = String::new();
     Variant::encode(variant, &mut text)?;
@@ -24,7 +24,7 @@ pub fn read_variant<E: KeyEnum>(value: Option<ValueRef<'_>>) -> Result<E> {
     Variant::decode(&String::from_value(value)?)
 }
 
-/// Returns the constant for a filter (`Operand::into_value`).
+/// Returns the constant that represents the variant in a filter (`Operand::into_value`).
 pub fn variant_value<E: KeyEnum>(variant: &E) -> Value {
     Value::String(E::VARIANTS.get(variant.index()).copied().unwrap_or_default().to_owned())
 }

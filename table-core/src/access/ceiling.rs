@@ -7,11 +7,11 @@ use crate::selection::{
     Class, FanOut, IntoSelection, Partition, PartitionRange, Point, RowRange, Scan, Selection,
 };
 
-/// A cost class that is at most as expensive as the class `K`.
+/// A cost class that costs at most as much as the class `K`.
 ///
 /// A class costs at most as much as itself and every later class in the order [`Point`], [`RowRange`], [`Partition`], then [`FanOut`] or
-/// [`PartitionRange`], then [`Scan`]. A fan-out and a range of partitions do not bound each other: the first sends a fixed number of requests, the
-/// second as many as there are partitions.
+/// [`PartitionRange`], then [`Scan`]. A fan-out and a range of partitions are not comparable: a fan-out sends a fixed number of requests, and a range
+/// of partitions at least one for each partition.
 ///
 /// ```
 /// use table_core::access::WithinCeiling;
@@ -43,7 +43,7 @@ within! {
     Scan: Scan;
 }
 
-/// A proof that a selection reads the declared source. Implemented for each source with itself only.
+/// A proof that a selection reads the declared source. Every source implements it only for itself.
 ///
 /// ```
 /// use table_core::access::SameSource;
@@ -62,8 +62,8 @@ pub trait SameSource<F> {}
 
 impl<F> SameSource<F> for F {}
 
-/// A pattern of `E` that reads `F`, before its selection is known. Expansions of `access_patterns!` call the method named like their ceiling, so that
-/// rustc points at that word when the selection costs more.
+/// A pattern of `E` that reads `F`, before its selection is known. `access_patterns!` calls the method with the name of the ceiling, so that rustc
+/// points at that word if the selection costs more.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<E, F>(&'static str, PhantomData<fn() -> (E, F)>);
@@ -93,7 +93,7 @@ impl<E, F> Asked<E, F> {
         scan Scan;
     }
 
-    /// A fan-out over more ranges than the ceiling makes the selection fail with `InvalidInput` when it is used (CLS-1).
+    /// Sets the ceiling to `most` ranges. If the selection has more ranges, its use fails with `InvalidInput` (CLS-1).
     pub fn fanout<C: WithinCeiling<FanOut>, G: SameSource<F>>(
         self,
         most: usize,

@@ -44,8 +44,8 @@
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
-/// The list becomes a type without values. It has one function for each pattern, which returns the selection and has the visibility of the list.
-/// `PATTERNS` contains all patterns as data, in declaration order: [`AccessPattern`](crate::access::AccessPattern).
+/// The list becomes a type without values. Each pattern becomes a function that returns the selection and has the visibility of the list. `PATTERNS`
+/// contains all patterns as data, in declaration order: [`AccessPattern`](crate::access::AccessPattern).
 ///
 /// # Ceilings
 ///
@@ -53,13 +53,13 @@
 ///
 /// - `point`: one lookup;
 /// - `range`: a `point`, or a range of rows in one partition;
-/// - `partition`: a `range`, or one whole partition;
+/// - `partition`: a `range`, or all rows of one partition;
 /// - `partitions`: a `partition`, or a range of partitions;
-/// - `fanout(n)`: a `partition`, or up to `n` partitions or ranges, each with one request or more;
+/// - `fanout(n)`: a `partition`, or up to `n` partitions or ranges with at least one request each;
 /// - `scan`: every selection.
 ///
-/// A selection that costs more does not compile. This includes a `fanout(n)` over a partition key with more than `n` buckets. A fan-out built at run
-/// time is counted when it is built; with more than `n` ranges, using the selection fails.
+/// A selection that costs more does not compile. For example, `fanout(n)` does not compile for a partition key with more than `n` buckets. If a
+/// fan-out is built at run time and has more than `n` ranges, its use fails.
 ///
 /// ```compile_fail
 /// # use table_core::{Entity, access_patterns};
@@ -74,7 +74,7 @@
 /// }
 /// ```
 ///
-/// A selection has the class of its ceiling even if it is cheaper, so the pattern can later become as expensive as declared without changes to its
+/// A selection has the class of its ceiling even if it is cheaper. The pattern can therefore become as expensive as declared without changes to its
 /// callers. A selection from an index names the source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
 #[macro_export]
 macro_rules! access_patterns {
@@ -137,11 +137,11 @@ macro_rules! access_patterns {
     (@class partition) => { $crate::selection::Partition };
     (@class partitions) => { $crate::selection::PartitionRange };
     (@class fanout) => { $crate::selection::FanOut };
-    // `Scan` is also used if the ceiling is invalid or missing, which `@ceiling` reports: every selection is within a scan.
+    // `Scan` is also used for an invalid or missing ceiling, which `@ceiling` reports. Every selection is within the ceiling of a scan.
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
-    // The word is passed twice: to be matched, and to be emitted with its span in the list.
+    // The word is passed twice: once to be matched, and once to be emitted with its span in the list.
     (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
     (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };

@@ -1,4 +1,4 @@
-//! Serde for the bag: the service's JSON of one entity with minimal metadata (JSON-3).
+//! Serde for the bag: the service's JSON of an entity with minimal metadata (JSON-3).
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::odata::{EntityBody, deserialize_entity, serialize_entity};
 use crate::query::EntityRef;
 
-/// Includes `odata.etag` and `Timestamp` if the entity was read. An instant out of range is an error (TYPE-6).
+/// Includes `odata.etag` and `Timestamp` if the entity was read from a store. A time that is out of range is an error (TYPE-6).
 ///
 /// ```
 /// use table_core::TableEntity;

@@ -13,7 +13,7 @@ use crate::row::RowWriter;
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// Generates properties of every type, each name once.
+/// Generates properties of every type with distinct names.
 fn properties() -> impl Strategy<Value = Vec<(String, Value)>> {
     let value = prop_oneof![
         ".{0,12}".prop_map(Value::String),

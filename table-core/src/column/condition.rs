@@ -50,7 +50,7 @@ impl<E> Condition<E> {
         conditions.into_iter().reduce(Self::or).unwrap_or_else(|| Self::of_every_key(Comparison::Lt))
     }
 
-    /// Compares the `PartitionKey`, which every entity has, with the empty string, which is the smallest string.
+    /// Compares the `PartitionKey`, which every entity has, with the empty string, which sorts before all other strings.
     fn of_every_key(operator: Comparison) -> Self {
         Self::from_filter(Filter::compare("PartitionKey", operator, ""))
     }
@@ -90,7 +90,7 @@ impl<E> std::ops::BitAnd for Condition<E> {
     }
 }
 
-/// Combines two conditions: the result matches if at least one of them matches, like [`or`](Condition::or).
+/// Combines two conditions: the result matches if at least one of the conditions matches, like [`or`](Condition::or).
 impl<E> std::ops::BitOr for Condition<E> {
     type Output = Self;
 
@@ -154,7 +154,7 @@ impl<E> IntoCondition<E> for Condition<E> {
     }
 }
 
-/// A column of `bool` is the condition that it is `true`.
+/// A column of `bool` is a condition that matches if the property is `true`.
 #[diagnostic::do_not_recommend]
 impl<E, T: BoolColumn, K> IntoCondition<E> for Column<E, T, K> {
     fn into_condition(self) -> Condition<E> {

@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::key::codec::compound::{Piece, Splitter};
 use crate::query::EntityRef;
 
-/// A field of type `T` in the key of the entity `E`: `Employee::ID`. Made by `#[derive(Entity)]`.
+/// A field of type `T` in the key of the entity `E`: `Employee::ID`. Created by `#[derive(Entity)]`.
 ///
-/// A key column is not a [`Column`](crate::Column): the store has no such property, so filters and patches cannot name it. Select rows by it with
-/// `Employee::key` and `Employee::rows`; a projection can include it.
+/// A key column is not a [`Column`](crate::Column): the store has no such property, so filters and patches cannot name it. To select rows by the
+/// field, use `Employee::key` and `Employee::rows`. A projection can include it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -57,7 +57,7 @@ impl<E, T> KeyColumn<E, T> {
         true
     }
 
-    /// Creates a column for a part of the `PartitionKey`. For generated code: the pieces must match the entity.
+    /// Creates a column for a part of the `PartitionKey`. For generated code, which passes pieces that match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_partition_key(
@@ -69,7 +69,7 @@ impl<E, T> KeyColumn<E, T> {
         Self { field, in_row_key: false, pieces, part, decode, of: PhantomData }
     }
 
-    /// Creates a column for a part of the `RowKey`. For generated code: the pieces must match the entity.
+    /// Creates a column for a part of the `RowKey`. For generated code, which passes pieces that match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn of_row_key(

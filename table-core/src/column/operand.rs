@@ -10,9 +10,9 @@ use crate::filter::{Comparison, Filter};
 use crate::property;
 use crate::value::Value;
 
-/// A value that a column of type `T` can be compared with.
+/// A value that can be compared with a column of type `T`.
 ///
-/// Implement this trait for a type that implements [`Property`](crate::Property), to compare columns of that type. The value must have the same Edm type.
+/// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type.
 ///
 /// ```
 /// use table_core::{Entity, column::Operand};
@@ -38,10 +38,10 @@ use crate::value::Value;
     note = "to match entities without the property, write `column.is_absent()`"
 )]
 pub trait Operand<T>: Sized {
-    /// Converts the value to the constant in a filter.
+    /// Converts the value to a constant of a filter.
     fn into_value(self) -> Value;
 
-    /// Returns the comparison of a property with this value. Overridden by types with values that no property can have.
+    /// Returns the comparison of a property with this value. Types with values that no property can have override it.
     #[doc(hidden)]
     fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
         Filter::compare(name, operator, self.into_value())
@@ -99,7 +99,7 @@ operand! {
     u128: u128 => number Value::String(property::wide(number));
 }
 
-/// A number that may be outside the range of `Edm.Int64`, in which case it is greater or less than all stored values.
+/// A number that may be outside the range of `Edm.Int64`. Such a number is greater or less than all stored values.
 enum Bounded {
     Stored(i64),
     Above,
@@ -107,7 +107,7 @@ enum Bounded {
 }
 
 impl Bounded {
-    /// Returns the number, or `Above` for a number that is too large.
+    /// Returns the number, or `Above` if it is too large.
     fn up_to_max<N>(number: N) -> Self
     where
         i64: TryFrom<N>,
@@ -168,14 +168,14 @@ fn day_text(day: NaiveDate) -> String {
     property::day("", day).unwrap_or_else(|_| if day.year() < 0 { String::new() } else { "~".to_owned() })
 }
 
-/// Returns the text of a time. A leap second gets a text that sorts between those of its neighbours.
+/// Returns the text of a time. The text of a leap second sorts between the texts of the seconds before and after it.
 fn time_text(time: NaiveTime) -> String {
-    // chrono represents a leap second by a fraction above one second, and prints it as second 60.
+    // chrono represents a leap second as a fraction greater than one second, and prints it as second 60.
     property::time("", time)
         .unwrap_or_else(|_| format!("{}:{:02}.999999999~", time.format("%H:%M"), time.second()))
 }
 
-/// A column type that holds text.
+/// A column type that contains text.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -206,7 +206,7 @@ impl Text for String {}
 #[diagnostic::do_not_recommend]
 impl Text for Option<String> {}
 
-/// A column type that holds a `bool`.
+/// A column type that contains a `bool`.
 ///
 /// ```
 /// use table_core::column::BoolColumn;

@@ -1,10 +1,10 @@
-//! Method names of other libraries that columns do not have. Using one is a compile error that names the method to use instead.
+//! Method names that other libraries use and columns do not have. Using one is a compile error that names the right method.
 
 use std::cmp::Ordering;
 
 use crate::column::{Column, Condition, KeyColumn};
 
-/// A column that is a property. No [`KeyColumn`] implements it: the methods that require it exist only for their error message.
+/// A column that is a property. No [`KeyColumn`] implements it: the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
     label = "this field is part of the key",
@@ -82,8 +82,8 @@ compared! {
     eq_any(_values: V) one_of(_values: V)
 }
 
-/// Implements the operators of comparison, which have a `bool` as their result and not a condition. In `filter`, the `bool` is reported as T096;
-/// elsewhere, the comparison does not compile when it is built.
+/// Implements the comparison operators, which return a `bool` instead of a condition. In `filter`, the `bool` is reported as T096; elsewhere, the
+/// comparison does not compile when it is instantiated.
 macro_rules! by_operator {
     ($([$($parameter:ident),*] $column:ty;)*) => {$(
         #[doc(hidden)]
@@ -109,7 +109,7 @@ by_operator! {
     [E, T] KeyColumn<E, T>;
 }
 
-/// Fails for every column `C`. The condition depends on the type, so it is evaluated only for a comparison that a program contains.
+/// Fails for every column `C`. The check depends on the type, so it is evaluated only if a program contains the comparison.
 const fn refuse_operator<C>() {
     assert!(
         size_of::<C>() == usize::MAX,

@@ -1,4 +1,4 @@
-//! Roles of a column: settable by a patch, readable by a projection.
+//! Roles of columns: whether a patch can set them, and whether a projection can read them.
 
 use crate::column::{Column, KeyColumn};
 use crate::error::Result;
@@ -27,8 +27,8 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// A marker of a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column, because the patch does not know the
-/// old value and could not update the index.
+/// A marker of a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column, because it does not know
+/// the old value and could not update the index.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -138,17 +138,17 @@ pub trait Projected {
     /// The type of the values of the column or key field.
     type Value;
 
-    /// Returns the property to request from the store, or `None` for a key field, since every read returns the keys.
+    /// Returns the property to request from the store, or `None` for a key field, because every read returns the keys.
     fn property(&self) -> Option<&'static str>;
 
-    /// Reads the value. For `hint` see [`RowView::find`](crate::row::RowView::find).
+    /// Reads the value. For `hint`, see [`RowView::find`](crate::row::RowView::find).
     ///
     /// # Errors
     /// `EntityMismatch` if the property is absent or has another type, or the key does not match the schema.
     fn read(&self, entity: EntityRef<'_>, hint: &mut usize) -> Result<Self::Value>;
 }
 
-/// Type equality: the field of a projection must have the type of its column.
+/// Type equality, which requires that a projection's field has the type of its column.
 ///
 /// ```
 /// use table_core::column::IsType;

@@ -1,4 +1,4 @@
-//! Indexes of an entity as data, and the row of an entity in an index.
+//! Indexes of an entity as data, and the entity's row in an index.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::IndexSchema;
 
-/// The row of an entity in an index: its copy, or its entry in a list.
+/// An entity's row in an index: a copy of the entity, or an entry in a list.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -90,7 +90,7 @@ impl<E> IndexOf<E> {
         self.schema
     }
 
-    /// Returns the entity's row in the index, or `None` if it is not indexed.
+    /// Returns the entity's row in the index, or `None` if the entity is not indexed.
     ///
     /// # Errors
     /// Any error from [`Index::entry`](crate::index::Index::entry).

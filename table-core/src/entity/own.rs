@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::key::text::RESERVED;
 use crate::query::EntityRef;
 
-/// Reads a row as its type, or returns `None` for a row of another declared type. A row that can be read as the type is of the type, because keys and
-/// kinds distinguish types (PAT-HET-1). Most rows are therefore classified by reading them.
+/// Reads a row as this type, or returns `None` for a row of another declared type. Keys and kinds distinguish the types (PAT-HET-1), so a row
+/// belongs to the type if it can be read as the type. Most rows are therefore classified by reading them.
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].
@@ -22,7 +22,7 @@ pub(super) fn read_own<T: FromEntity>(entity: EntityRef<'_>) -> Result<Option<Ve
     }
 }
 
-/// Reads a row into the previous value, if there is one. Returns `false` for a row of another declared type.
+/// Reads a row into the memory of the previous value, if any. Returns `false` for a row of another declared type.
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].

@@ -6,12 +6,12 @@ use crate::entity::Entity;
 use crate::error::{Error, ErrorCode, Result};
 use crate::query::EntityRef;
 
-/// Checks that each entity is read back equal: `from_entity(to_entity(entity)) == entity`. For tests of a declaration, with entities at the edges of
-/// their fields' ranges; nothing is stored.
+/// Checks that each entity equals itself after a round trip: `from_entity(to_entity(entity)) == entity`. Intended for tests of a declaration, with
+/// entities at the edges of their fields' ranges. Nothing is stored.
 ///
-/// The law holds for every type that this crate stores, with one exception: a `DateTime<Utc>` is truncated to 100 ns, the precision of an
-/// `Edm.DateTime` (TICK-6). Truncate it when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or
-/// [`ticks::now`](crate::ticks::now). A custom `Property`, JSON or codec may break the law as well.
+/// The law holds for every type that this crate stores, except `DateTime<Utc>`, which is truncated to 100 ns, the precision of an `Edm.DateTime`
+/// (TICK-6). Truncate such values when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or
+/// [`ticks::now`](crate::ticks::now). A custom `Property`, JSON or a codec may break the law as well.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -31,7 +31,8 @@ use crate::query::EntityRef;
 /// ```
 ///
 /// # Errors
-/// `EntityMismatch`, with both entities, if one is read back unequal or cannot be read; the errors of [`Entity::key_of`] and [`Entity::to_row`].
+/// `EntityMismatch`, with both entities, if an entity changes in the round trip or cannot be read; any error from [`Entity::key_of`]
+/// and [`Entity::to_row`].
 pub fn check_round_trip<'e, E: Entity + PartialEq + Debug>(
     entities: impl IntoIterator<Item = &'e E>,
 ) -> Result<()> {

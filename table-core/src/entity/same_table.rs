@@ -1,4 +1,4 @@
-//! Tables of entities as types, for the check that a transaction writes one table (EGT-1).
+//! Tables of entities as types, for the compile-time check that a transaction writes to one table (EGT-1).
 
 use crate::entity::ToEntity;
 
@@ -30,14 +30,14 @@ pub enum NamedTable<const NUMBER: u64> {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnyTable {}
 
-/// A relation between two types of tables that can be one table.
+/// Relates two table types that can be the same table.
 pub trait SameTable<T> {}
 
 impl<const NUMBER: u64> SameTable<Self> for NamedTable<NUMBER> {}
 impl<const NUMBER: u64> SameTable<AnyTable> for NamedTable<NUMBER> {}
 impl<T> SameTable<T> for AnyTable {}
 
-/// An entity that a transaction of the table of `E` can write: it is stored in the same table, or `E` or the entity has no schema.
+/// An entity that a transaction on the table of `E` can write: both are stored in the same table, or one of them has no schema.
 ///
 /// ```
 /// use table_core::entity::SharesTable;
@@ -65,7 +65,7 @@ pub trait SharesTable<E> {}
 #[diagnostic::do_not_recommend]
 impl<M: ToEntity, E: ToEntity> SharesTable<E> for M where M::Table: SameTable<E::Table> {}
 
-/// Returns the number of a table in types. The case of its name is ignored, as by the service (TBL-2).
+/// Returns the number that represents a table in types. The name is case-insensitive, as in the service (TBL-2).
 #[must_use]
 pub const fn table_number(name: &str) -> u64 {
     let (mut hash, mut rest) = (0xcbf2_9ce4_8422_2325, name.as_bytes());

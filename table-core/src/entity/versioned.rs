@@ -1,4 +1,4 @@
-//! `Versioned`: an entity with the ETag and Timestamp with which it was read.
+//! `Versioned`: an entity with its ETag and Timestamp.
 
 use std::ops::Deref;
 
@@ -30,7 +30,7 @@ pub struct Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Creates a value read at this version. The Timestamp is in [ticks].
+    /// Creates a value with the version at which it was read. The Timestamp is in [ticks].
     pub const fn new(value: T, etag: ETag, timestamp: u64) -> Self {
         Self { value, etag, timestamp }
     }
@@ -75,7 +75,7 @@ impl<T: FromEntity> Versioned<T> {
         Self::read_with(entity, T::from_entity)
     }
 
-    /// Reads another entity into this value. An error has no key yet and leaves a mix of both entities.
+    /// Reads another entity into this value. If this fails, the error has no key yet and the value is a mix of both entities.
     #[inline]
     pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
         self.value.read_again(entity, is_same_partition)?;
@@ -86,7 +86,7 @@ impl<T: FromEntity> Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Reads a stored entity with a custom function, and adds its version.
+    /// Reads a stored entity with a custom function and adds the entity's version.
     #[inline]
     pub(crate) fn read_with(
         entity: EntityRef<'_>,
@@ -113,7 +113,7 @@ impl<T> Deref for Versioned<T> {
     }
 }
 
-/// Serialises the value alone. Its version belongs in the `ETag` header of a response.
+/// Serialises the value without its version, which belongs in the `ETag` header of a response.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};

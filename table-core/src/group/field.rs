@@ -37,10 +37,10 @@ pub trait GroupField: Sized {
     /// The entity type of the field.
     type Member: Entity;
 
-    /// Converts all entities of the type in the range, in key order.
+    /// Converts the entities of the type, in key order, to the field.
     ///
     /// # Errors
-    /// `ResourceNotFound` or `EntityMismatch` for too few or too many entities.
+    /// `ResourceNotFound` if there are too few entities; `EntityMismatch` if there are too many.
     fn gather(field: &'static str, found: Vec<Versioned<Self::Member>>) -> Result<Self>;
 }
 

@@ -1,7 +1,7 @@
-//! Consistency of an index, as a type: transactional or eventual.
+//! The consistency of an index, as a type: strong or eventual.
 
-/// The consistency of a source, as a type. Sealed: [`StronglyConsistent`] if the source changes in the same transaction as its entities, otherwise
-/// [`EventuallyConsistent`].
+/// The consistency of a source, as a type. Sealed: [`StronglyConsistent`] if the source's rows are written in the same transaction as their entities,
+/// otherwise [`EventuallyConsistent`].
 ///
 /// ```
 /// # use table_core::Entity;
@@ -41,7 +41,7 @@
 /// ```
 pub trait Consistency: sealed::Sealed + 'static {}
 
-/// The consistency of entities, and of indexes in their partition: both change in one transaction (PAT-INTRA-4).
+/// The consistency of entities, and of indexes in their partition: both are written in one transaction (PAT-INTRA-4).
 ///
 /// ```
 /// # use table_core::Entity;

@@ -1,8 +1,8 @@
-//! Fields of index keys: a key part, or an `Option` of a key part. An entity with `None` is not in the index.
+//! Fields of index keys: key parts and optional key parts. An entity whose field is `None` is not indexed.
 
 use crate::key::KeyPart;
 
-/// A type that an index key can contain: a [`KeyPart`], or an `Option` of a [`KeyPart`]. An entity for which the value is `None` is not indexed.
+/// A type that an index key can contain: a [`KeyPart`], or an `Option` of a [`KeyPart`]. An entity whose value is `None` is not indexed.
 ///
 /// ```
 /// use table_core::index::IndexPart;
@@ -18,7 +18,7 @@ use crate::key::KeyPart;
     note = "use `#[derive(KeyPart)]` for a newtype or a fieldless enum; floats cannot be in keys"
 )]
 pub trait IndexPart {
-    /// The type of the value that is written into the key.
+    /// The type of the value in the key.
     type Part: KeyPart;
     /// `true` if the value may be absent.
     const SPARSE: bool;
@@ -26,7 +26,7 @@ pub trait IndexPart {
     /// Returns the value, if present.
     fn indexed(&self) -> Option<&Self::Part>;
 
-    /// Converts a value that was read from a key to the type of the field.
+    /// Converts a value that was read from a key to the field's type.
     fn from_part(part: Self::Part) -> Self;
 }
 

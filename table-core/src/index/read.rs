@@ -1,4 +1,4 @@
-//! Reads of copies, as the whole entity or as a projection of the included fields.
+//! Reads of index copies, as the entity or as a projection of the included fields.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::index::Index;
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
 
-/// An index of copies (PAT-INTRA, PAT-INTER), whose rows contain the entity or part of it. Only `#[derive(Entity)]` implements it.
+/// An index of copies (PAT-INTRA, PAT-INTER). Each copy contains all or some of the entity's properties. Only `#[derive(Entity)]` implements it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -38,20 +38,20 @@ use crate::row::RowWriter;
 pub trait CopyIndex: Index {
     /// The properties that a copy does not store because its key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
-    /// The properties of a copy from which the key of its entity is computed (`Index::owner`).
+    /// The properties of a copy from which the entity's key is computed (`Index::owner`).
     const OWNER: &'static [&'static str] = &[];
 
-    /// Appends the properties whose values are in the key of an index copy.
+    /// Appends the properties whose values are stored in the key of a copy.
     ///
     /// # Errors
-    /// `EntityMismatch` if the key does not belong to a copy.
+    /// `EntityMismatch` if the key is not the key of a copy.
     fn write_key_properties(_copy: EntityRef<'_>, _row: &mut RowWriter) -> Result<()> {
         Ok(())
     }
 }
 
-/// A type as which copies of the index `I` can be read: the entity if the copies include all of it, otherwise a projection of the included fields. Implemented
-/// by the derives.
+/// A type that copies of the index `I` can be read as: the entity if the copies include all its properties, otherwise a projection of the included
+/// fields. The derives implement it.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -80,7 +80,8 @@ pub trait CopyIndex: Index {
 /// fn by_email<T: FromCopy<EmployeeByEmail>>() {}
 /// by_email::<Age>();
 /// ```
-// The parameter is the index and not `Copies<I>`, because the impls of all crates would otherwise be for the same type and be compared pairwise.
+// The parameter is the index, not `Copies<I>`. Otherwise, the implementations of all crates would be for the same type, and rustc would compare
+// every pair.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
     label = "the copies do not contain everything that `{Self}` needs",
@@ -103,7 +104,7 @@ pub trait FromCopy<I: Index>: Sized {
 
 /// An index whose copies contain the property with this number, as a property or in the key. Only `#[derive(Entity)]` implements it.
 ///
-/// The number is a hash of the property's name, which identifies the property in a type.
+/// The number is a hash of the property's name, so that a type can identify the property.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -134,11 +135,11 @@ pub trait FromCopy<I: Index>: Sized {
 )]
 pub trait Includes<const PROPERTY: u64, const OF_KEY: bool = false>: Index {}
 
-/// Every copy contains the key of its entity, from which a projection reads key fields.
+/// Every copy identifies its entity, so a projection can read the fields of the entity's key.
 impl<I: CopyIndex> Includes<0, true> for I {}
 
 /// Returns the properties that a projection of copies needs. If `of_key` is `true`, the projection includes fields of the entity's key, and also
-/// needs the properties from which this key is computed.
+/// needs the properties from which that key is computed.
 pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     match P::select() {
         Select::Names(names) if of_key => {
@@ -149,7 +150,7 @@ pub(crate) fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select
     }
 }
 
-/// Reads a copy as a projection. If `of_key` is `true`, fields of the entity's key are read from that key and not from the key of the copy.
+/// Reads a copy as a projection. If `of_key` is `true`, fields of the entity's key are read from that key instead of the copy's key.
 pub(crate) fn read_copy<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -> Result<P> {
     let select = P::select();
     let owner = if of_key { Some(I::owner(copy)?) } else { None };

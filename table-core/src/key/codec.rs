@@ -1,21 +1,21 @@
-//! Codecs: typed values as pieces of a key, and the laws that every codec satisfies.
+//! Codecs encode typed values as pieces of a key. This module also defines the laws that every codec satisfies.
 //!
 //! # Laws
-//! For a codec `C` of `T`, all accepted values `a`, `b`, and `enc` = [`KeyCodec::encode`]:
+//! For a codec `C` of `T`, all values `a` and `b` that it accepts, and `enc` = [`KeyCodec::encode`]:
 //!
 //! - **K1** `decode(enc(a)) = a`.
-//! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
-//! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare (by UTF-16 code units, ORD-6) like `a` and `b`; with [`KeyCodec::DESCENDING`], in
-//!   reverse. Strings are ordered by UTF-16 code units, as in the service.
+//! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for complete compound keys ([`compound`]).
+//! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare (by UTF-16 code units, ORD-6) like `a` and `b`, or in reverse with
+//!   [`KeyCodec::DESCENDING`]. Strings are ordered by UTF-16 code units, as in the service.
 //! - **K4** `enc(a)` consists of characters of [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
-//! A codec refuses a value that it cannot write within its laws; it never truncates, folds or replaces. [`laws`] checks all laws on given values.
+//! A codec refuses a value that it cannot encode within these laws. It never truncates, folds or replaces. [`laws`] checks the laws for given values.
 //!
-//! | values | codec | text |
+//! | values | codec | encoding |
 //! |---|---|---|
-//! | integers | [`Padded`] | all digits of the type, below zero `-` and nine's complement |
+//! | integers | [`Padded`] | as many digits as the type needs; `-` and nine's complement below zero |
 //! | | [`Digits`] | as many digits as declared |
-//! | | [`Hex`], [`Unpadded`] | hexadecimal digits; as many digits as the value has |
+//! | | [`Hex`], [`Unpadded`] | hexadecimal digits; digits without leading zeros |
 //! | instants | [`Ticks`] | 19 digits |
 //! | | [`Hour`] | `yyyyMMddHH` |
 //! | | [`Unix`] | seconds or milliseconds since 1970 |
@@ -25,24 +25,24 @@
 //! | instants, days, times | [`Pattern`] | `yyyy-MM-ddTHH:mm` |
 //! | strings | [`Text`] | unchanged, if legal |
 //! | | [`Without`] | unchanged, if the separator does not occur |
-//! | | [`Escaped`] | any text, in order |
+//! | | [`Escaped`] | any string, in the same order |
 //! | | [`Caret`], [`Percent`], [`Bars`] | any string, with the escapes of other programs |
-//! | IP addresses | [`IpAddress`] | all digits: `192.168.000.001` |
+//! | IP addresses | [`IpAddress`] | with leading zeros: `192.168.000.001` |
 //! | `bool`, `char`, `Uuid` | [`Boolean`], [`CodePoint`], [`Guid`] | one digit, six digits, 36 characters |
-//! | | [`GuidAs`], [`Ulid`] | a `Uuid` in the other forms of .NET; 26 characters |
+//! | | [`GuidAs`], [`Ulid`] | a `Uuid` in another .NET format; 26 characters |
 //! | fieldless enums | [`Variant`] | the name |
 //! | newtypes | [`Newtype`] | like the inner value |
-//! | values with a codec of fixed width | [`Desc`] | the codec's form, in descending order |
+//! | values with a fixed-width codec | [`Desc`] | like the codec, but in descending order |
 //! | numbers, instants | [`Inverted`] | a constant minus the value |
 //!
-//! A [`DerivedPart`] does not determine its field, which is also stored as a property:
+//! A [`DerivedPart`] does not determine its field, so the field is also stored as a property:
 //!
-//! | part | text |
+//! | part | encoding |
 //! |---|---|
 //! | [`Bucket`] | a number computed from the value, to distribute load |
 //! | [`Digest`] | digits of a hash |
 //! | [`Truncated`] | the hour, day, week or month of an instant |
-//! | [`Folded`], [`Replaced`], [`First`] | a text in one case; with a character replaced; its first characters |
+//! | [`Folded`], [`Replaced`], [`First`] | a string in one case; with a character replaced; its first characters |
 
 mod alphabet;
 mod bars;
@@ -126,36 +126,36 @@ pub use without::Without;
 
 use crate::error::Result;
 
-/// The form of a codec's output: facts for compile-time checks and query planning.
+/// The form of a codec's output, for compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// Minimum number of UTF-16 code units.
+    /// The minimum number of UTF-16 code units.
     pub min: usize,
-    /// Maximum number of UTF-16 code units.
+    /// The maximum number of UTF-16 code units.
     pub max: usize,
-    /// `true` if K3 holds.
+    /// `true` if law K3 holds.
     pub ordered: bool,
-    /// The characters that may occur.
+    /// The characters that may occur in the output.
     pub alphabet: Alphabet,
 }
 
 impl Form {
-    /// Creates a form of fixed width.
+    /// Creates a form with a fixed width.
     #[must_use]
     pub const fn fixed(width: usize, ordered: bool, alphabet: Alphabet) -> Self {
         Self { min: width, max: width, ordered, alphabet }
     }
 
-    /// Returns `true` if every text has the same length.
+    /// Returns `true` if the output always has the same length.
     #[must_use]
     pub const fn is_fixed(&self) -> bool {
         self.min == self.max
     }
 }
 
-/// A codec that writes values of `T` as a piece of a key and reads them back. Codecs are types without values.
+/// A codec that encodes values of `T` as a piece of a key, and decodes them. Codecs are types without values.
 ///
-/// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test them with [`laws`].
+/// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test it with [`laws`].
 ///
 /// ```
 /// use table_core::key::codec::{Alphabet, Form, KeyCodec, laws};
@@ -190,31 +190,31 @@ impl Form {
             `unix` a `DateTime<Utc>`, `pattern` and `week` dates and times, `desc` any part of fixed width"
 )]
 pub trait KeyCodec<T> {
-    /// The name of this codec in schemas and layout files, such as `digits(6)`. It must never change once rows are stored.
+    /// The name of this codec in schemas and layout files, such as `digits(6)`. It must never change after rows have been stored.
     const NAME: &'static str;
-    /// The form of the codec's text.
+    /// The form of the codec's output.
     const FORM: Form;
-    /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
+    /// `true` if greater values have smaller encodings, which swaps the ends of a range. Ignored if the form is not ordered.
     const DESCENDING: bool = false;
-    /// The number of values, for types with few of them (a `bool`, an enum); otherwise `None`. A partition key that starts with few values is refused
-    /// (HPK-9).
+    /// The number of values, for types with few values (a `bool`, an enum); otherwise `None`. A partition key that starts with such a type is
+    /// refused (HPK-9).
     const CARDINALITY: Option<usize> = None;
-    /// `true` if values that are written at about the same time are close to each other: instants, hours, days. A partition key that consists only of
-    /// such values is refused (PAT-ANTI-1).
+    /// `true` if values that are written at about the same time are close to each other, such as instants, hours and days. A partition key that
+    /// consists only of such values is refused (PAT-ANTI-1).
     const FOLLOWS_TIME: bool = false;
     /// The error in this codec's arguments for this type, such as six digits for a `u8`. `#[derive(Entity)]` and `#[derive(KeyPart)]` report this
-    /// text at the field, with `, name` in place of `{, field}`.
+    /// text at the field, and replace `{, field}` by `, name`.
     const FAULT: Option<&'static str> = None;
 
-    /// Appends the text of a value.
+    /// Appends the encoding of a value.
     ///
     /// # Errors
-    /// `KeyEncoding` if the value cannot be encoded under the laws, for example because of too many digits or an illegal character. `out` may then
-    /// contain part of the encoding.
+    /// `KeyEncoding` if the value cannot be encoded within the laws, for example because it has too many digits or an illegal character. `out` may
+    /// then contain a part of the encoding.
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
-    /// Appends the string that is hashed for a value, by default its encoding. The string itself is not in the key and may therefore contain characters that
-    /// keys cannot.
+    /// Appends the string that is hashed for a value, which is its encoding by default. The string is not stored in the key, so it may contain
+    /// characters that keys cannot.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`encode`](Self::encode), except for illegal characters or length.
@@ -228,7 +228,7 @@ pub trait KeyCodec<T> {
     /// `EntityMismatch` if the string is not an output of `encode`.
     fn decode(text: &str) -> Result<T>;
 
-    /// Decodes into an existing value, whose memory may be reused. After an error the value is unspecified.
+    /// Decodes into an existing value and may reuse its memory. After an error, the value is unspecified.
     #[doc(hidden)]
     fn decode_again(text: &str, value: &mut T) -> Result<()> {
         *value = Self::decode(text)?;
@@ -236,7 +236,7 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec of strings. It can encode a `str`, and works character by character: the encoding of a prefix is a prefix of the encoding.
+/// A codec of strings. It can encode a `str`, and encodes each character separately: the encoding of a prefix is a prefix of the encoding.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};
@@ -255,7 +255,7 @@ pub trait TextCodec: KeyCodec<String> {
     fn encode_str(value: &str, out: &mut String) -> Result<()>;
 }
 
-/// A fixed-width codec that can also write values in reverse order, as [`Desc`] does.
+/// A fixed-width codec that can also encode values in reverse order, for [`Desc`].
 ///
 /// ```
 /// use table_core::key::codec::{Digits, Reversible};
@@ -272,20 +272,20 @@ pub trait TextCodec: KeyCodec<String> {
     note = "integers, instants, days, `bool`, `char` and `Uuid` can be reversed; texts cannot"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends an encoding of the same form whose order is reversed.
+    /// Appends an encoding that has the same form, but the reverse order.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].
     fn encode_reversed(value: &T, out: &mut String) -> Result<()>;
 
-    /// Reads the output of [`encode_reversed`](Self::encode_reversed).
+    /// Decodes the output of [`encode_reversed`](Self::encode_reversed).
     ///
     /// # Errors
     /// `EntityMismatch` as in [`KeyCodec::decode`].
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be part of a key. Its codec is used if the declaration names no codec.
+/// A type that can be part of a key. Its codec is used if the declaration does not name one.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};

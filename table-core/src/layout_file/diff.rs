@@ -2,10 +2,10 @@
 
 /// Returns the lines that occur only in `old` or only in `new`, prefixed with `-` for the old text and `+` for the new text.
 ///
-/// A line counts as common if it belongs to a longest common subsequence.
+/// A line is common to both texts if it belongs to a longest common subsequence.
 pub(super) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
-    // The length of the longest common subsequence of the remaining lines, computed from the last line upwards.
+    // The length of the longest common subsequence of the remaining lines, computed from the last line to the first.
     let mut common = vec![vec![0_usize; new.len() + 1]];
     for line in old.iter().rev() {
         let below = common.last().cloned().unwrap_or_default();

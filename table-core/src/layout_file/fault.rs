@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::error::Fault;
 use crate::schema::Compatibility;
 
-/// The request to read the differences, at the top of each file and in the error for a difference.
+/// The request to review the differences, at the top of each file and in the error for a difference.
 pub(super) const HEAD: &str = "review the changes before you commit them";
 
 /// The reason why a layout file cannot be read or written, or does not match the program.

@@ -8,10 +8,10 @@ use crate::layout_file::golden::{Golden, Layout};
 use crate::schema::StoredSchema;
 use crate::schema::token::{Tokens, token};
 
-/// The number of bytes of a row that are written in one line.
+/// The number of bytes of a row in each line.
 const BYTES: usize = 32;
 
-/// The section of one entity.
+/// The part of a layout file about one entity type.
 pub(super) struct Section {
     pub(super) schema: StoredSchema,
     pub(super) golden: Vec<Golden>,
@@ -46,7 +46,7 @@ pub(super) fn write(sections: &[Section]) -> String {
 }
 
 /// # Errors
-/// `Corrupted` for a text that is not a layout file; any error from reading a schema.
+/// `Corrupted` if the text is not a layout file; any error from parsing a schema.
 pub(super) fn read(text: &str) -> Result<Vec<Section>> {
     let mut sections: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -72,7 +72,7 @@ fn read_section(text: String) -> Result<Section> {
                 let bytes: Vec<u8> = bytes.collect::<Result<_, _>>().map_err(|_| corrupted(line))?;
                 sample.row.extend(bytes);
             }
-            // The JSON form is ignored, because the row contains the same data.
+            // The JSON is ignored, because the row contains the same data.
             ("json", Some(_)) => {}
             (_, None) => {
                 schema.push_str(line);

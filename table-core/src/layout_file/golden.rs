@@ -1,4 +1,4 @@
-//! Golden rows: the section of a layout file for one entity, with its schema and encoded samples.
+//! Golden rows: the part of a layout file about one entity type, with its schema and encoded samples.
 
 use std::sync::Arc;
 
@@ -28,10 +28,10 @@ pub(super) struct Golden {
 }
 
 impl Layout {
-    /// Creates the layout of `E` with these samples. Choose edge values, such as zero, the largest number, a separator, and non-ASCII text.
+    /// Creates the layout of `E` with these samples. Choose values at the edges, such as zero, the largest number, a separator, and non-ASCII text.
     ///
     /// # Errors
-    /// Any error from [`Entity::key_of`] and [`Entity::to_row`], if a sample cannot be stored.
+    /// Any error from [`Entity::key_of`] or [`Entity::to_row`], if a sample cannot be stored.
     pub fn of<E: Entity>(samples: &[E]) -> Result<Self> {
         let golden = |sample: &E| {
             let key = sample.key_of()?;
@@ -48,7 +48,7 @@ impl Layout {
         })
     }
 
-    /// Returns a description of the mismatch if a golden row cannot be read under the program's schema.
+    /// Returns a description of the mismatch if a golden row cannot be read with the program's schema.
     pub(super) fn fault(&self, golden: &Golden) -> Option<String> {
         let Golden { partition_key, row_key, row } = golden;
         let row = Row::from_bytes(Arc::from(row.as_slice()));
@@ -70,7 +70,7 @@ impl Layout {
 }
 
 impl Golden {
-    /// Returns the OData JSON of the sample, with one line for each property.
+    /// Returns the OData JSON of the sample, with each property on a separate line.
     pub(super) fn json(&self) -> Result<String> {
         let row = Row::from_bytes(Arc::from(self.row.as_slice()));
         let read = TableEntity::from_entity(EntityRef::new(&self.partition_key, &self.row_key, row.view()))?;

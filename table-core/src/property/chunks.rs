@@ -1,4 +1,4 @@
-//! Chunked properties: one value in several properties of 64 KiB, named `Data`, `Data1`, `Data2` and so on.
+//! Chunked properties: one value stored as several properties of up to 64 KiB, named `Data`, `Data1`, `Data2` and so on.
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -7,17 +7,18 @@ use crate::property::{Search, mismatch};
 use crate::row::{RowView, RowWriter};
 use crate::value::{EdmType, ValueRef};
 
-/// Maximum number of chunks of a value: an entity has at most 1 MiB (SIZE-1).
+/// The maximum number of chunks of a value. It follows from the maximum size of an entity, 1 MiB (SIZE-1).
 pub const MOST_CHUNKS: usize = 16;
 
 /// A type that can be stored in chunks: `Vec<u8>`, `String`, or an `Option` of either. Declared by `#[property(chunks)]`.
 ///
-/// - The first chunk has the name of the property; all other chunks have the same name followed by a number, starting with 1. An empty value is one empty
-///   chunk. A chunk has 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full; a text chunk has one code unit less if a
-///   character would be split.
-/// - At most 16 chunks per value, and at most 1 MiB for the whole entity (SIZE-1).
-/// - A missing chunk, or a chunk of another size, is an error when the value is read, so remnants of an earlier value are always detected.
-/// - A merge is refused, because it cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are not affected.
+/// - The first chunk has the name of the property. The names of the following chunks end with a number, starting with 1. An empty value is stored as
+///   one empty chunk. A chunk has 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full. A text chunk is one code
+///   unit shorter if it would otherwise split a character.
+/// - A value has at most 16 chunks, and the entity at most 1 MiB (SIZE-1).
+/// - A missing chunk, or a chunk with a wrong size, is an error when the value is read. Remnants of an earlier value are therefore always detected.
+/// - Merges are refused, because a merge cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are
+///   not affected.
 ///
 /// ```
 /// use table_core::property::Chunked;
@@ -42,7 +43,7 @@ pub trait Chunked: Sized {
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
 
-    /// Appends the value to a row, one property for each chunk.
+    /// Appends the value to a row, as one property for each chunk.
     ///
     /// # Errors
     /// `PropertyValueTooLarge`, with the name, if the value needs more than [`MOST_CHUNKS`].
@@ -54,7 +55,7 @@ pub trait Chunked: Sized {
     /// `EntityMismatch` if the value is absent, has another type, or is not stored in full chunks; `Corrupted` if the bytes are not a row.
     fn read_all(row: RowView<'_>, name: &str) -> Result<Self>;
 
-    /// Reads the value for generated code. On failure it returns `None`, and the search keeps the error.
+    /// Reads the value for generated code. On failure, returns `None` and stores the error in `search`.
     #[doc(hidden)]
     fn read_chunks(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
         let read = Self::read_all(search.view(), name).map_err(|error| error.with_property(name));
@@ -62,7 +63,7 @@ pub trait Chunked: Sized {
     }
 }
 
-/// Returns the name of a chunk.
+/// Returns the name of the chunk at an index.
 fn chunk(name: &str, at: usize) -> String {
     if at == 0 { name.to_owned() } else { format!("{name}{at}") }
 }
@@ -78,7 +79,7 @@ fn write<'a>(name: &str, row: &mut RowWriter, chunks: impl Iterator<Item = Value
     Ok(())
 }
 
-/// Returns the chunks of a row in order; none if the value is absent.
+/// Returns the chunks in a row, in order. The list is empty if the value is absent.
 fn read<'a>(row: RowView<'a>, name: &str) -> Result<Vec<ValueRef<'a>>> {
     let mut found = Vec::new();
     let mut hint = 0;
@@ -102,7 +103,7 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Creates the error for a chunk that is not full, which suggests remnants of a longer value.
+/// Returns the error for a chunk that is not full. It suggests remnants of a longer value.
 fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }
@@ -168,7 +169,7 @@ impl Chunked for String {
     }
 }
 
-/// Splits a string into the part that fits into one chunk and the rest.
+/// Splits a string into a part that fits into one chunk, and the rest.
 fn cut(text: &str) -> (&str, &str) {
     let most = Limits::PORTABLE.string_units;
     // No character has more code units than bytes.
@@ -252,7 +253,7 @@ mod tests {
         assert!(code(&[]).unwrap_err().contains("absent"));
         assert!(code(&[("Data1", &[1])]).unwrap_err().contains("`Data1` exists but `Data` does not"));
         assert!(code(&[("Data", &full), ("Data2", &[1])]).unwrap_err().contains("`Data1` does not"));
-        // A merge by another program left behind the last chunks of a longer value.
+        // A merge by another program left the last chunks of a longer value.
         assert!(
             code(&[("Data", &[1]), ("Data1", &[2])])
                 .unwrap_err()

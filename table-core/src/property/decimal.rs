@@ -1,4 +1,4 @@
-//! `Decimal` of the crate `rust_decimal` as a property: its text.
+//! `rust_decimal::Decimal` as a property, stored as text.
 
 use rust_decimal::Decimal;
 
@@ -8,9 +8,9 @@ use crate::property::{Property, mismatch};
 use crate::row::RowWriter;
 use crate::value::{EdmType, ValueRef};
 
-/// An exact decimal as `Edm.String`, such as `19.90`, with its number of decimal places.
+/// An exact decimal as an `Edm.String`, such as `19.90`. The number of decimal places is preserved.
 ///
-/// The string does not sort as the number, and equal numbers may have different strings. A filter cannot compare it.
+/// The text does not sort like the number, and equal numbers may have different texts. A filter therefore cannot compare it.
 ///
 /// ```
 /// use rust_decimal::Decimal;

@@ -5,7 +5,7 @@ use chrono::{NaiveDate, NaiveTime};
 use crate::error::Fault;
 use crate::value::EdmType;
 
-/// The reason why a value cannot be stored in a property or read from it.
+/// The reason why a value cannot be stored in a property or read from a property.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum PropertyFault {
     #[error("the stored value is {found}, expected {wanted}; read the entity as a `TableEntity`, or change the type", found = .found.map_or("absent", EdmType::name))]

@@ -1,4 +1,4 @@
-//! Nested data in one property: JSON text in an `Edm.String`, using serde.
+//! `Json`: nested data in one property, stored as JSON text in an `Edm.String`.
 
 use std::ops::{Deref, DerefMut};
 
@@ -13,9 +13,9 @@ use crate::value::{EdmType, ValueRef};
 
 /// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. Declared by `#[property(json)]`.
 ///
-/// - At most 32,768 UTF-16 code units of JSON (TYPE-10); filters see only the text.
-/// - A value whose JSON is `null` is stored as absent, and an absent property is read as `null` (ENT-3): `Json<Option<T>>` and `Option<Json<T>>` are
-///   stored in the same way.
+/// - The JSON has at most 32,768 UTF-16 code units (TYPE-10). Filters see only the text.
+/// - A value whose JSON is `null` is stored as an absent property, and an absent property is read as `null` (ENT-3). `Json<Option<T>>` and
+///   `Option<Json<T>>` are therefore stored in the same way.
 /// - JSON has no NaN and no infinities: serde writes them as `null`.
 ///
 /// ```
@@ -50,7 +50,7 @@ impl<T> Json<T> {
 }
 
 impl<T: Serialize> Json<T> {
-    /// Appends a borrowed value to a row, like [`Property::write_to`] without the wrapper.
+    /// Appends a borrowed value to a row, like [`Property::write_to`] but without the wrapper.
     ///
     /// # Errors
     /// `InvalidInput`, with the name, if the value cannot be converted to JSON, such as a map whose keys are not strings.
@@ -74,10 +74,10 @@ impl<T: Serialize> Json<T> {
 }
 
 impl<T: DeserializeOwned> Json<T> {
-    /// Reads a stored value without the wrapper.
+    /// Reads a stored value and returns it without the wrapper.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is not an `Edm.String`, or does not contain the JSON of a `T`.
+    /// `EntityMismatch` if the value is not an `Edm.String`, or its text is not the JSON of a `T`.
     ///
     /// ```
     /// use table_core::{Json, ValueRef};

@@ -1,4 +1,4 @@
-//! The remaining properties of an entity: those that no field declares.
+//! The remaining properties of an entity, which no field declares.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::value::{Value, edm_ticks};
 
 /// A type that collects the properties that no field declares: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
-/// Collected properties are written back, including by replace and update, which preserves the data of other programs. Names are case-sensitive, as
+/// Collected properties are written back, including by replace and update, so the data of other programs is preserved. Names are case-sensitive, as
 /// in the store (PROP-1). Copies of an index without `include(…)` also contain these properties.
 ///
 /// ```
@@ -38,7 +38,7 @@ use crate::value::{Value, edm_ticks};
 /// store.untyped("Company")?.insert(&other).await?;
 /// let ada = employees.update(Employee::key("Sales", 223_u16), |ada| ada.age += 1).await?;
 /// assert_eq!(ada.rest.get("Badge"), Some(&Value::Int64(7)));
-/// employees.replace(ada.value(), ada.etag().clone()).await?;          // the badge stays
+/// employees.replace(ada.value(), ada.etag().clone()).await?;          // the badge is kept
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
@@ -48,7 +48,7 @@ use crate::value::{Value, edm_ticks};
     note = "write `BTreeMap<String, Value>`, with `std::collections::BTreeMap` and `table_core::Value`"
 )]
 pub trait Rest: Sized {
-    /// Collects the properties that the schema of an entity, or of its copies in an index, does not declare.
+    /// Collects the properties that the schema does not declare, in a row of the entity or of its copy in an index.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -58,7 +58,7 @@ pub trait Rest: Sized {
     ///
     /// # Errors
     /// `DuplicatePropertiesSpecified` for a name that the schema already declares, either for a property or for a key field that the copy stores;
-    /// `OutOfRangeInput` for an instant outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
+    /// `OutOfRangeInput` for a time outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
     fn write_rest(
         &self,
         design: &EntitySchema,
@@ -66,7 +66,7 @@ pub trait Rest: Sized {
         row: &mut RowWriter,
     ) -> Result<()>;
 
-    /// Reads like [`read_rest`](Self::read_rest), for generated code. On failure it returns `None`, and the search keeps the error.
+    /// Reads the properties like [`read_rest`](Self::read_rest), for generated code. On failure, returns `None` and stores the error in `search`.
     #[doc(hidden)]
     fn find_rest(
         search: &mut Search<'_>,

@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::row::{RowReader, RowView};
 use crate::value::ValueRef;
 
-/// The state of generated code that reads a row. It keeps the first error, to be returned at the end, because a `?` at each property costs more compile time
-/// than a `let … else`.
+/// The state of generated code that reads a row. It stores the first error until the end, because a `?` at each property takes more compile time than
+/// a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: RowReader<'a>,
@@ -20,19 +20,19 @@ impl<'a> Search<'a> {
         Self { row: RowReader::new(row), error: None }
     }
 
-    /// Sets the expected shape: the shape of rows that this program writes.
+    /// Sets the shape that is expected: the shape of rows that this program writes.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.row.expect(shape);
     }
 
-    /// Returns the whole row.
+    /// Returns the row.
     #[must_use]
     pub const fn view(&self) -> RowView<'a> {
         self.row.row()
     }
 
-    /// Finds a property.
+    /// Returns the value of a property, or `None` if the row lacks it.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -41,7 +41,7 @@ impl<'a> Search<'a> {
         self.row.row().find(name, &mut self.row.next)
     }
 
-    /// Returns the value, or `None` after storing the error.
+    /// Returns the value, or stores the error and returns `None`.
     #[inline]
     pub fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.error.get_or_insert(error)).ok()

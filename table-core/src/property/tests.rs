@@ -59,7 +59,7 @@ proptest! {
         ),
         kind in value(),
     ) {
-        // The values usually have one type, because a value should be read into a variable that held another value.
+        // The values usually have the same type, because a value is normally read into a variable that contained another value of its type.
         let alike = |mut properties: Vec<(&'static str, Value)>| {
             properties.dedup_by_key(|(name, _)| *name);
             properties.retain(|(_, value)| value.edm_type() == kind.edm_type() || matches!(value, Value::Int32(7..)));

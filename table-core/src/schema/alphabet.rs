@@ -1,10 +1,10 @@
-//! The characters of a codec in a short notation: `legal`, `[0-9]`, `[-0-9]`.
+//! A short notation for sets of characters: `legal`, `[0-9]`, `[-0-9]`.
 
 use crate::key::codec::Alphabet;
 
 const LEGAL: &str = "legal";
 
-/// Prints single characters and ranges of ASCII in brackets, `-` first; `é` represents all non-ASCII characters.
+/// Prints single ASCII characters and ranges in brackets, starting with `-` if the set contains it. `é` represents all non-ASCII characters.
 pub(super) fn print(alphabet: Alphabet) -> String {
     if alphabet == Alphabet::LEGAL {
         return LEGAL.to_owned();
@@ -13,7 +13,7 @@ pub(super) fn print(alphabet: Alphabet) -> String {
     if alphabet.contains('-') {
         text.push('-');
     }
-    // Between two characters, `-` denotes a range, so no range may contain it.
+    // A `-` between two characters denotes a range, so `-` itself must not be part of one.
     let runs = alphabet.without('-');
     let mut codes = 0..128u8;
     while let Some(first) = codes.find(|code| runs.contains((*code).into())) {

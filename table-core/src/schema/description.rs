@@ -1,4 +1,4 @@
-//! Human-readable description of a schema: keys, parts, widths, properties, sizes, indexes.
+//! A human-readable description of a schema: keys, parts, widths, properties, sizes, indexes.
 
 use std::fmt;
 
@@ -130,7 +130,7 @@ fn width(edm: EdmType) -> String {
     value_bytes(edm).map_or_else(|| "varying".to_owned(), |bytes| format!("{bytes} bytes"))
 }
 
-/// Returns the size of a value (SIZE-3); `None` for types of variable size.
+/// Returns the size of a value (SIZE-3), or `None` for types of variable size.
 const fn value_bytes(edm: EdmType) -> Option<usize> {
     match edm {
         EdmType::Int32 => Some(4),
@@ -145,7 +145,7 @@ const fn is_varying(property: &PropertySchema) -> bool {
     value_bytes(property.edm).is_none()
 }
 
-/// Returns the size of a property (SIZE-2), without a value of variable size.
+/// Returns the size of a property (SIZE-2). Values of variable size are not included.
 fn fixed_bytes(property: &PropertySchema) -> usize {
     8 + 2 * property.name.encode_utf16().count() + value_bytes(property.edm).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! Schema evolution: compatibility of a changed schema with stored rows.
+//! Schema evolution: the compatibility of a changed schema with stored rows.
 //!
-//! [`EVOLUTION_RULES`] lists the consequence of each kind of change, and [`compare_schemas`] finds the changes.
+//! [`EVOLUTION_RULES`] lists the effect of each kind of change, and [`compare_schemas`] finds the changes.
 
 mod change;
 mod index;
@@ -15,13 +15,13 @@ pub use rules::{Compatibility, EVOLUTION_RULES, Rule};
 
 use crate::schema::stored::StoredSchema;
 
-/// Compares an old schema with a new one. Each change has one of [`EVOLUTION_RULES`].
+/// Compares an old schema with a new schema. Each change follows one of the [`EVOLUTION_RULES`].
 ///
-/// This is a pure function that compares schemas and does not read rows. After [`Compatibility::NeedsRewrite`], a value that the new schema cannot store
-/// makes the rewrite fail.
+/// This pure function compares only schemas and reads no rows. After [`Compatibility::NeedsRewrite`], the rewrite fails if the new schema cannot
+/// store a value.
 ///
-/// Guarantees: a schema compared with itself is [`Compatibility::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless the type
-/// has another name or key parts have swapped their names.
+/// Guarantees: a schema compared with itself is [`Compatibility::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless
+/// the name of the type has changed or the names of key parts have been swapped.
 ///
 /// ```
 /// use table_core::Entity;

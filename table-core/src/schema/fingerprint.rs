@@ -8,16 +8,16 @@ use crate::schema::EntitySchema;
 use crate::schema::stored::{Source, StoredPiece, StoredSchema};
 use crate::schema::text::{VERSION, name_of, write_facts};
 
-/// The 64-bit FNV-1a of a schema's canonical bytes. It detects accidental differences, but no forgery.
+/// The 64-bit FNV-1a hash of a schema's canonical bytes. It detects accidental differences, but does not protect against forgery.
 ///
 /// The canonical bytes are the UTF-8 text of the [stored schema](StoredSchema) with these differences:
 /// - the line `entity` is omitted, and table names are in lower case (TBL-2);
-/// - a field whose value is stored only in the entity's key is represented by its position in the key: `PartitionKey.0`, `RowKey.1`, counted without
-///   literals.
+/// - a field that is stored only in the entity's key is represented by its position in the key: `PartitionKey.0`, `RowKey.1`. Literals are
+///   not counted.
 ///
 /// The fingerprint is therefore independent of the Rust names of types and key fields, of the declaration order of properties and indexes, and of how
-/// adjacent literals are split. A swap of two parts with the same codec is only visible in their names, which [`compare_schemas`](crate::schema::compare_schemas) also
-/// compares.
+/// adjacent literals are split. If two parts with the same codec are swapped, only their names differ, which
+/// [`compare_schemas`](crate::schema::compare_schemas) also compares.
 ///
 /// ```
 /// use table_core::Entity;
@@ -42,7 +42,7 @@ use crate::schema::text::{VERSION, name_of, write_facts};
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// Parses the 16 hexadecimal digits of a fingerprint.
+    /// Parses a fingerprint from its 16 hexadecimal digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_text = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -84,7 +84,7 @@ impl StoredSchema {
         text
     }
 
-    /// Returns the position of a value in a stored entity.
+    /// Returns the position at which a stored entity contains the value.
     fn place(&self, source: &Source) -> String {
         let Source::Key(label) = source else { return name_of(source) };
         let found = |derived| {
@@ -103,7 +103,7 @@ impl StoredSchema {
     }
 }
 
-/// Returns `true` for a codec whose value cannot be read back.
+/// Returns `true` if the codec's value cannot be read back.
 pub(super) fn is_derived(codec: &str) -> bool {
     codec.starts_with("bucket(")
 }

@@ -1,13 +1,13 @@
-//! Comparison of key layouts: whether a key matches a layout, and whether a key can match two layouts (PAT-HET-1).
+//! Comparison of key layouts: whether a key matches a layout, and whether one key can match two layouts (PAT-HET-1).
 
 use crate::key::codec::compound::{Piece, end_of_part};
 use crate::key::codec::{Alphabet, Form};
 use crate::key::order;
 use crate::schema::KeyPiece;
 
-/// Returns `true` if a string matches the layout of a key, which consists of literals and of parts with given lengths and alphabets.
+/// Returns `true` if a string matches the layout of a key: its literals, and the lengths and alphabets of its parts.
 ///
-/// Every key with these pieces matches. A matching string may still not encode a value, such as a month 13.
+/// Every key with these pieces matches. A matching string does not necessarily encode a value; for example, a month may be 13.
 ///
 /// ```
 /// use table_core::{Entity, schema};
@@ -43,10 +43,10 @@ fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     is_of_form.then_some(rest)
 }
 
-/// Returns `true` if no string can [match](fits) both layouts. `false` means that no proof was found.
+/// Returns `true` if no string can [match](fits) both layouts. `false` means that this could not be proved.
 ///
-/// The possible proofs are different literals at the start, different lengths, a character that one layout requires and the other excludes, and
-/// disjoint sets of characters at the same position from the start or the end.
+/// A proof requires different literals at the start, different lengths, a character that one layout requires and the other excludes, or disjoint sets
+/// of characters at the same distance from the start or the end.
 ///
 /// ```
 /// use table_core::{Entity, schema::disjoint};
@@ -75,7 +75,7 @@ pub const fn disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
         || places_differ(a, b, true)
 }
 
-/// Returns `true` if the first `count` pieces are equal: the same literals, and fields with the same codec.
+/// Returns `true` if the first `count` pieces are equal: the same literals, and fields with the same codecs.
 #[must_use]
 pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
     if a.len() < count || b.len() < count {
@@ -99,10 +99,10 @@ pub const fn same(a: &[KeyPiece], b: &[KeyPiece], count: usize) -> bool {
     true
 }
 
-/// Returns `true` if every key of `layout` starts with a key of `begin` with the same values: `empid_000123_2012` and `empid_000123` (PAT-CK).
+/// Returns `true` if every key of `layout` starts with a key of `begin` that has the same values: `empid_000123_2012` and `empid_000123` (PAT-CK).
 ///
-/// In this case, strings that start with a key of `begin` belong to the values of that key only, because each part of `begin` is self-delimiting, and
-/// its last piece has a fixed width.
+/// Strings that start with a key of `begin` then belong only to the values of that key, because each part of `begin` is self-delimiting and the last
+/// piece has a fixed width.
 #[must_use]
 pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     let [before @ .., last] = begin else { return false };
@@ -118,7 +118,7 @@ pub const fn begins(begin: &[KeyPiece], layout: &[KeyPiece]) -> bool {
     }
 }
 
-/// Returns `true` if every part except the last has a fixed width or ends at a character that it cannot contain.
+/// Returns `true` if every part except the last has a fixed width, or is followed by a character that it cannot contain.
 const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     let mut at = 0;
     while at + 1 < pieces.len() {
@@ -141,7 +141,7 @@ const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     true
 }
 
-/// Returns `true` if two strings are equal. Usable in constants.
+/// Returns `true` if two strings are equal. Can be called in constants.
 #[must_use]
 pub const fn is_same_text(a: &str, b: &str) -> bool {
     a.len() == b.len() && is_prefix(a.as_bytes(), b.as_bytes())
@@ -164,7 +164,7 @@ const fn literals_differ(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     !is_prefix(a.as_bytes(), b.as_bytes()) && !is_prefix(b.as_bytes(), a.as_bytes())
 }
 
-/// Returns `true` if both layouts start with a piece that ends at the same position of a string, and the remaining layouts are disjoint.
+/// Returns `true` if both layouts start with a piece that ends at the same position, and the pieces after it are disjoint.
 const fn rests_are_disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     let ([first, a @ ..], [other, b @ ..]) = (a, b) else { return false };
     let ends_alike = match (first.piece(), other.piece()) {
@@ -181,7 +181,7 @@ const fn rests_are_disjoint(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     ends_alike && disjoint(a, b)
 }
 
-/// Returns the ASCII character after a part, if the part cannot contain it.
+/// Returns the ASCII character that follows a part, if the part cannot contain it.
 const fn delimiter(form: Form, after: &[KeyPiece]) -> Option<u8> {
     let [KeyPiece::Literal(literal), ..] = after else { return None };
     match literal.as_bytes() {
@@ -192,7 +192,7 @@ const fn delimiter(form: Form, after: &[KeyPiece]) -> Option<u8> {
     }
 }
 
-/// Returns the length of the shortest matching string in code units.
+/// Returns the length of the shortest matching string, in code units.
 const fn shortest(pieces: &[KeyPiece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
@@ -205,7 +205,7 @@ const fn shortest(pieces: &[KeyPiece]) -> usize {
     units
 }
 
-/// Returns the length of the longest matching string. Unlike the length of a key, it is not bounded by the limits of stores.
+/// Returns the length of the longest matching string. Unlike the length of a key, it may exceed the limits of stores.
 const fn longest(pieces: &[KeyPiece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
@@ -256,9 +256,9 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     }
 }
 
-/// The characters possible at a distance in code units from one end of a string.
+/// The possible characters at a distance, in code units, from one end of a string.
 enum Place {
-    /// One of the given characters.
+    /// One of these characters.
     Of(Alphabet),
     /// No character, because matching strings are shorter.
     Nothing,
@@ -293,7 +293,7 @@ const fn place(pieces: &[KeyPiece], units: usize, from_end: bool) -> Place {
     Place::Nothing
 }
 
-/// Returns the character of a string that contains a code unit; any non-ASCII character represents all of them.
+/// Returns the character that contains a code unit of a string. Any non-ASCII character represents all of them.
 const fn unit(text: &str, place: usize) -> Alphabet {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);

@@ -1,4 +1,4 @@
-//! The shape of a declared entity's rows, which identifies such rows by one comparison.
+//! The shape of a declared entity's rows, which identifies such rows with one comparison.
 
 use std::sync::OnceLock;
 
@@ -6,21 +6,22 @@ use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 use crate::value::EdmType;
 
-/// The shape of a declaration's rows, computed on first use. Computing it in a constant would cost more compile time than any function of an entity.
+/// The shape of a declaration's rows, computed on first use. Computing it in a constant would take more compile time than any function of an entity.
 #[derive(Debug)]
 pub struct Shape {
     bytes: OnceLock<Vec<u8>>,
 }
 
 impl Shape {
-    /// Creates a shape that is not computed yet. It does not name its properties: the compiler evaluates each `static`, and all that it names.
+    /// Creates a shape that is not computed yet. It does not refer to the properties, because the compiler evaluates each `static` and everything
+    /// that it refers to.
     #[must_use]
     pub const fn new() -> Self {
         Self { bytes: OnceLock::new() }
     }
 
-    /// Returns the bytes of the shape, as a writer produces them: rows with all of these properties in this order, preceded by `EntityType` if the
-    /// entity has a kind. An entity without one of the properties has another shape. Each call passes the same arguments.
+    /// Returns the bytes of the shape, as a writer produces them: the shape of rows with all of these properties in this order, preceded by
+    /// `EntityType` if the entity has a kind. A row without one of the properties has a different shape. Every call must pass the same arguments.
     #[inline]
     #[must_use]
     pub fn bytes(&self, kind: Option<&'static str>, properties: &[PropertySchema]) -> &[u8] {

@@ -6,9 +6,9 @@ use crate::value::EdmType;
 
 /// An [`EntitySchema`] as owned data, which can be parsed from its text form.
 ///
-/// - Properties and indexes are sorted by name, because a store does not depend on the order of declaration.
-/// - Rust names are labels: they reveal whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
-/// - The text form has one fact per line, which gives readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
+/// - Properties and indexes are sorted by name, because stored data does not depend on the declaration order.
+/// - Rust names are labels. They reveal whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
+/// - The text form has one fact on each line, for readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
 ///
 /// ```
 /// use table_core::Entity;
@@ -34,21 +34,21 @@ use crate::value::EdmType;
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub struct StoredSchema {
-    /// The name of the schema: the name of the Rust type, or the one that `schema_name` gives.
+    /// The name of the schema: the name of the Rust type, or the name set with `schema_name`.
     pub entity: String,
     /// The table that stores the entities.
     pub table: String,
-    /// The value of the entities' property `EntityType`, if they have one (PAT-HET-1).
+    /// The value of the property `EntityType`; `None` if the entities have no kind (PAT-HET-1).
     pub kind: Option<String>,
-    /// The pieces of the `PartitionKey`; adjacent literals are joined.
+    /// The pieces of the `PartitionKey`. Adjacent literals are joined.
     pub partition_key: Vec<StoredPiece>,
-    /// The pieces of the `RowKey`; adjacent literals are joined.
+    /// The pieces of the `RowKey`. Adjacent literals are joined.
     pub row_key: Vec<StoredPiece>,
     /// The properties, sorted by name.
     pub properties: Vec<StoredProperty>,
     /// The indexes, sorted by name.
     pub indexes: Vec<StoredIndex>,
-    /// Derived rows other than indexes: `copies`, `feed`.
+    /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
     pub keeps: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub enum StoredPiece {
 pub enum Source {
     /// The property with this name.
     Property(String),
-    /// A field that is stored only in the entity's key, by its Rust name.
+    /// A field that is stored only in the entity's key, identified by its Rust name.
     Key(String),
 }
 
@@ -146,13 +146,13 @@ pub struct StoredIndex {
     pub sparse: bool,
     /// The path of the function that selects the indexed entities.
     pub when: Option<String>,
-    /// The table of the index's rows; `None` for the entity's table.
+    /// The table of the index rows; `None` for the entity's table.
     pub table: Option<String>,
-    /// The pieces of the index rows' PartitionKey; `None` for the entity's partition.
+    /// The pieces of the index rows' `PartitionKey`; `None` for the entity's partition.
     pub partition_key: Option<Vec<StoredPiece>>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: Vec<StoredPiece>,
-    /// The properties that each copy includes, sorted by name; `None` if copies include all properties.
+    /// The properties that copies include, sorted by name; `None` if copies include all properties.
     pub include: Option<Vec<String>>,
     /// The properties that a copy stores, sorted by name: key fields of the entity that the copy's key does not contain, and the included properties.
     pub properties: Vec<StoredProperty>,
@@ -191,7 +191,7 @@ impl StoredSchema {
         .normal()
     }
 
-    /// Returns the schema with another table name, for tables that are opened by name.
+    /// Returns the schema with a different table name, for tables that are opened by name.
     ///
     /// ```
     /// # use table_core::{Entity, schema::{StoredSchema, compare_schemas}};
@@ -209,7 +209,7 @@ impl StoredSchema {
         self
     }
 
-    /// Returns the normal form: adjacent literals are joined, and everything else is sorted by name.
+    /// Returns the normal form: adjacent literals are joined, and properties and indexes are sorted by name.
     pub(super) fn normal(mut self) -> Self {
         join_literals(&mut self.partition_key);
         join_literals(&mut self.row_key);

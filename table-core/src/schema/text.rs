@@ -12,7 +12,7 @@ use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty, St
 use crate::schema::token::{Tokens, token};
 use crate::value::EdmType;
 
-/// The version of the text form that is written.
+/// The version of the text form that this program writes.
 pub(super) const VERSION: &str = "1";
 /// The word that denotes all properties. No property has this name.
 const ALL: &str = "*";
@@ -24,7 +24,7 @@ impl fmt::Display for StoredSchema {
     }
 }
 
-/// Returns the name of a source for human readers, in which a dot marks a property.
+/// Returns the name of a source for human readers. Names of properties start with a dot.
 pub(super) fn name_of(source: &Source) -> String {
     match source {
         Source::Property(name) => format!(".{name}"),
@@ -32,7 +32,7 @@ pub(super) fn name_of(source: &Source) -> String {
     }
 }
 
-/// Writes the lines that determine the stored bytes. `name` returns the name of a part's source.
+/// Writes the lines that determine the stored bytes. `name` is called for the name of a part's source.
 pub(super) fn write_facts(
     schema: &StoredSchema,
     name: &dyn Fn(&Source) -> String,
@@ -90,7 +90,7 @@ fn write_key(
 ) -> fmt::Result {
     for piece in key {
         match piece {
-            // The text is always quoted, because a quoted first word denotes a literal.
+            // The text of a literal is always quoted, because a line whose first word is quoted denotes a literal.
             StoredPiece::Literal(text) => writeln!(f, "{line} {}", serde_json::Value::from(text.as_str()))?,
             StoredPiece::Part { source, codec, form } => {
                 let ordered = if form.ordered { "ordered" } else { "unordered" };
@@ -124,7 +124,7 @@ impl TryFrom<String> for StoredSchema {
 /// Parses the text form.
 ///
 /// # Errors
-/// `FormatTooNew` for the text of a later version; `Corrupted`, with the line, for an invalid text.
+/// `FormatTooNew` if the text has a later version; `Corrupted`, with the line, if the text is invalid.
 impl FromStr for StoredSchema {
     type Err = Error;
 
@@ -173,7 +173,7 @@ fn read_line(schema: &mut StoredSchema, tokens: &mut Tokens<'_>) -> Option<()> {
     tokens.is_at_end().then_some(())
 }
 
-/// Reads the kind of derived rows, and the name if there may be several of the kind.
+/// Reads a kind of derived rows, followed by a name if several entries of that kind are possible.
 fn read_kept(tokens: &mut Tokens<'_>) -> Option<String> {
     let kind = tokens.word()?;
     if tokens.is_at_end() {

@@ -1,8 +1,8 @@
-//! Tokens of a line: plain words where possible, otherwise JSON strings.
+//! Tokens of a line: plain words if possible, otherwise JSON strings.
 
 use serde_json::{Deserializer, Value};
 
-/// Formats a word for a line: unchanged if it has no space or control character and does not start with a quote, otherwise as a JSON string.
+/// Formats a word for a line: as it is if it has no space or control character and does not start with a quote, otherwise as a JSON string.
 pub(crate) fn token(text: &str) -> String {
     let bare = !text.is_empty()
         && !text.starts_with('"')
@@ -10,7 +10,7 @@ pub(crate) fn token(text: &str) -> String {
     if bare { text.to_owned() } else { Value::from(text).to_string() }
 }
 
-/// A splitter of a line into words.
+/// Splits a line into words.
 pub(crate) struct Tokens<'a>(&'a str);
 
 impl<'a> Tokens<'a> {
@@ -27,7 +27,7 @@ impl<'a> Tokens<'a> {
         self.0.starts_with('"')
     }
 
-    /// Returns the next word, or `None` at the end or for an unterminated JSON string.
+    /// Returns the next word. Returns `None` at the end of the line, or if a JSON string is not terminated.
     pub(crate) fn word(&mut self) -> Option<String> {
         let (word, end) = if self.is_quoted() {
             let mut values = Deserializer::from_str(self.0).into_iter::<String>();

@@ -46,7 +46,7 @@ impl KeyArg<String> for &str {
     }
 }
 
-/// A range of values of type `T`: any range expression of [`KeyArg`]s, or a pair of [`Bound`]s.
+/// A range of values of type `T`: any range expression with [`KeyArg`]s, or a pair of [`Bound`]s.
 ///
 /// ```
 /// use std::ops::Bound;
@@ -118,10 +118,10 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
     }
 }
 
-/// A marker for key parts that support ranges. Only `Ordered<true>` is implemented, for all types.
+/// A marker for key parts that support ranges. It is implemented for all types as `Ordered<true>`, and never as `Ordered<false>`.
 ///
-/// A range of values is a range of keys only if encodings sort like values (law K3 of [`codec`](crate::key::codec)). For other parts, a range does
-/// not compile.
+/// A range of values is a range of keys only if the encoded values sort like the values (law K3 of [`codec`](crate::key::codec)). A range over any
+/// other part does not compile.
 ///
 /// ```
 /// use table_core::selection::Ordered;
@@ -146,10 +146,11 @@ pub trait Ordered<const ORDERED: bool> {}
 #[diagnostic::do_not_recommend]
 impl<R> Ordered<true> for R {}
 
-/// A marker for key parts that can be selected without the parts after them. Only `SelfDelimiting<true>` is implemented, for all types.
+/// A marker for key parts that can be selected without the parts after them. It is implemented for all types as `SelfDelimiting<true>`, and never
+/// as `SelfDelimiting<false>`.
 ///
-/// A value of a part that can only be delimited from the end of the key shares its prefix with longer values, so no key range contains exactly the
-/// rows of one value or prefix.
+/// If the end of a value can only be found from the end of the key, the value is also a prefix of longer values. No key range then contains exactly
+/// the rows of one value or prefix.
 ///
 /// ```
 /// use table_core::selection::SelfDelimiting;
@@ -191,10 +192,10 @@ impl<R> SelfDelimiting<true> for R {}
     note = "for a range of values use the method named after the field"
 )]
 pub trait KeyPrefix<T, C> {
-    /// Appends the common prefix of all matching keys.
+    /// Appends the prefix that all matching keys share.
     ///
     /// # Errors
-    /// `KeyEncoding` if the codec refuses a character of the prefix.
+    /// `KeyEncoding` if the codec does not accept a character of the prefix.
     fn encode(&self, out: &mut String) -> Result<()>;
 }
 

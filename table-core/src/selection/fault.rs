@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 
-/// The reason why a selection cannot be read.
+/// The reason why the keys of a selection cannot be read.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum SelectionFault {
     #[error("the query reads no keys")]

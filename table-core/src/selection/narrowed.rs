@@ -1,4 +1,4 @@
-//! Values that a query accepts as a selection: selections, and selections that are narrowed part by part.
+//! Values that a query accepts as a selection: selections, and selections under construction.
 
 use crate::error::Result;
 use crate::query::KeyRange;
@@ -52,8 +52,8 @@ impl<N: Narrowed> From<N> for Selection<N::Entity, N::Class, N::Source> {
     }
 }
 
-/// A selection under construction: `Employee::rows("Sales")`. Generated code implements this trait once for each of its types. With `From` impls for
-/// [`Selection`] instead, rustc would have to consider all of them.
+/// A selection under construction: `Employee::rows("Sales")`. Generated code implements this trait once for each of its types. If it implemented
+/// `From` for [`Selection`] instead, rustc would have to consider every implementation.
 #[doc(hidden)]
 pub trait Narrowed {
     /// The entity type of the selection.

@@ -2,7 +2,7 @@
 
 use crate::selection::{Point, Selection};
 
-/// The complete key of an entity of `E`: a selection with every part of both keys, or an [`EntityKey`](crate::EntityKey) in a table without a schema.
+/// The complete key of an entity `E`: a selection with every part of both keys, or an [`EntityKey`](crate::EntityKey) in a table without a schema.
 ///
 /// ```
 /// use table_core::selection::{Point, PointKey};

@@ -1,9 +1,9 @@
-//! Method names of other libraries that selections do not have. Using one is a compile error that names the method to use instead.
+//! Method names that other libraries use and selections do not have. Using one is a compile error that names the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::selection::Selection;
 
-/// A selection by properties. No selection implements it: the methods that require it exist only for their error message.
+/// A selection by properties. No selection implements it: the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T204] a selection names keys; a query of it filters by properties and reads entities",
     label = "write `table.query(selection)` first",

@@ -40,11 +40,11 @@ use crate::schema::IndexSchema;
 pub trait Source: sealed::Sealed + 'static {
     /// The index; `None` for the entities themselves.
     const INDEX: Option<&'static IndexSchema>;
-    /// The consistency of the source's rows with the entities.
+    /// The consistency between the source's rows and the entities.
     type Consistency: Consistency;
 }
 
-/// The entities, by their own keys.
+/// The entities, selected by their own keys.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -113,7 +113,7 @@ pub struct Copies<I>(PhantomData<fn() -> I>);
 /// ```
 pub struct Lists<I>(PhantomData<fn() -> I>);
 
-/// Implements common traits for the source of any index. Derives would require these traits of the index types.
+/// Implements common traits for the sources of any index. Derives would require these traits of the index types, too.
 macro_rules! common_traits {
     ($($source:ident),+) => {$(
         impl<I> Clone for $source<I> {
@@ -165,7 +165,8 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source whose rows can be read as `T`: entities can be read as any of their types, and copies as projections of their included fields.
+/// A source whose rows can be read as `T`. The entities themselves can be read as any of their types, and copies as projections of their
+/// included fields.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -191,7 +192,7 @@ impl<I: Index> Source for Lists<I> {
 ///     age: i32,
 /// }
 ///
-/// /// Accepts a source of whole employees.
+/// /// Accepts a source of complete employees.
 /// fn whole<S: ReadableAs<Employee>>() {}
 /// /// Accepts a source of ages.
 /// fn ages<S: ReadableAs<Age>>() {}
@@ -220,7 +221,7 @@ pub trait ReadableAs<T>: Source {
     /// `true` if the source may contain rows of other declared types.
     const IS_MIXED: bool = false;
 
-    /// Reads a row, or returns `None` for a row of another declared type.
+    /// Reads a row. Returns `None` for a row of another declared type.
     ///
     /// # Errors
     /// Any error from [`FromEntity::read_own`].
@@ -228,8 +229,8 @@ pub trait ReadableAs<T>: Source {
         Versioned::read_with(entity, Self::read).map(Some)
     }
 
-    /// Reads a row into the previous value, if there is one. Returns `false` if the row was skipped. The value must not be used then, nor after an
-    /// error, because it mixes two entities.
+    /// Reads a row into the memory of the previous value, if any. Returns `false` if the row was skipped. The value must not be used after that, nor
+    /// after an error, because it is a mix of two entities.
     #[doc(hidden)]
     #[inline]
     fn read_own_again(

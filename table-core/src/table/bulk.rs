@@ -1,4 +1,4 @@
-//! Bulk writes: any number of entities in as many transactions as needed. The bulk write as a whole is not atomic (design promise 5).
+//! Bulk writes: any number of entities, written in as many transactions as needed. The bulk write is not atomic (design promise 5).
 
 mod plain;
 mod plan;
@@ -24,12 +24,12 @@ use crate::table::bulk::plan::{Link, Window};
 const CONCURRENCY: usize = 8;
 
 /// A bulk write under construction, on a [`Table`](crate::Table) or on the handle of the patterns crate. Each transaction is atomic, but the bulk
-/// write as a whole is not.
+/// write is not.
 ///
-/// - Entities are processed in windows of 4,000 entities (or 64 MiB), grouped by partition, split at the limits of a transaction (EGT-2, EGT-3), and
-///   written to up to 8 partitions concurrently. Within a partition, their order is preserved.
-/// - After an error, no further transaction of the same partition and no further window is started. [`BulkError::written`] lists the written entities
-///   by position, and [`resume`](Self::resume) skips them.
+/// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
+///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
+/// - After an error, no further transaction of the same partition and no further window is started. [`BulkError::written`] contains the positions of
+///   the written entities, and [`resume`](Self::resume) skips them.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -71,7 +71,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Skips the entities that an earlier run of the same input has written.
+    /// Skips the entities that an earlier run with the same input has written.
     pub fn resume(self, written: WrittenPositions) -> Self {
         Self { done: written, ..self }
     }
@@ -87,7 +87,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         self.put_all(BulkVerb::Insert, entities).await
     }
 
-    /// Inserts or replaces all entities. The operation may be repeated.
+    /// Inserts or replaces all entities. This is safe to repeat.
     ///
     /// # Errors
     /// The error with the smallest position, with the positions of the written entities.
@@ -98,7 +98,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         self.put_all(BulkVerb::InsertOrReplace, entities).await
     }
 
-    /// Inserts or merges all entities. The operation may be repeated.
+    /// Inserts or merges all entities. This is safe to repeat.
     ///
     /// # Errors
     /// The error with the smallest position, with the positions of the written entities.
@@ -109,7 +109,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         self.put_all(BulkVerb::InsertOrMerge, entities).await
     }
 
-    /// Inserts the entities of a stream. An error of the stream stops the write like an error of the store.
+    /// Inserts the entities of a stream. An error in the stream stops the write, like an error from the store.
     ///
     /// # Errors
     /// The error with the smallest position, with the positions of the written entities.
@@ -177,7 +177,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window and returns the failure with the smallest position; `failure` is an error that occurred before anything was sent.
+    /// Writes a window and returns the failure with the smallest position. `failure` is an error that occurred before anything was sent.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,
@@ -213,7 +213,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     }
 }
 
-/// Commits the transactions of one partition in order, up to the first transaction that fails. Returns the positions and the error of that transaction.
+/// Commits the transactions of one partition in order and stops at the first one that fails. Returns the positions and the error of that transaction.
 async fn write_chain<T: BulkTarget>(
     target: &T,
     mut chain: Vec<Link<T::Batch>>,
@@ -223,7 +223,7 @@ async fn write_chain<T: BulkTarget>(
     while let Some(Link { mut positions, batch }) = chain.pop() {
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
-            // The size of some rows is only known after reading them. A batch that is too large is split in half.
+            // The size of some rows is known only after they have been read. A batch that is too large is split in half.
             Err(error) if positions.len() > 1 && target.is_too_large(&error) => match target.split(batch) {
                 Ok((front, back)) => {
                     let behind = positions.split_off(positions.len() / 2);

@@ -1,4 +1,4 @@
-//! Decoding of a page, one entity at a time. Rows of other declared types are skipped.
+//! Decoding of the entities in a page. Rows of other declared types are skipped.
 
 use crate::entity::Versioned;
 use crate::error::Result;
@@ -18,7 +18,7 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Written without `?` or `map_err`, and inlined, because two more moves of an entity would take a ninth of the time to read a page.
+        // Written without `?` or `map_err`, and inlined: moving each entity two more times would add a ninth to the time for reading a page.
         match F::read_own(row) {
             Ok(Some(entity)) => {
                 each(entity);
@@ -31,7 +31,8 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Lends the entities of a page to a closure, up to a limit. Each entity is read into the memory of the previous one. Returns the number of entities.
+/// Lends the entities of a page to a closure, up to a limit. Each entity is read into the memory of the previous one. Returns the number of
+/// entities lent.
 pub(super) fn lend<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
@@ -43,7 +44,7 @@ pub(super) fn lend<F: ReadableAs<T>, T>(
         if handed == most {
             break;
         }
-        // Partition keys are compared by address, since a page stores the key of consecutive rows once.
+        // Partition keys are compared by address: a page stores the key that consecutive rows share only once.
         let is_same_partition = partition.is_some_and(|last| std::ptr::eq(last, row.partition_key));
         match F::read_own_again(&mut place, row, is_same_partition) {
             Ok(true) => {

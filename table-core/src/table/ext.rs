@@ -1,4 +1,4 @@
-//! Tables of a store, by name and by type.
+//! Extension methods of stores that create typed and untyped table handles.
 
 mod refused;
 
@@ -30,14 +30,14 @@ use refused::{HasEntities, OpensTables};
 /// # }).unwrap();
 /// ```
 pub trait TableStoreExt: TableStore + Clone {
-    /// Returns the table that the schema of `E` names. Sends nothing; an invalid name is reported at first use.
+    /// Returns the table that the schema of `E` names. No request is sent; an invalid name is reported at first use.
     #[must_use]
     fn table<E: Entity>(&self) -> Table<E, Self> {
         Table::of(self.clone())
     }
 
-    /// Returns the table of a set's members, for writes of the set's values, each of which is written like its member. Does not compile if a member
-    /// declares indexes or a feed.
+    /// Returns the table of a set, whose values are each written like the member they contain. Does not compile if a member declares indexes or
+    /// a feed.
     ///
     /// ```
     /// use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
@@ -80,7 +80,7 @@ pub trait TableStoreExt: TableStore + Clone {
         Table::of_set(self.clone())
     }
 
-    /// Returns a table of entities `E` with a name other than the name in the schema.
+    /// Returns a table of entities `E` with a name that differs from the name in the schema.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -114,7 +114,8 @@ pub trait TableStoreExt: TableStore + Clone {
         list_tables(self.clone(), prefix)
     }
 
-    // Methods of entities in other libraries, with names that no trait of `std` has. A call on an entity is reported by the message of `OpensTables`.
+    // Methods that other libraries define on entities, whose names no trait of `std` uses. For a call on an entity, rustc shows the message
+    // of `OpensTables`.
     refused_of_stores! {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
             save_changes() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)

@@ -11,10 +11,10 @@ use crate::store::TableStore;
 use crate::table::{Paging, Table};
 
 impl<E: Entity, S: TableStore + Clone> Table<E, S> {
-    /// Reads one group: all rows whose keys start with the key of its owner, or all rows in its partition, sorted into the fields of `G`.
+    /// Reads one group into the fields of `G`: all rows whose keys start with the key of the group's owner, or all rows of the owner's partition.
     ///
-    /// Sends one range query, whose bounds follow from the types. Every row in the range is assigned to a field or causes an error; none is dropped
-    /// (PAT-HET-6). A group of more than one page is not a snapshot (CON-9).
+    /// Sends one range query, whose bounds follow from the types. A row in the range that belongs to no field causes an error and is never ignored
+    /// (PAT-HET-6). A group that spans several pages is not a snapshot (CON-9).
     ///
     /// ```
     /// # use table_core::{Entity, EntityGroup, Table, TableStoreExt, embedded::Engine};

@@ -36,21 +36,22 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// Creates the table if it does not exist, compares the schema of `E`, or the schemas of all members of a set, with the stored schema, and
     /// returns the handle. A bag has no schema to compare.
     ///
-    /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E` is stored,
-    ///   and the work to do is recorded in [`SchemaRecord::pending`].
-    /// - If no schema of `E` is stored, but one of another type whose keys have the same form, `E` may be that type under another name. This is an error if the
-    ///   table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
+    /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E`
+    ///   is stored, and the remaining work is recorded in [`SchemaRecord::pending`].
+    /// - If no schema of `E` is stored, but another type's schema has keys of the same form, `E` may be that type under another name. This
+    ///   is an error if the table contains rows with such keys: keep the name of a renamed type with `#[entity(schema_name = "…")]`, or
+    ///   call [`accept_schema`](Self::accept_schema).
     /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
-    /// - A schema that was stored before and superseded belongs to an older program. It may run if it only lacks optional properties, and
-    ///   indexes, a feed or copies whose backfill has not begun. With an `#[index]` without `include(…)`, it must lack no property. The stored
-    ///   schema is then not changed. Otherwise it is an error, unless the table has no rows.
+    /// - A schema that was stored before and then superseded belongs to an older program. The older program may run if its schema lacks only optional
+    ///   properties, and indexes, a feed or copies whose backfill has not begun. If it has an `#[index]` without `include(…)`, its schema must also
+    ///   contain every property. The stored schema is then not changed. Otherwise, opening fails, unless the table has no rows.
     ///
-    /// The handle and its clones check again when they write after [five seconds](LEASE). An older program that lacks an announced part records a
-    /// sighting then, which the backfill of that part respects.
+    /// A write by the handle or a clone checks the stored schema again if the last check is older than [five seconds](LEASE). If an older program
+    /// lacks an announced part, this check records a sighting, and the backfill of that part waits accordingly.
     ///
-    /// A program with an incompatible schema fails here, before it reads or writes a row. Opening costs one get in addition to the creation, and an
-    /// insert if the schema changed. The first schema of a type in an existing table costs one query more, and the first schema of a store also creates the
-    /// table [`LAYOUTS`].
+    /// A program with an incompatible schema fails here, before it reads or writes a row. Opening a table costs one get in addition to its creation,
+    /// and an insert if the schema changed. The first schema of a type in an existing table costs one more query. The first schema of a store also
+    /// creates the table [`LAYOUTS`].
     ///
     /// ```
     /// use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
@@ -80,8 +81,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `SchemaMismatch` with the compatibility, each change and its remedy; the source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew` or
-    /// `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
+    /// `SchemaMismatch` with the compatibility, each change and its remedy; its source is the [`Evolution`](crate::schema::Evolution). `FormatTooNew`
+    /// or `Corrupted` if the stored schema cannot be read. `TableBeingDeleted` while an earlier table of this name is being deleted (OPT-4).
     pub async fn create_if_missing(self) -> Result<Self> {
         let table = self.name()?;
         let is_new = request::create_if_missing(&self.store, table).await?;
@@ -101,7 +102,7 @@ impl<E: Declared, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Opens an existing table: an alias of [`create_if_missing`](Self::create_if_missing).
+    /// Opens a table, and creates it if it does not exist. Alias of [`create_if_missing`](Self::create_if_missing).
     ///
     /// # Errors
     /// Any error from [`create_if_missing`](Self::create_if_missing).
@@ -109,7 +110,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         self.create_if_missing().await
     }
 
-    /// Stores the schema of `E` regardless of the compatibility. Call this function once old rows have been rewritten or abandoned.
+    /// Stores the schema of `E` regardless of its compatibility. Call this function after old rows have been rewritten or abandoned.
     ///
     /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed.
     ///
@@ -137,7 +138,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         designs::store(&self.store, table, &design, (false, self.now()), Some(reason)).await.map(drop)
     }
 
-    /// Returns the schema with which the table was last opened for this entity type, or `None`.
+    /// Returns the schema with which the table was last opened for this entity type, or `None` if no schema is stored.
     ///
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error from the store.
@@ -145,9 +146,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         record::read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Reads the store's clock, and returns the time with the last sighting of an older program: one that lacks announced parts of the stored schema
-    /// and may still write. A [grant](Self::record_grant) to a program with another schema is a sighting at its expiry. Sends one write and three
-    /// reads.
+    /// Returns the current time of the store's clock, and the time of the last sighting of an older program that lacks announced parts of the stored
+    /// schema and may still write. A [grant](Self::record_grant) to a program with another schema counts as a sighting at the grant's expiry. Sends
+    /// one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -170,8 +171,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         sighting::read(&self.store, self.name()?, (E::SCHEMA.entity, own)).await
     }
 
-    /// Records that programs with the schema of `E` may write until an instant, in [ticks](crate::ticks), without reading the stored schema. A
-    /// backfill that such programs would disturb begins only after that instant.
+    /// Records that programs with the schema of `E` may write until a given time, in [ticks](crate::ticks), without reading the stored schema. A
+    /// backfill that such programs would disturb starts only after that time.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt, ticks};
@@ -200,7 +201,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         }
         let retry = self.retry.clone().unwrap_or_default();
         sighting::grant((&self.store, &retry), table, (E::SCHEMA.entity, schema), expiry).await?;
-        // IMPORTANT: the schema is read again after the grant. A backfill that did not see it has refused older programs before.
+        // IMPORTANT: the schema is read again after the grant. A backfill that missed the grant had already refused older programs by then.
         self.is_current().await.map(drop)
     }
 
@@ -211,8 +212,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 
 impl<E, S: TableStore> Table<E, S> {
     /// Checks that a write may start now, for handles that bypass this handle. The check fails if a program with a newer schema has opened the table,
-    /// unless this program maintains everything that the newer schema declares. Queries the store once in [five seconds](LEASE), and never for a
-    /// handle that was not opened.
+    /// unless this program maintains everything that the newer schema declares. The check queries the store at most once in [five seconds](LEASE),
+    /// and never for a handle that was not opened.
     ///
     /// # Errors
     /// `SchemaMismatch` if the check fails; any error from the store.
@@ -225,8 +226,8 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns a check for entities of another schema in a table of the same store, for handles that write these entities together with their own entities.
-    /// The check queries the stored schema if this handle was opened.
+    /// Returns a check for entities of another schema in a table of the same store. Handles that write such entities together with the entities of
+    /// this table use it. The check queries the stored schema if this handle was opened.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
@@ -243,11 +244,11 @@ impl<E, S: TableStore> Table<E, S> {
         Admission { store: self.store.clone(), table, standing, runtime: self.runtime() }
     }
 
-    /// Checks that rows may be replaced as a whole, which would remove properties that only a newer schema knows. Uses the result of
-    /// [`admit`](Self::admit).
+    /// Checks that rows may be replaced entirely. A full replace removes properties that only a newer schema declares. Uses the result
+    /// of [`admit`](Self::admit).
     ///
     /// # Errors
-    /// `SchemaMismatch` (EVO-3).
+    /// `SchemaMismatch` if a newer schema has properties that this program does not know (EVO-3).
     #[doc(hidden)]
     pub fn admit_whole(&self) -> Result<()> {
         match &self.standing {
@@ -256,7 +257,7 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Queries the store. Returns `true` if the stored schema is that of this handle, or `None` if the handle was not opened.
+    /// Queries the store and returns `true` if the stored schema equals the schema of this handle. Returns `None` if the handle was not opened.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program cannot write at the same time as programs with the stored schema; any error from the store.
@@ -279,11 +280,11 @@ impl<E, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Changes the record of the stored schema, such as pending and disabled parts and progress, but not the schema. `change` may run several times,
-    /// each time on the current record (CON-3).
+    /// Changes the record of the stored schema (pending and disabled parts, progress), but not the schema. `change` may run several times, each time
+    /// on the current record (CON-3).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored, because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts.
+    /// `ResourceNotFound` if no schema is stored because the table was not opened; `UpdateConditionNotSatisfied` after too many conflicts.
     #[doc(hidden)]
     pub async fn update_schema_record(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let table = self.name()?;

@@ -1,4 +1,4 @@
-//! Stream of all tables of a store.
+//! Streams of the tables in a store.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::name::TableName;
 use crate::store::TableStore;
 use crate::table::layout::LAYOUTS;
 
-/// The state of a listing: the names read so far, and the position of the next page.
+/// The state of a listing: the names that have been read, and the position of the next page.
 struct Listing<S> {
     store: S,
     prefix: String,
@@ -31,7 +31,8 @@ pub const OUTBOXES: &str = "TablesOutbox";
 /// The table in which patterns register change feeds.
 pub const FEEDS: &str = "TablesFeeds";
 
-/// Streams the names of the program's tables that start with `prefix`, in order (OPT-5, PAGE-12), without [`LAYOUTS`], [`OUTBOXES`] and [`FEEDS`].
+/// Streams the names of the program's tables that start with `prefix`, in order (OPT-5, PAGE-12). [`LAYOUTS`], [`OUTBOXES`] and [`FEEDS`]
+/// are omitted.
 pub fn list_tables<S: TableStore>(
     store: S,
     prefix: &str,

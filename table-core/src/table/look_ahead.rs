@@ -1,4 +1,4 @@
-//! Prefetching of a stream's next page.
+//! Prefetching of the next page of a stream.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -12,11 +12,11 @@ use crate::query::Page;
 pub(super) struct LookAhead<St> {
     pages: Pin<Box<St>>,
     waiting: Waiting,
-    /// The number of entities that may still be needed; `None` for all entities.
+    /// The number of entities that may still be requested; `None` for all entities.
     wanted: Option<usize>,
 }
 
-/// The item that the stream returned in advance.
+/// The item that the inner stream returned before it was requested.
 enum Waiting {
     Nothing,
     Page(Box<Result<Page>>),
@@ -24,7 +24,7 @@ enum Waiting {
 }
 
 impl<St> LookAhead<St> {
-    /// Creates the stream. It prefetches until pages with `limit` entities have been yielded.
+    /// Creates the stream, which prefetches until it has yielded pages with `limit` entities.
     pub(super) fn new(pages: St, limit: Option<usize>) -> Self {
         Self { pages: Box::pin(pages), waiting: Waiting::Nothing, wanted: limit }
     }

@@ -1,4 +1,4 @@
-//! Pages of a query over one or several key ranges: in order, including empty pages, and across ranges (PAGE rules).
+//! Pages of a query over one or more key ranges: in order, including empty pages, and across ranges (PAGE rules).
 
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -19,17 +19,17 @@ const CONCURRENCY: usize = 8;
 /// The parameters of a query over key ranges, as collected by a builder.
 #[derive(Clone, Debug)]
 pub(crate) struct Paging {
-    /// The ranges, in key order. An error is returned by the first request.
+    /// The ranges, in key order. An error is reported by the first request.
     pub(crate) ranges: Result<Vec<KeyRange>>,
     /// The filter.
     pub(crate) filter: Option<Filter>,
     /// The requested properties.
     pub(crate) select: Select,
-    /// Maximum number of entities in a page.
+    /// The maximum number of entities in a page.
     pub(crate) top: Option<usize>,
-    /// Maximum number of entities in total.
+    /// The maximum number of entities in total.
     pub(crate) limit: Option<usize>,
-    /// `true` if rows may be skipped, so a page may have to contain more entities than the limit.
+    /// `true` if rows may be skipped. A page may then have to contain more entities than the limit.
     pub(crate) is_mixed: bool,
 }
 
@@ -46,7 +46,7 @@ impl Paging {
         });
     }
 
-    /// Sets the maximum number of entities in total. A limit of 0 makes the query fail, because it would read nothing.
+    /// Sets the maximum number of entities in total. A query with a limit of 0 would read nothing, so it fails.
     pub(crate) fn limit(&mut self, entities: usize) {
         self.limit = Some(entities).filter(|entities| *entities > 0);
         if entities == 0 && self.ranges.is_ok() {
@@ -54,7 +54,7 @@ impl Paging {
         }
     }
 
-    /// Returns one query for each range. A page is never larger than the limit requires.
+    /// Returns one query for each range. No page is larger than the limit requires.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         let top = match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
@@ -84,7 +84,7 @@ impl<S: TableStore> PageSource<S> {
         self.table.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns one page, from the start or from the end of an earlier page.
+    /// Returns one page, starting at the first row or after an earlier page.
     pub(crate) async fn page(&self, paging: &Paging, from: Option<&Continuation>) -> Result<Page> {
         let table = self.table()?;
         let queries = paging.queries()?;
@@ -102,7 +102,7 @@ impl<S: TableStore> PageSource<S> {
 }
 
 impl<S: TableStore + Clone> PageSource<S> {
-    /// Streams all pages in key order. In a fan-out, the first pages of several ranges are requested concurrently; on a store that [looks
+    /// Streams all pages in key order. In a fan-out, the first pages of several ranges are requested concurrently. If the store [looks
     /// ahead](crate::store::Capabilities::looks_ahead), the next page is prefetched.
     pub(crate) fn pages(self, paging: &Paging) -> impl Stream<Item = Result<Page>> + Send + use<S> {
         let queries = self.table().cloned().and_then(|table| Ok((table, paging.queries()?)));
@@ -118,7 +118,7 @@ impl<S: TableStore + Clone> PageSource<S> {
     }
 }
 
-/// The state of a range that is being read: the current page, and the data for the next request.
+/// The state of a range that is being read: its current page, and the parameters of the next request.
 struct UnderWay<S> {
     store: S,
     table: TableName,
@@ -145,13 +145,13 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// Returns the start of a range as a continuation: its partition without a row, a position at which no page of the range ends.
+/// Returns the start of a range as a continuation that names the partition but no row. No page of the range ends there.
 fn beginning(table: &TableName, query: &Query) -> Option<Continuation> {
     let partition_key = query.keys.partition_key.single()?.to_owned();
     Some(Continuation::new(table, query, Position { partition_key, row_key: None }))
 }
 
-/// Returns the range that a continuation belongs to, and the continuation unless it is the start of the range.
+/// Returns the range that contains the continuation. The continuation is also returned, unless it is the start of the range.
 fn place<'a>(
     table: &TableName,
     queries: &[Query],

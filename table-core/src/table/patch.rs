@@ -1,4 +1,4 @@
-//! Patches: individual properties of a stored entity, set through typed columns (MRG rules).
+//! Patches: changes of individual properties of a stored entity through typed columns (MRG rules).
 
 mod refused;
 
@@ -22,11 +22,11 @@ use crate::table::update::at;
 use crate::table::{Table, request};
 use crate::value::{Value, ValueRef};
 
-/// New values for some properties of one stored entity; all others are kept (MRG-1).
+/// A change of some properties of one stored entity; all other properties are kept (MRG-1).
 ///
-/// On a [`Table`], a patch is one merge, without a read of the entity, unless it sets a property to `None`: a merge cannot remove properties (MRG-3),
-/// so the entity is read and replaced. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a property
-/// that an index contains, whose old value is unknown. The handle of the patterns crate reads the entity first, and can set any property.
+/// On a [`Table`], a patch is one merge and does not read the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property
+/// to `None` reads and replaces the entity. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a
+/// property that an index contains, whose old value is unknown. The handle of the patterns crate reads the entity first and can set any property.
 /// [`Table::update`] computes a new value from the old one.
 ///
 /// ```
@@ -48,7 +48,7 @@ use crate::value::{Value, ValueRef};
 pub struct Patch<'a, T: PatchTarget> {
     target: &'a T,
     key: Selection<T::Entity, Point>,
-    /// The properties to change; `None` for a property to remove.
+    /// The properties to set; `None` for a property to remove.
     values: Result<Vec<(&'static str, Option<Value>)>>,
     if_match: IfMatch,
 }
@@ -70,7 +70,7 @@ pub trait PatchTarget: Sync {
     /// Changes properties of the stored entity, and returns its new version.
     ///
     /// # Errors
-    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2); any error from the handle.
+    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2); any error from the handle.
     fn change_properties(
         &self,
         key: EntityKey,
@@ -82,7 +82,7 @@ pub trait PatchTarget: Sync {
     fn in_table(&self, error: Error) -> Error;
 }
 
-/// A value that a property of type `T` can be set to: every value that converts into a `T`.
+/// A value that a property of type `T` can be set to: any value that converts into `T`.
 ///
 /// ```
 /// use table_core::table::PatchValue;
@@ -128,7 +128,7 @@ impl<T, V: Into<T>> PatchValue<T> for V {
 #[derive(Clone, Debug)]
 pub struct PatchChange {
     set: Row,
-    /// A row with the names of the properties to remove, each with any value.
+    /// A row whose property names are the properties to remove. The values are ignored.
     removed: Row,
 }
 
@@ -144,7 +144,7 @@ impl PatchChange {
         Self { set: set.finish(), removed: removed.finish() }
     }
 
-    /// Returns the properties to merge, or `None` if the patch also removes properties, which a merge cannot (MRG-3).
+    /// Returns the properties to merge, or `None` if the patch also removes properties, because a merge cannot remove any (MRG-3).
     #[must_use]
     pub fn as_merge(&self) -> Option<&Row> {
         self.removed.view().is_empty().then_some(&self.set)
@@ -239,8 +239,8 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
 
     /// Sets a property. If it is set twice, the last value is used.
     ///
-    /// `None` removes the property: on a [`Table`], the patch then takes a read and a conditional replace, which is repeated if another writer was
-    /// faster. [`send`](Self::send) fails for a value that cannot be stored.
+    /// `None` removes the property: on a [`Table`], the patch then reads the entity and replaces it if its version is unchanged, and retries after a
+    /// conflict. [`send`](Self::send) fails for a value that cannot be stored.
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};

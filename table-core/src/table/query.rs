@@ -25,7 +25,7 @@ use crate::table::{PageSource, Paging, Table, decode, request};
 
 /// One page of entities.
 ///
-/// Only the continuation indicates whether more pages exist: a page may be short or empty and still have one (PAGE-4).
+/// Only the continuation shows whether more pages exist: a page that is short or empty may still have one (PAGE-4).
 ///
 /// ```
 /// use table_core::table::EntityPage;
@@ -40,13 +40,13 @@ use crate::table::{PageSource, Paging, Table, decode, request};
 pub struct EntityPage<T> {
     /// The entities, in key order (QRY-3).
     pub items: Vec<Versioned<T>>,
-    /// The position of the next page; `None` for the last page. It is independent of the store's state and may be saved (PAGE-7).
+    /// The start of the next page; `None` for the last page. The continuation does not depend on the store's state and can be saved (PAGE-7).
     pub continuation: Option<Continuation>,
-    /// The number of entities that were read; `None` if unknown.
+    /// The number of entities that the store read for the page; `None` if unknown.
     pub rows_read: Option<u64>,
 }
 
-/// A query under construction on a table of `E`. Its entities are read from `F` as `T`. Nothing is sent until [`page`](Self::page),
+/// A query under construction on a table of `E`. Its entities are read from `F` as `T`. No request is sent until [`page`](Self::page),
 /// [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
 ///
 /// ```
@@ -77,10 +77,10 @@ pub struct EntityQuery<E, S, T = E, F = Primary> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Starts a query of a selection whose result is paged: a range, a partition, or a fan-out.
+    /// Starts a query of a selection that can span several pages: a range, a partition, or a fan-out.
     ///
-    /// To read a point, use [`get`](Self::get), and to read the whole table, use [`scan`](Self::scan). A selection from an index reads the copies, in
-    /// the table of the index.
+    /// To read a point, use [`get`](Self::get); to read the entire table, use [`scan`](Self::scan). A selection from an index reads the copies in the
+    /// index's table.
     pub fn query<C: Paged, F: Source>(
         &self,
         selection: impl IntoSelection<E, C, F>,
@@ -114,8 +114,8 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
-    /// Reads all rows with the selected keys as members of a set, each recognised by its key or kind (PAT-HET-4). A row that belongs to no member is
-    /// read as a bag (PAT-HET-6).
+    /// Reads all rows with the selected keys as members of a set. Each row is recognised by its key or kind (PAT-HET-4). A row that belongs to no
+    /// member is read as a bag (PAT-HET-6).
     pub fn read_as<U: SetOf<E>>(self) -> EntityQuery<E, S, U> {
         self.reading()
     }
@@ -126,7 +126,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     ///
     /// A filter reduces the result, but not the rows that are read, so the cost class is unchanged (CLS-4).
     ///
-    /// On a query of an index, a condition on a property that the copies do not store is refused (`InvalidInput`).
+    /// A query of an index fails with `InvalidInput` if the condition uses a property that the copies do not store.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
         let filter = condition.into_condition().into_filter();
         if let Some(error) = F::INDEX.and_then(|index| not_stored(index, &filter))
@@ -138,15 +138,15 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Sets the maximum number of entities in a page, which is one request; 1,000 by default (TOP-1). It does not limit the result: use
-    /// [`limit`](Self::limit) to limit the number of entities.
+    /// Sets the maximum number of entities in a page, which is one request; the default is 1,000 (TOP-1). To limit the total number of entities,
+    /// use [`limit`](Self::limit).
     pub const fn page_size(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
         self
     }
 
-    /// Sets the maximum number of entities in total, at least 1. It applies to [`stream`](Self::stream) and the `collect` functions, not to a single
-    /// [`page`](Self::page).
+    /// Sets the maximum number of entities in total, at least 1. It applies to [`stream`](Self::stream) and the `collect` functions, not to a
+    /// single [`page`](Self::page).
     pub fn limit(mut self, entities: usize) -> Self {
         self.paging.limit(entities);
         self
@@ -187,8 +187,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// Returns the first page.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6); `KeyEncoding` if a value of the selection cannot be encoded in a key; `InvalidInput` for a page size out of range
-    /// (TOP-2), a limit of 0, or a range that starts after its end; `EntityMismatch` if a stored row is not a `T`.
+    /// `TableNotFound` if the table does not exist (OPT-6); `KeyEncoding` if a value of the selection cannot be encoded in a key; `InvalidInput` for
+    /// a page size out of range (TOP-2), a limit of 0, or a range that starts after its end; `EntityMismatch` if a stored row is not a `T`.
     pub async fn page(&self) -> Result<EntityPage<T>>
     where
         F: ReadableAs<T>,
@@ -218,9 +218,9 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         })
     }
 
-    /// Streams the entities of all pages (PAGE-4), at most [`limit`](Self::limit).
+    /// Streams the entities of all pages (PAGE-4), up to the [`limit`](Self::limit).
     ///
-    /// The stream borrows nothing, and is not a snapshot as a whole: each page is a separate snapshot (CON-9). It buffers one page and decodes entities lazily.
+    /// The stream borrows nothing. Each page is a snapshot, but the stream is not (CON-9). One page is buffered, and entities are decoded lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
     where
         F: ReadableAs<T>,
@@ -235,7 +235,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Lends each entity to `each`, up to the [`limit`](Self::limit). Returns the number of entities.
     ///
-    /// The function buffers one page and decodes each entity into the memory of the previous one, so it is the fastest way to read entities and uses
+    /// The function buffers one page and decodes each entity into the memory of the previous one. This is the fastest way to read entities, and uses
     /// the least memory. To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream).
     ///
     /// ```
@@ -255,7 +255,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     /// ```
     ///
     /// # Errors
-    /// Any error from [`page`](Self::page). Entities before an error have been passed to `each`.
+    /// Any error from [`page`](Self::page). Entities read before the error have been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64>
     where
         F: ReadableAs<T>,
@@ -321,8 +321,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns the results of `read` for each stored row with all its properties, for readers that need more than a `T`, such as the key of the index
-    /// row.
+    /// Returns the results of `read`, which is called for each stored row with all its properties. For callers that need more than a `T`, such as the
+    /// key of the index row.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page) or `read`.
@@ -345,7 +345,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns the first entity in key order, or `None`. Requests pages of one entity, or full pages if the query has a filter or the type belongs to a set.
+    /// Returns the first entity in key order, or `None`. Requests pages of one entity, or full pages if the query has a filter or the type belongs to
+    /// a set.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).

@@ -1,4 +1,4 @@
-//! Lookups of typed entities: a single point, or many points concurrently.
+//! Lookups of typed entities: a single point query, or many concurrent ones.
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -15,10 +15,10 @@ use crate::table::{Table, request};
 /// The number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
-// The functions return a boxed future instead of being `async`: rustc would check the bounds of their arguments a second and a third time at the
-// `.await`, and report one mistake three times.
+// The functions return a boxed future instead of being `async`: for an `async fn`, rustc checks the bounds of the arguments again at each
+// `.await`, and reports one mistake three times.
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Returns the plan of a selection, computed without I/O (design promise 2).
+    /// Returns the plan of a selection, which is computed without I/O (design promise 2).
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key.
@@ -126,8 +126,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns many entities, in the order of the keys, with up to 16 concurrent point queries.
     ///
-    /// Use this function instead of `RowKey eq '121' or RowKey eq '322'`, for which the service scans the partition (DQ-7). The entities are not a
-    /// snapshot (CON-9).
+    /// Prefer this function to a filter such as `RowKey eq '121' or RowKey eq '322'`, for which the service scans the partition (DQ-7). The entities
+    /// are not a snapshot (CON-9).
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -146,12 +146,12 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The first error of a lookup.
+    /// The first error that a lookup returns.
     pub fn get_many<K: PointKey<E, From: ReadableAs<E>>>(
         &self,
         keys: impl IntoIterator<Item = K>,
     ) -> BoxFuture<'_, Result<Vec<Option<Versioned<E>>>>> {
-        // Each read is boxed, so the code that drives many reads is compiled once and not once for each kind of key.
+        // Each read is boxed, so the code that drives many reads is compiled once instead of once for each kind of key.
         let reads: Vec<BoxFuture<'_, _>> =
             keys.into_iter().map(|key| self.read_row(key.into_point()).boxed()).collect();
         async move {
@@ -163,7 +163,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     }
 }
 
-/// A stored row with the key under which it was found.
+/// A stored row with its key.
 pub(super) struct Found {
     pub(super) table: TableName,
     pub(super) key: EntityKey,

@@ -1,4 +1,4 @@
-//! The functions that all handles on a table have in common, for generic code.
+//! `Repository`: the functions that all handles of a table share, for generic code.
 
 use crate::entity::{Entity, PlainEntity, Versioned};
 use crate::error::Result;
@@ -7,8 +7,8 @@ use crate::selection::{IntoSelection, Paged, Point, Primary, Selection};
 use crate::store::TableStore;
 use crate::table::{Bulk, BulkTarget, EntityQuery, Patch, PatchTarget, Table, UpdateFrom};
 
-/// A handle on the entities `E` of a table, for generic code: a [`Table`], or the handle `Entities` of `table_patterns`, which also maintains indexes and other
-/// declared patterns.
+/// A handle of the entities `E` in a table, for generic code: a [`Table`], or the handle `Entities` of `table_patterns`, which also maintains
+/// indexes and other declared patterns.
 ///
 /// ```
 /// use table_core::table::Repository;
@@ -42,7 +42,7 @@ pub trait Repository<E: Entity + Send + Sync>:
     /// The store of the table.
     type Store: TableStore + Clone;
 
-    /// Returns the table, which has further functions for reads.
+    /// Returns the table, which has more read functions.
     fn as_table(&self) -> &Table<E, Self::Store>;
 
     /// Inserts an entity.
@@ -51,19 +51,19 @@ pub trait Repository<E: Entity + Send + Sync>:
     /// Any error from [`Table::insert`].
     fn insert(&self, entity: &E) -> impl Future<Output = Result<ETag>> + Send;
 
-    /// Replaces an entity that satisfies a condition on its version.
+    /// Replaces an entity if its version satisfies the condition.
     ///
     /// # Errors
     /// Any error from [`Table::replace`].
     fn replace(&self, entity: &E, if_match: IfMatch) -> impl Future<Output = Result<ETag>> + Send;
 
-    /// Inserts or replaces an entity.
+    /// Inserts the entity, or replaces the stored entity with the same key.
     ///
     /// # Errors
     /// Any error from [`Table::insert_or_replace`].
     fn insert_or_replace(&self, entity: &E) -> impl Future<Output = Result<ETag>> + Send;
 
-    /// Reads an entity, changes it and writes it, and repeats this if another writer was faster.
+    /// Reads an entity, changes it and writes it. Retries after a conflict with another writer.
     ///
     /// # Errors
     /// Any error from [`Table::update`].
@@ -73,7 +73,7 @@ pub trait Repository<E: Entity + Send + Sync>:
         change: impl FnMut(&mut E) + Send,
     ) -> impl Future<Output = Result<Versioned<E>>> + Send;
 
-    /// Deletes an entity that satisfies a condition on its version.
+    /// Deletes an entity if its version satisfies the condition.
     ///
     /// # Errors
     /// Any error from [`Table::delete`].
@@ -101,7 +101,7 @@ pub trait Repository<E: Entity + Send + Sync>:
     }
 }
 
-/// Implements the functions of [`Repository`] by delegation to a handle.
+/// Implements the functions of [`Repository`] by delegating to a handle.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __repository_verbs {

@@ -1,4 +1,4 @@
-//! Requests of typed and untyped tables, each with a tracing span and its cost.
+//! Requests of typed and untyped tables, each with a tracing span and a recorded cost.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use crate::transaction::Transaction;
 pub(crate) async fn create_if_missing<S: TableStore>(store: &S, table: &TableName) -> Result<bool> {
     match store.create_table(table).await {
         Ok(()) => Ok(true),
-        // If a response was lost, the creator of the table is unknown, but the table exists.
+        // If a response was lost, it is unknown who created the table, but the table exists.
         Err(error) if error.last_response().unwrap_or(&error).code() == ErrorCode::TableAlreadyExists => {
             Ok(false)
         }
@@ -55,14 +55,14 @@ pub(crate) fn read_from<F: ReadableAs<T>, T>(
 ) -> Result<Versioned<T>> {
     let row: RowView<'_> = found.row.view();
     let entity = EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row).with_etag(&found.etag);
-    // `map_err` would move the entity another time.
+    // `map_err` would move the entity once again.
     match Versioned::read_with(entity, F::read) {
         Ok(read) => Ok(read),
         Err(error) => Err(error.with_table(table.as_str())),
     }
 }
 
-/// Returns the table of a source: the table of the index for an index, otherwise the table of the entities.
+/// Returns the table of a source: the index's table for an index, otherwise the table of the entities.
 pub(crate) fn table_of<F: Source>(own: Result<&TableName>) -> Result<Cow<'_, TableName>> {
     match F::INDEX.and_then(|index| index.table) {
         Some(table) => TableName::new(table).map(Cow::Owned),
@@ -78,7 +78,7 @@ pub(crate) fn with_index<F: Source>(plan: Plan) -> Plan {
     }
 }
 
-/// Returns one page of a query, without the rows reserved for patterns.
+/// Returns one page of a query, without rows that are reserved for patterns.
 pub(crate) async fn page<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -96,7 +96,7 @@ pub(crate) async fn page<S: TableStore>(
     Ok(page)
 }
 
-/// Submits a transaction. An error has the key of the failed operation, even if the backend only reported the position.
+/// Submits a transaction. An error contains the key of the failed operation, even if the backend reported only its position.
 pub(crate) async fn submit<S: TableStore>(
     store: &S,
     table: &TableName,

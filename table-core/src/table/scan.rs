@@ -1,4 +1,4 @@
-//! Table scans: all partitions, with a stated reason and limit (design promise 2, DQ-5).
+//! Table scans: reads of all partitions, with a stated reason and limit (design promise 2, DQ-5).
 
 use std::fmt;
 use std::future::{Pending, pending};
@@ -69,7 +69,7 @@ pub struct BoundedScan<E, S, T = E> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Starts a scan of the whole table, with a reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
+    /// Starts a scan of the entire table, with a reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
     pub fn scan(&self, why: impl IntoSelection<E, Scan>) -> TableScan<E, S> {
         let selection = why.into_selection();
         let reason = selection.reason().to_owned();
@@ -80,15 +80,15 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S> TableScan<E, S> {
-    /// Sets the number of entities after which the scan fails. This limits the cost: entities are counted before the filter is applied if the backend
-    /// reports their number, otherwise afterwards.
+    /// Sets the number of entities after which the scan fails, and thereby limits its cost. Entities are counted before the filter is applied if the
+    /// backend reports their number, and after it otherwise.
     pub fn max_rows(self, rows: u64) -> BoundedScan<E, S> {
         let Self { source, paging, reason, .. } = self;
         BoundedScan { source, paging, reason, max_rows: rows, of: PhantomData }
     }
 }
 
-/// A scan with a limit. All functions that run a scan require this trait, so the compiler reports a missing limit.
+/// A scan with a limit. All functions that run a scan require this trait, so a missing limit is a compile error.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -120,7 +120,7 @@ pub trait Bounded {}
 #[diagnostic::do_not_recommend]
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// Functions of a scan without a limit, which only report at compile time that the limit is missing.
+/// Functions of a scan without a limit. They exist only to report the missing limit at compile time.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>
@@ -153,10 +153,10 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         BoundedScan { source, paging, reason, max_rows, of: PhantomData }
     }
 
-    /// Returns the plan of the scan with its reason, computed without I/O.
+    /// Returns the plan of the scan with its reason. The plan is computed without I/O.
     ///
     /// # Errors
-    /// Any error for an invalid name of the table.
+    /// Any error for an invalid table name.
     pub fn plan(&self) -> Result<Plan> {
         let plan = Plan::new(self.source.table()?, QueryClass::TableScan, &self.paging.queries()?);
         Ok(Plan { reason: Some(self.reason.clone()), ..plan })
@@ -168,18 +168,18 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         &self.reason
     }
 
-    /// Streams the entities. If the limit is exceeded, the stream ends with an error; it is never truncated silently.
+    /// Streams the entities. If the limit is exceeded, the stream ends with an error. The result is never truncated silently.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T> {
         self.pages()
             .map_ok(|(table, page)| stream::iter(decode::each::<Primary, T>(table, page)))
             .try_flatten()
     }
 
-    /// Streams the pages within the limit, together with the name of their table.
+    /// Streams the pages within the limit, each with the name of the table.
     fn pages(self) -> impl Stream<Item = Result<(TableName, Page)>> + use<E, S, T> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         tracing::debug!(reason = reason.as_str(), max_rows, "table scan");
-        // One row more than allowed is enough to detect an excess.
+        // Reading one row more than allowed is enough to detect an excess.
         let enough = usize::try_from(max_rows.saturating_add(1)).unwrap_or(usize::MAX);
         (paging.top, paging.limit) = (Some(PAGE_ENTITIES.min(enough)), Some(enough));
         let table = source.table.clone();
@@ -195,7 +195,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// or [`stream`](Self::stream).
     ///
     /// # Errors
-    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read. Entities before the error have been passed to `each`.
+    /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read. Entities read before the error have been passed to `each`.
     pub async fn for_each(self, mut each: impl FnMut(&Versioned<T>)) -> Result<u64> {
         let mut lent = 0;
         let mut each = |entity: &Versioned<T>| {
@@ -218,7 +218,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     }
 }
 
-/// Adds the rows of a page to the number of rows read. Returns the sum as an error if it exceeds the limit.
+/// Adds the rows of a page to the number of rows read. Returns the new total as an error if it exceeds the limit.
 fn count(read: &mut u64, page: &Page, max_rows: u64) -> std::result::Result<(), u64> {
     let returned = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
     *read = read.saturating_add(page.rows_read.unwrap_or(returned).max(returned));

@@ -21,10 +21,10 @@ use crate::transaction::Transaction;
 
 /// Writes of entities in one partition, applied atomically by [`commit`](Self::commit) (EGT-9).
 ///
-/// Every function immediately checks the limits, before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3), one operation per
-/// entity (EGT-4), one partition (EGT-5), and the limits of an entity. A refused operation leaves the transaction unchanged. Entities of other types
-/// in the same table are allowed (PAT-CK-3). A non-empty transaction that is dropped without a commit writes nothing and emits an event of level
-/// `WARN`. For larger writes, use [`Table::bulk`], which is not atomic.
+/// Every function checks the limits before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3), one operation per entity
+/// (EGT-4), one partition (EGT-5), and the limits of an entity. A refused operation leaves the transaction unchanged. Entities of other types
+/// in the same table are allowed (PAT-CK-3). If a non-empty transaction is dropped without a commit, nothing is written, and an event of level
+/// `WARN` is emitted. For larger writes, use [`Table::bulk`], which is not atomic.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -48,12 +48,12 @@ pub struct EntityTransaction<E, S> {
     table: Table<E, S>,
     transaction: Transaction,
     uncommitted: Uncommitted,
-    /// `true` if an entity of the table's type is replaced as a whole.
+    /// `true` if an entity of the table's type is replaced entirely.
     has_whole: bool,
 }
 
 impl<E, S: TableStore + Clone> Table<E, S> {
-    /// Starts a transaction on one partition. Sends nothing.
+    /// Starts a transaction on one partition. No request is sent.
     ///
     /// # Errors
     /// `KeyEncoding` or `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
@@ -83,18 +83,18 @@ impl<E, S> Table<E, S> {
 }
 
 impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
-    /// Adds an insert: the entity must not exist (INS-1).
+    /// Adds an insert. The commit fails if the entity exists (INS-1).
     ///
     /// # Errors
-    /// Any error listed in the documentation of the type.
+    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn insert<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put(entity, OperationKind::Insert)
     }
 
-    /// Adds a replace: the entity must exist with this version (UPD-1).
+    /// Adds a replace. The commit fails if the entity does not exist with this version (UPD-1).
     ///
     /// # Errors
-    /// Any error listed in the documentation of the type.
+    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn replace<M: ToEntity + SharesTable<E>>(
         &mut self,
         entity: &M,
@@ -104,10 +104,10 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.put_whole(entity, |row| OperationKind::Replace(row, if_match))
     }
 
-    /// Adds a merge: the entity must exist with this version (MRG-1).
+    /// Adds a merge. The commit fails if the entity does not exist with this version (MRG-1).
     ///
     /// # Errors
-    /// Any error listed in the documentation of the type.
+    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn merge<M: ToEntity + SharesTable<E>>(
         &mut self,
         entity: &M,
@@ -120,7 +120,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-replace (UPS-2).
     ///
     /// # Errors
-    /// Any error listed in the documentation of the type.
+    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn insert_or_replace<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
         self.put_whole(entity, OperationKind::InsertOrReplace)
     }
@@ -128,15 +128,15 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     /// Adds an insert-or-merge (UPS-2).
     ///
     /// # Errors
-    /// Any error listed in the documentation of the type.
+    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn insert_or_merge<M: ToEntity + SharesTable<E>>(&mut self, entity: &M) -> Result<&mut Self> {
         self.add(entity, M::merge_row, OperationKind::InsertOrMerge)
     }
 
-    /// Adds a delete: the entity must exist with this version (DEL-2).
+    /// Adds a delete. The commit fails if the entity does not exist with this version (DEL-2).
     ///
     /// # Errors
-    /// Any error listed in the documentation of the type.
+    /// Any error for an operation that exceeds the limits listed at [`EntityTransaction`].
     pub fn delete<M: ToEntity + SharesTable<E>>(
         &mut self,
         key: Selection<M, Point>,
@@ -173,8 +173,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.push(key, kind(row))
     }
 
-    /// Checks that an entity is stored in the table of the transaction, which has one table (EGT-1) but may contain entities of several types. Only a
-    /// transaction of a type without a schema can fail here, because all other transactions have the bound `SharesTable`.
+    /// Checks that an entity is stored in the table of the transaction. A transaction writes to one table (EGT-1), which may contain entities of
+    /// several types. Only a transaction of a type without a schema can fail here; all other transactions have the bound `SharesTable`.
     fn require_table<M: ToEntity>(&self) -> Result<()> {
         let Some(design) = M::schema_table() else { return Ok(()) };
         let table = match E::schema_table() {
@@ -228,8 +228,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 }
 
-/// The uncommitted operations of a transaction and its clones. Reports operations that are dropped without a commit of the transaction or of a clone,
-/// which is a mistake unless an error or a panic caused it.
+/// The uncommitted operations of a transaction and its clones. When they are dropped without a commit, a warning is emitted, unless the drop
+/// follows an error or a panic.
 #[derive(Clone, Debug, Default)]
 struct Uncommitted(Arc<Operations>);
 
@@ -259,7 +259,7 @@ impl Drop for Operations {
     }
 }
 
-/// Adds an operation after checking that its partition is that of the transaction (EGT-5).
+/// Adds an operation after checking that it writes to the partition of the transaction (EGT-5).
 pub(crate) fn push(transaction: &mut Transaction, key: EntityKey, kind: OperationKind) -> Result<()> {
     if key.partition_key != *transaction.partition_key() {
         let fault = TableFault::OtherPartition {
@@ -300,7 +300,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts events of level `WARN` about tables.
+    /// Counts `WARN` events about tables.
     #[derive(Clone, Default)]
     struct Warnings(Arc<AtomicUsize>);
 
@@ -323,7 +323,7 @@ mod tests {
         fn exit(&self, _: &Id) {}
     }
 
-    /// Returns the number of warnings of a program.
+    /// Returns the number of warnings that a program emits.
     fn warned(program: impl FnOnce()) -> usize {
         let warnings = Warnings::default();
         tracing::subscriber::with_default(warnings.clone(), program);
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(cloned(|first, _| first.commit()), 0);
         assert_eq!(cloned(|_, second| second.commit()), 0);
         assert_eq!(cloned(|_, _| {}), 1);
-        // An operation that is added to the clone after the commit is lost.
+        // An operation that is added to the clone after the commit is not written.
         assert_eq!(
             cloned(|first, second| {
                 first.commit();

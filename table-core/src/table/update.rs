@@ -1,4 +1,4 @@
-//! Read, change, write: optimistic concurrency with a bounded number of retries (CON-3).
+//! Read-change-write updates: optimistic concurrency with a bounded number of retries (CON-3).
 
 mod running;
 
@@ -23,7 +23,7 @@ use crate::table::read::Found;
 use crate::table::update::running::{Changed, Changes};
 use crate::table::{Table, request};
 
-/// The start of an update: an entity that has been read, whose version is tried first, or the key of an entity to read.
+/// The start of an update: an entity that was read before, whose version is tried first, or the key of an entity to read.
 ///
 /// ```
 /// use table_core::table::UpdateFrom;
@@ -39,8 +39,8 @@ use crate::table::{Table, request};
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity that has been read. Saves a request if no other writer has changed the entity since, unless the change removes a property: the row is then
-    /// read, because a removal replaces it.
+    /// An entity that was read before. This saves a request, unless another writer has changed the entity since, or the change removes a property: a
+    /// removal replaces the row, which must then be read.
     Read(Versioned<E>),
     /// The key of an entity to read.
     Key(Selection<E, Point>),
@@ -64,7 +64,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     }
 }
 
-/// A value that names the entity to update: its key, or the entity as it was read.
+/// A value that names the entity to update: its key, or the entity that was read.
 ///
 /// ```
 /// use table_core::table::{IntoUpdateFrom, UpdateFrom};
@@ -92,13 +92,13 @@ pub trait IntoUpdateFrom<E>: Into<UpdateFrom<E>> {}
 impl<E, T: Into<UpdateFrom<E>>> IntoUpdateFrom<E> for T {}
 
 impl<E: FromEntity, S: TableStore> Table<E, S> {
-    /// Changes an entity: reads it, calls `change`, and merges the result if no other writer has changed the entity in between; otherwise, the update
-    /// is repeated (CON-3). If `change` removes a property, the row is replaced.
+    /// Changes an entity: reads it, calls `change`, and merges the result if the entity's version is unchanged. After a conflict, the update is
+    /// repeated (CON-3). If `change` removes a property, the row is replaced.
     ///
     /// - `change` may run several times, each time on the current entity. It must not change the key (UPD-6).
     /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
-    /// - Returns the written entity. On a backend whose `ETag`s are not Timestamps, the [`timestamp`](Versioned::timestamp) of the returned entity is
-    ///   that of the previous version.
+    /// - The written entity is returned. On a backend whose `ETag`s are not Timestamps, its [`timestamp`](Versioned::timestamp) is that of the
+    ///   previous version.
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -127,7 +127,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         self.start_update(from.into(), change)
     }
 
-    /// Works like [`update`](Self::update), but `change` may fail. If it does, its error is returned and nothing is written.
+    /// Changes an entity like [`update`](Self::update), with a `change` that may fail. If it fails, its error is returned and nothing is written.
     ///
     /// # Errors
     /// Any error from [`update`](Self::update) or `change`.
@@ -158,7 +158,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Update::new(writes, changes, change, entity)
     }
 
-    /// Reads, asks for a change and writes, until the write succeeds. Returns the new version.
+    /// Reads the entity, calls for a change and writes it, until a write succeeds. Returns the new version.
     async fn write_changes(
         &self,
         from: Result<(EntityKey, Option<(ETag, u64)>)>,
@@ -188,7 +188,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Asks for the change of a version, which is read here or known to the caller, and writes it.
+    /// Calls for a change of one version, which is either known to the caller or read here, and writes the change.
     async fn write_change(
         &self,
         table: &TableName,
@@ -202,7 +202,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         }
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if row::removes(before.view(), after.view())? {
-            // Only a replace removes properties (MRG-3), so it must include the properties that `E` does not declare.
+            // Only a replace removes properties (MRG-3), so the new row must include the properties that `E` does not declare.
             let stored = match version {
                 Some(found) => found.stored.row,
                 None => self.stored_at(table, key, &etag).await?,
@@ -218,7 +218,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok((etag, stamp))
     }
 
-    /// Returns all stored properties of a version that another call has read.
+    /// Returns all stored properties of a version that the caller has already read.
     async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
         match request::get(&self.store, table, key, &Select::All).await? {
             Some(found) if found.etag == *etag => Ok(found.row),

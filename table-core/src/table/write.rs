@@ -1,4 +1,4 @@
-//! Single writes of typed entities (INS, UPD, MRG, UPS, DEL rules).
+//! Writes of single typed entities (INS, UPD, MRG, UPS, DEL rules).
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -17,7 +17,7 @@ use crate::table::{Table, request};
 struct EntityWrite {
     key: EntityKey,
     kind: OperationKind,
-    /// `true` if the entity is replaced as a whole.
+    /// `true` if the entity is replaced entirely.
     is_whole: bool,
 }
 
@@ -33,13 +33,13 @@ impl EntityWrite {
     }
 }
 
-// The bound is on each method, so the message for an entity with derived rows can name the right handle. The futures are boxed, because rustc would
-// check the bounds of an `async fn` a second and a third time at the `.await`, and report one mistake three times.
+// The bound is on each method, so the error message for an entity with derived rows can name the right handle. The futures are boxed: for an
+// `async fn`, rustc checks the bounds again at each `.await`, and reports one mistake three times.
 impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and returns its version.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if the key exists, without any change (INS-1); any error for an entity that exceeds its limits.
+    /// `EntityAlreadyExists` if an entity with this key exists (INS-1); any error for an entity that exceeds the limits.
     pub fn insert(&self, entity: &E) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
@@ -49,10 +49,10 @@ impl<E, S: TableStore> Table<E, S> {
 
     /// Replaces the stored entity with the same key. Stored properties that `E` does not declare are removed (UPD-1, IMP-1).
     ///
-    /// The condition is either an [`ETag`] or [`IfMatch::Any`](crate::etag::IfMatch::Any) for "last writer wins" (CON-4).
+    /// The condition is an [`ETag`], or [`IfMatch::Any`](crate::etag::IfMatch::Any) for "last writer wins" (CON-4).
     ///
     /// # Errors
-    /// `ResourceNotFound` (UPD-2), `UpdateConditionNotSatisfied` for another version (UPD-3).
+    /// `ResourceNotFound` if the entity does not exist (UPD-2); `UpdateConditionNotSatisfied` if its version differs (UPD-3).
     pub fn replace(&self, entity: &E, if_match: impl IntoIfMatch) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
@@ -61,11 +61,11 @@ impl<E, S: TableStore> Table<E, S> {
         self.write(EntityWrite::new(entity, entity.entity_row(), |row| OperationKind::Replace(row, if_match)))
     }
 
-    /// Merges the entity into the stored entity with the same key. Stored properties that are not declared, or whose field is `None`, are kept (MRG-1,
-    /// MRG-3).
+    /// Merges the entity into the stored entity with the same key. Stored properties are kept if `E` does not declare them, or if their field is
+    /// `None` (MRG-1, MRG-3).
     ///
     /// # Errors
-    /// `ResourceNotFound`, `UpdateConditionNotSatisfied` (MRG-2).
+    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version differs (MRG-2).
     pub fn merge(&self, entity: &E, if_match: impl IntoIfMatch) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
@@ -77,7 +77,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Inserts the entity, or replaces the stored entity with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
-    /// Any error for an entity that exceeds its limits.
+    /// Any error for an entity that exceeds the limits.
     pub fn insert_or_replace(&self, entity: &E) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
@@ -88,7 +88,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Inserts the entity, or merges it into the stored entity with the same key, regardless of its version (UPS-2, UPS-6).
     ///
     /// # Errors
-    /// Any error for an entity that exceeds its limits.
+    /// Any error for an entity that exceeds the limits.
     pub fn insert_or_merge(&self, entity: &E) -> BoxFuture<'_, Result<ETag>>
     where
         E: ToEntity,
@@ -99,7 +99,8 @@ impl<E, S: TableStore> Table<E, S> {
     /// Deletes an entity.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity does not exist, regardless of the `ETag` (DEL-3); `UpdateConditionNotSatisfied` (DEL-2).
+    /// `ResourceNotFound` if the entity does not exist, regardless of the `ETag` (DEL-3); `UpdateConditionNotSatisfied` if its version
+    /// differs (DEL-2).
     pub fn delete(
         &self,
         key: impl PointKey<E, From = Primary>,

@@ -1,8 +1,8 @@
-//! Error codes: the codes of the service (ERR-3), then the codes of this library.
+//! Error codes: the service's codes (ERR-3), followed by the codes of this library.
 
 use std::fmt;
 
-/// The kind of an error, named like the service's code if the service has one (ERR-3).
+/// The kind of an error. It has the name of the service's code if the service has one (ERR-3).
 ///
 /// ```
 /// use table_core::ErrorCode;
@@ -14,13 +14,13 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ErrorCode {
-    /// A table with this name exists; names ignore case (OPT-2).
+    /// A table with this name exists. Names are case-insensitive (OPT-2).
     TableAlreadyExists,
-    /// The table's deletion is in progress (OPT-4).
+    /// The table is being deleted (OPT-4).
     TableBeingDeleted,
-    /// The table of a data operation does not exist (OPT-6).
+    /// The table of an entity operation does not exist (OPT-6).
     TableNotFound,
-    /// An entity with the key of the insert already exists (INS-1).
+    /// An insert failed because an entity with its key exists (INS-1).
     EntityAlreadyExists,
     /// The entity, or the table to delete, does not exist (GET-2, OPT-3).
     ResourceNotFound,
@@ -40,35 +40,35 @@ pub enum ErrorCode {
     PropertyNameTooLong,
     /// The entity has two properties with the same name (PROP-6).
     DuplicatePropertiesSpecified,
-    /// A key has an illegal character, a date is out of range, or a table name has the wrong length (KEY-4, TYPE-6, TBL-4).
+    /// A key has an illegal character, a date is out of range, or the length of a table name is wrong (KEY-4, TYPE-6, TBL-4).
     OutOfRangeInput,
-    /// The input is malformed: body, filter, `$top`, `ETag` or continuation token, or a transaction has more than 100 operations.
+    /// The input is malformed: a body, filter, `$top`, `ETag` or continuation token, or a transaction with more than 100 operations.
     InvalidInput,
     /// A value has the wrong type.
     InvalidValueType,
     /// The table name is illegal (TBL-4).
     InvalidResourceName,
-    /// A transaction writes an entity twice (EGT-4).
+    /// A transaction writes the same entity twice (EGT-4).
     InvalidDuplicateRow,
-    /// A transaction spans more than one partition (EGT-5).
+    /// A transaction writes to more than one partition (EGT-5).
     CommandsInBatchActOnDifferentPartitions,
-    /// The service does not support a query option or a filter (QRY-2, FIL-4).
+    /// The service does not support the query option or filter (QRY-2, FIL-4).
     NotImplemented,
     /// The request is larger than 4 MiB (REQ-7, EGT-3).
     RequestBodyTooLarge,
     /// The signature is wrong, the clocks differ, or the token has expired.
     AuthenticationFailed,
-    /// The credential does not cover this table or key (SAS-8).
+    /// The credential does not allow access to this table or key (SAS-8).
     AuthorizationFailure,
-    /// The signature does not permit this operation (SAS-11).
+    /// The SAS does not permit this operation (SAS-11).
     AuthorizationPermissionMismatch,
-    /// The account signature is not for this service (ASAS-5).
+    /// The account SAS does not allow this service (ASAS-5).
     AuthorizationServiceMismatch,
-    /// The account signature is not for this type of resource (ASAS-5).
+    /// The account SAS does not allow this resource type (ASAS-5).
     AuthorizationResourceTypeMismatch,
-    /// The signature is not for this protocol (ASAS-5).
+    /// The SAS does not allow this protocol (ASAS-5).
     AuthorizationProtocolMismatch,
-    /// The signature is not for this address (ASAS-5).
+    /// The SAS does not allow this IP address (ASAS-5).
     AuthorizationSourceIPMismatch,
     /// No response arrived in time. The outcome of a write is unknown (CON-11).
     OperationTimedOut,
@@ -78,33 +78,33 @@ pub enum ErrorCode {
     ServerBusy,
     /// The queue does not exist (QUE-3).
     QueueNotFound,
-    /// A queue with this name and different metadata exists (QUE-3).
+    /// A queue with this name but different metadata exists (QUE-3).
     QueueAlreadyExists,
-    /// The queue's deletion is in progress (QUE-15).
+    /// The queue is being deleted (QUE-15).
     QueueBeingDeleted,
-    /// The message was deleted, or its time to live expired (QUE-13).
+    /// The message was deleted, or its time to live has expired (QUE-13).
     MessageNotFound,
-    /// Another receiver received or updated the message (QUE-13).
+    /// The message was received again or updated, so the pop receipt is no longer valid (QUE-13).
     PopReceiptMismatch,
     /// A time or count in a queue operation is out of range (QUE-8, QUE-9).
     OutOfRangeQueryParameterValue,
-    /// A message would stay hidden for its whole time to live (QUE-8).
+    /// A message would be hidden for its entire time to live (QUE-8).
     InvalidQueryParameterValue,
-    /// The blob at an address does not exist (BLB-2).
+    /// The blob at this address does not exist (BLB-2).
     BlobNotFound,
-    /// A value cannot be written into a key. Nothing was sent.
+    /// A value cannot be encoded in a key. Nothing was sent.
     KeyEncoding,
-    /// A stored entity does not match the type it is read as. It was not changed.
+    /// A stored entity does not match the type that it is read as. It was not changed.
     EntityMismatch,
     /// The program's schema is incompatible with the stored schema (EVO rules). Nothing was changed.
     SchemaMismatch,
     /// Another entity has the same value in a unique index. Nothing was written (PAT-INTRA-5).
     UniqueViolation,
-    /// An index list is full. Nothing was written, and entries are never dropped (PAT-IX-4).
+    /// An index list is full. Nothing was written; entries are never dropped (PAT-IX-4).
     IndexListFull,
-    /// The index is being built or is disabled, and cannot be read until it is complete.
+    /// The index is being built or is disabled. It cannot be read until it is complete.
     IndexNotReady,
-    /// A workload cannot be simulated: it has an unknown field, pattern or layout, a negative rate, or no operations.
+    /// A workload cannot be simulated because it has an unknown field, pattern or layout, a negative rate, or no operations.
     InvalidWorkload,
     /// A schema costs more in a dry run than its test allows (design promise 7). Nothing was sent.
     OverBudget,
@@ -114,11 +114,11 @@ pub enum ErrorCode {
     Corrupted,
     /// An earlier write could not be made durable. Reopen the engine to recover (CON-1).
     EnginePoisoned,
-    /// The engine was closed.
+    /// The engine has been closed.
     EngineClosed,
     /// Another process or handle has this folder open.
     FolderLocked,
-    /// The folder contains other files. It was not changed.
+    /// The folder contains other files, or no complete database. It was not changed.
     FolderNotOurs,
     /// The engine was opened read-only, or the folder is a backup. Nothing was written.
     ReadOnly,
@@ -126,7 +126,7 @@ pub enum ErrorCode {
     FormatTooNew,
     /// The folder has a format that is no longer supported. It was not changed.
     FormatTooOld,
-    /// The disk is full. Nothing was written. Reads continue, and writes resume once there is space.
+    /// The disk is full. Nothing was written. Reads continue, and writes resume when space is available.
     DiskFull,
     /// The operating system reported an error, such as a missing permission or a failing device.
     Io,
@@ -198,7 +198,7 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the HTTP status for the code (ERR-3); 500 for codes that are local to this process.
+    /// Returns the HTTP status for the code (ERR-3), or 500 for codes that are local to this process.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
@@ -261,7 +261,7 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the code of the service's spelling, including documented synonyms, or `None` (ERR-4).
+    /// Parses the service's name of a code, including documented synonyms. Returns `None` for an unknown name (ERR-4).
     #[must_use]
     pub fn from_service(code: &str) -> Option<Self> {
         Some(match code {

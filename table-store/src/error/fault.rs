@@ -1,15 +1,15 @@
-//! The trait for enums of errors, from which [`Error`](crate::Error)s are created.
+//! `Fault`: the trait of error enums that convert to [`Error`](crate::Error).
 
 use std::error::Error as StdError;
 
 use crate::error::code::ErrorCode;
 
-/// The errors of one area of the code, convertible to an [`Error`](crate::Error) by [`Error::of`](crate::Error::of).
+/// The errors of one module, which convert to an [`Error`](crate::Error) by [`Error::of`](crate::Error::of).
 ///
-/// An area lists its errors in one enum. `thiserror` derives the messages and the cause, and `#[derive(Fault)]` the code and the rule, from
-/// `#[fault(Code, "RULE")]` on each variant. The rule may be absent, or may be the name of a field that contains it; `#[fault(…)]` on the enum applies to
-/// variants that name no code. A message states the fact and the remedy, in lower case, without a full stop and without the message of
-/// the cause, which is printed after it.
+/// Each module lists its errors in one enum. `thiserror` derives the message and the source, and `#[derive(Fault)]` derives the code and the rule
+/// from `#[fault(Code, "RULE")]` on each variant. The rule may be missing, or may be the name of a field that contains it. `#[fault(…)]` on the enum
+/// applies to variants without a code. A message states the fact and the remedy, in lower case and without a full stop. It does not repeat the
+/// message of the source, which is printed after it.
 ///
 /// ```
 /// use table_core::error::Fault;
@@ -29,6 +29,6 @@ use crate::error::code::ErrorCode;
 /// assert_eq!(error.to_string(), "InvalidInput: the card has 15 digits; 16 are expected (table `Cards`)");
 /// ```
 pub trait Fault: StdError + Send + Sync + 'static {
-    /// Returns the code of the error, and the broken rule, if any.
+    /// Returns the code of the error and the violated rule, if any.
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>);
 }

@@ -1,4 +1,4 @@
-//! Checks that a filter built in code can be expressed in the grammar.
+//! Checks that the grammar can express a filter that was built in code.
 
 use crate::error::{Error, Result};
 use crate::filter::fault::FilterFault;
@@ -9,8 +9,8 @@ use crate::ticks;
 use crate::value::Value;
 
 impl Filter {
-    /// Checks a filter that was built in code: each name must be an identifier and not a keyword, and each constant must be expressible. Every query
-    /// checks its filter before anything is sent.
+    /// Checks a filter that was built in code: each name must be an identifier and not a keyword, and the grammar must be able to express each
+    /// constant. Every query checks its filter before anything is sent.
     ///
     /// # Errors
     /// `InvalidInput` for a name that a filter cannot contain (FIL-1), for a Double that is not finite (FIL-17), and for an instant outside the years

@@ -1,8 +1,8 @@
-//! Errors of filters: syntax errors, and filters built in code that cannot be expressed.
+//! Errors of filters: syntax errors, and filters built in code that the grammar cannot express.
 
 use crate::error::{Error, ErrorCode, Fault};
 
-/// An error at a position in a filter's text. Characters are counted from 1 (FIL-5).
+/// An error at a position in the text of a filter. Characters are counted from 1 (FIL-5).
 #[derive(Debug, thiserror::Error)]
 #[error("filter, character {character}: {fault}")]
 pub(super) struct SyntaxFault {

@@ -1,4 +1,4 @@
-//! Lexer for filters: splits the text into words, constants and parentheses, each with its position.
+//! A lexer for filters, which splits the text into words, constants and parentheses with their positions.
 
 use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::literal;
@@ -15,7 +15,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// The remaining text.
+/// A lexer that contains the remaining text.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     rest: &'a str,
@@ -26,7 +26,7 @@ impl<'a> Lexer<'a> {
         Self { text, rest: text }
     }
 
-    /// Creates an error at a byte position.
+    /// Returns an error at a byte position.
     pub(super) fn at(&self, at: usize, fault: FilterFault) -> SyntaxFault {
         let character = self.text.char_indices().take_while(|(index, _)| *index < at).count() + 1;
         SyntaxFault { character, fault }
@@ -79,7 +79,7 @@ impl<'a> Lexer<'a> {
         Ok(Token::Constant(value))
     }
 
-    /// Reads a string in single quotes; a doubled quote is a quote.
+    /// Parses a string in single quotes, in which a doubled quote represents a quote.
     fn quoted(&mut self, at: usize) -> Result<String, SyntaxFault> {
         let mut inner = String::new();
         self.take(1);

@@ -1,4 +1,4 @@
-//! Constants in filters: writing and reading each of the eight types (section 4.3 of the rules).
+//! Constants in filters: formatting and parsing of the eight types (section 4.3 of the rules).
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use crate::filter::fault::FilterFault;
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// Writes a constant. The parser reads the same value back, except for a Double that is not finite: `NaN` and `inf` are not in the grammar, and the
-/// parser refuses them.
+/// Writes a constant. The parser parses it as the same value, except for a Double that is not finite: the grammar does not contain `NaN` and `inf`,
+/// so the parser refuses them.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(text) => {
@@ -23,7 +23,7 @@ pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Value::Int32(number) => write!(f, "{number}"),
         Value::Int64(number) => write!(f, "{number}L"),
-        // The number is written as the shortest text that is read back unchanged, always with a fraction or an exponent.
+        // The number is written as the shortest text that is parsed as the same number, always with a fraction or an exponent.
         Value::Double(number) => write!(f, "{number:?}"),
         Value::Boolean(flag) => write!(f, "{flag}"),
         Value::DateTime(instant) => write!(f, "datetime'{}'", format_datetime(*instant)),
@@ -37,7 +37,7 @@ pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// Writes the value as a filter constant: `'Ada'`, `36`, `36L`, `guid'…'` (section 4.3 of the rules). A Double that is not finite is written as `NaN`
-/// or `inf`, which is not a constant.
+/// or `inf`, which is not a valid constant.
 ///
 /// ```
 /// use table_core::Value;
@@ -51,7 +51,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Writes the value in the same form as [`Value`].
+/// Writes the value in the same format as [`Value`].
 ///
 /// ```
 /// assert_eq!(table_core::ValueRef::Binary(&[1, 255]).to_string(), "X'01ff'");
@@ -62,7 +62,7 @@ impl fmt::Display for ValueRef<'_> {
     }
 }
 
-/// Parses a number: a run of digits, letters, `.` and signs.
+/// Parses a number, which is a sequence of digits, letters, `.` and signs.
 pub(super) fn number(text: &str) -> Result<Value, FilterFault> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if is_digits(digits) {
@@ -88,7 +88,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns `true` for `2`, `2.5`, `2e-3`, `2.5E10`: each separator has a digit on both sides.
+/// Returns `true` for numbers such as `2`, `2.5`, `2e-3` and `2.5E10`, in which each separator has a digit on both sides.
 fn is_decimal(text: &str) -> bool {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));

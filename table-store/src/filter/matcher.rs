@@ -1,6 +1,6 @@
-//! Evaluation of filters on encoded rows, decoding only the properties that they name (FIL-10 to FIL-18).
+//! Evaluation of filters on encoded rows. Only the properties that a filter names are decoded (FIL-10 to FIL-18).
 //!
-//! A filter is compiled to a list of tests. Each has one jump for true and one for false, always forward, which replace `and`, `or` and `not`.
+//! A filter is compiled to a list of tests. Each test has a jump for true and a jump for false, both forward, which replace `and`, `or` and `not`.
 
 mod outcome;
 #[cfg(test)]
@@ -12,11 +12,11 @@ use crate::row::{EntityRef, RowView};
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 
-/// The jump target of a filter that is satisfied.
+/// The jump target if the filter matches.
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
-/// A compiled filter. It remembers the position of each property in the last row.
+/// A compiled filter. It stores the position of each property in the previous row.
 ///
 /// ```
 /// use table_core::filter::{Filter, Matcher};
@@ -36,10 +36,10 @@ const NO: usize = usize::MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     tests: Vec<Test>,
-    /// The shape of the last row. The next row usually has the same shape, and then a single comparison replaces the search of names and types in each
-    /// test.
+    /// The shape of the previous row. The next row usually has the same shape, and then one comparison of shapes replaces the search for names and
+    /// types in each test.
     shape: Vec<u8>,
-    /// The number of changes of the shape.
+    /// The number of times that the shape has changed.
     turn: u64,
 }
 
@@ -59,15 +59,15 @@ enum Operand {
     Timestamp,
     Property {
         name: Box<str>,
-        /// The property's position and type tag in the shape; `None` if the shape lacks the property.
+        /// The position and type tag of the property in the shape; `None` if the shape lacks the property.
         found: Option<(usize, u8)>,
-        /// The turn in which `found` was determined.
+        /// The value of the matcher's `turn` when `found` was determined.
         turn: u64,
     },
 }
 
 impl Matcher {
-    /// Compiles a filter, which costs as much as a few comparisons.
+    /// Compiles a filter. This costs as much as a few comparisons.
     #[must_use]
     pub fn new(filter: &Filter) -> Self {
         let terms = filter.terms();
@@ -75,18 +75,18 @@ impl Matcher {
             Term::Compare { name, operator, value } => {
                 Some(Test::new(name, *operator, value, if_true, if_false))
             }
-            // A flag is equivalent to `eq true`, which is false for a missing property and for another type (FIL-13).
+            // A flag is equivalent to `eq true`, which is false for a missing property and for a property of another type (FIL-13).
             Term::Bool(name) => {
                 Some(Test::new(name, Comparison::Eq, &Value::Boolean(true), if_true, if_false))
             }
             Term::And | Term::Or | Term::Not => None,
         };
         let tests = terms.iter().zip(jumps(terms)).filter_map(test).collect();
-        // Turn 0 has no shape, and no row has an empty shape, so nothing is cached.
+        // Turn 0 has no shape, and no row has an empty shape, so nothing is cached yet.
         Self { tests, shape: Vec::new(), turn: 1 }
     }
 
-    /// Returns `true` if a comparison names `PartitionKey` or `RowKey`.
+    /// Returns `true` if a comparison uses `PartitionKey` or `RowKey`.
     #[doc(hidden)]
     #[must_use]
     pub fn looks_at_keys(&self) -> bool {
@@ -96,7 +96,7 @@ impl Matcher {
     /// Returns `true` if the entity satisfies the filter. Does not allocate.
     ///
     /// # Errors
-    /// `Corrupted` if its bytes are not a row.
+    /// `Corrupted` if the entity's bytes are not a row.
     #[inline]
     pub fn matches(&mut self, entity: EntityRef<'_>) -> Result<bool> {
         let (shape, _) = entity.row.parts();
@@ -128,14 +128,14 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
         }
     }
     let starts = starts(terms);
-    // The tests are the comparisons in order; the first test of a condition is preceded by the tests of all earlier comparisons.
+    // The tests are the comparisons in order. The tests of all earlier comparisons precede the first test of a condition.
     let mut tests_before = Vec::with_capacity(terms.len());
     let mut tests = 0;
     for term in terms {
         tests_before.push(tests);
         tests += usize::from(matches!(term, Term::Compare { .. } | Term::Bool(_)));
     }
-    // The terms are visited from the root down: the term of a condition follows the terms of its operands.
+    // The terms are visited from the root downwards: the term of a condition follows the terms of its operands.
     let mut jumps = vec![(YES, NO); terms.len()];
     for (end, term) in terms.iter().enumerate().rev() {
         let (if_true, if_false) = jumps.get(end).copied().unwrap_or((YES, NO));
@@ -184,7 +184,7 @@ impl Test {
             *found = position(&entity.row, name)?;
             *turn = now;
         }
-        // The value is compared in place, because copying a value that was just written, in pieces of other sizes, is slow.
+        // The value is compared in place. Copying a value that was just written, in pieces of other sizes, is slow.
         match entity.row.value_at(*found) {
             Ok(Some(ref value)) => Ok(is_accepted(value)),
             Ok(None) => Ok(false), // FIL-11

@@ -1,4 +1,4 @@
-//! Parser of filters (section 4.2 of the rules): operator precedence with an explicit stack, without recursion.
+//! A parser for filters (section 4.2 of the rules): operator precedence with an explicit stack instead of recursion.
 
 use crate::error::{Error, Result};
 use crate::filter::fault::{FilterFault, SyntaxFault};
@@ -12,16 +12,16 @@ pub(super) const KEYWORDS: [&str; 12] =
 const ARITHMETIC: [&str; 5] = ["add", "sub", "mul", "div", "mod"];
 
 impl Filter {
-    /// Parses the text of a `$filter`, not percent-encoded. A blank text is not a filter (FIL-6).
+    /// Parses the text of a `$filter`, which is not percent-encoded. Returns `None` for blank text (FIL-6).
     ///
-    /// The grammar is the service's and case-sensitive (FIL-1); precedence is `not`, `and`, `or` (FIL-2). A constant on the left is moved to the
-    /// right: `30 lt Age` is read as `Age gt 30` (FIL-3). `true` and `false` are conditions as well: the health check of ASP.NET and LINQ's
-    /// `x => true` send them. Tokens are separated by spaces, tabs or line breaks, except parentheses. Length and depth are unlimited, since the
-    /// parser is not recursive.
+    /// The grammar is that of the service. It is case-sensitive (FIL-1), and the precedence is `not`, `and`, `or` (FIL-2). A constant on the left is
+    /// moved to the right: `30 lt Age` is parsed as `Age gt 30` (FIL-3). `true` and `false` are also conditions: the health check of ASP.NET and
+    /// LINQ's `x => true` send them. Tokens other than parentheses are separated by spaces, tabs or line breaks. Length and depth are unlimited,
+    /// because the parser is not recursive.
     ///
     /// # Errors
     /// Each error names the position and the correct form:
-    /// - `InvalidInput` for a syntax error (FIL-5), for `null` (LIT-3), for a number outside its type (LIT-2);
+    /// - `InvalidInput` for a syntax error (FIL-5), for `null` (LIT-3), and for a number outside the range of its type (LIT-2);
     /// - `NotImplemented` for a comparison that is not between a property and a constant (FIL-4), and for functions and arithmetic (QRY-2).
     ///
     /// ```
@@ -54,7 +54,7 @@ impl Filter {
     }
 }
 
-/// A pending operator. A later variant binds more tightly (FIL-2).
+/// A pending operator. Later variants bind more tightly (FIL-2).
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Pending {
     Open(usize),
@@ -100,7 +100,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the tokens after a condition: closing parentheses, then `and`, `or` or the end. Returns `true` if another condition follows.
+    /// Parses the tokens after a condition: closing parentheses, then `and`, `or` or the end of the text. Returns `true` if another
+    /// condition follows.
     fn join(&mut self) -> Result<bool, SyntaxFault> {
         loop {
             let operator = match self.token {
@@ -127,7 +128,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Applies pending operators that bind at least as tightly. Both operators are left-associative.
+    /// Applies the pending operators that bind at least as tightly as `operator`. Both operators are left-associative.
     fn settle(&mut self, operator: Pending) {
         while let Some(waiting) = self.pending.pop_if(|waiting| *waiting >= operator) {
             self.terms.push(match waiting {
@@ -220,7 +221,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Parses a Boolean constant, ignoring case, because .NET prints `True`.
+/// Parses a Boolean constant. The case is ignored, because .NET prints `True`.
 pub(super) fn truth(word: &str) -> Option<bool> {
     [("true", true), ("false", false)]
         .into_iter()
@@ -228,7 +229,8 @@ pub(super) fn truth(word: &str) -> Option<bool> {
         .map(|(_, flag)| flag)
 }
 
-/// Returns the condition that has the value `flag` for every entity. Each entity has a `PartitionKey`, and none sorts before the empty string.
+/// Returns a condition that has the value `flag` for every entity. Each entity has a `PartitionKey`, and no `PartitionKey` sorts before the
+/// empty string.
 fn always(flag: bool) -> Term {
     let operator = if flag { Comparison::Ge } else { Comparison::Lt };
     Term::Compare { name: "PartitionKey".into(), operator, value: Value::String(String::new()) }

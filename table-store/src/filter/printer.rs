@@ -1,4 +1,4 @@
-//! Printer of filters: [`Filter::parse`] reads the output back as the same filter, term by term.
+//! A printer for filters. [`Filter::parse`] parses the output as the same filter, term by term.
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ enum Level {
 
 enum Step {
     Text(&'static str),
-    /// The condition that ends with this term, in a context of this precedence.
+    /// The condition that ends with this term, in a context with this precedence.
     Condition(usize, Level),
 }
 
-/// Prints the filter in the service's grammar, not percent-encoded (LIT-4).
+/// Prints the filter in the service's grammar, without percent-encoding (LIT-4).
 ///
-/// Parentheses are printed where precedence requires them (FIL-2), around the right operand if it is a group with the same operator, and around the
-/// comparison after `not`.
+/// Parentheses are printed where precedence requires them (FIL-2), around a right operand with the same operator, and around a comparison
+/// after `not`.
 ///
-/// A filter that passes [`Filter::check`] is parsed back unchanged. Other filters are printed for human readers only.
+/// A filter that passes [`Filter::check`] is parsed unchanged from its text. Other filters are printed only for human readers.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let starts = starts(&self.terms);
@@ -49,7 +49,7 @@ impl fmt::Display for Filter {
                 }
                 Some(Term::Not) => {
                     f.write_str("not ")?;
-                    // `not A eq 1` means the same as `not (A eq 1)`, which is easier to read.
+                    // `not A eq 1` has the same meaning as `not (A eq 1)`, which is easier to read.
                     if let Some(Term::Compare { .. }) = self.terms.get(end - 1) {
                         f.write_str("(")?;
                         steps.push(Step::Text(")"));
@@ -57,7 +57,7 @@ impl fmt::Display for Filter {
                     steps.push(Step::Condition(end - 1, Level::Not));
                     continue;
                 }
-                // A chain of the same operator on the right keeps its parentheses, because operators are left-associative.
+                // A chain of the same operator on the right is printed in parentheses, because operators are left-associative.
                 Some(Term::And) => (Level::And, " and ", Level::Not),
                 Some(Term::Or) => (Level::Or, " or ", Level::And),
             };

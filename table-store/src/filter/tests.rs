@@ -1,4 +1,4 @@
-//! Tests of the grammar: accepted filters, errors with their help, and printing as the inverse of parsing.
+//! Tests of the grammar: accepted filters, errors and their help texts, and printing as the inverse of parsing.
 
 use proptest::prelude::*;
 
@@ -217,7 +217,7 @@ proptest! {
         let _ = Filter::parse(&text);
     }
 
-    /// Filters composed of random tokens get far into the parser. Printing an accepted filter and parsing it again changes nothing.
+    /// Filters composed of random tokens reach most of the parser. An accepted filter that is printed and parsed again is unchanged.
     #[test]
     fn fil_5_random_pieces_never_panic_and_print_stably(pieces in prop::collection::vec(prop::sample::select(vec![
         "A", "B", " ", " ", "(", ")", " and ", " or ", "not ", " eq ", " lt ", "null", "true", "'", "''", "'a'", "5", "-",

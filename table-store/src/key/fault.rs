@@ -5,7 +5,7 @@ use std::str::Utf8Error;
 use crate::error::Fault;
 use crate::limits::KEY_UNITS_WIDE;
 
-/// An invalid key, or one damaged in storage.
+/// An invalid key, or a stored key that is damaged.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum KeyFault {
     #[error(

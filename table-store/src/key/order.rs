@@ -1,8 +1,8 @@
-//! The order of keys and strings: UTF-16 code units (ORD-1 to ORD-6), and bytes with the same order.
+//! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an encoding as bytes in the same order.
 //!
-//! UTF-8 sorts by code point, which differs from UTF-16 in one case: supplementary characters (lead bytes `F0`–`F4`) sort before U+E000–U+FFFF (lead
-//! bytes `EE`, `EF`) in UTF-16 and after them in UTF-8 (ORD-3). Replacing the lead bytes `EE` and `EF` by `F8` and `F9` fixes that case, keeps the
-//! length, and leaves all other strings unchanged.
+//! UTF-8 sorts by code point, which differs from UTF-16 in one case: in UTF-16, supplementary characters (lead bytes `F0`–`F4`) sort before
+//! U+E000–U+FFFF (lead bytes `EE`, `EF`); in UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` by `F8` and `F9` corrects
+//! this case, keeps the length, and leaves all other strings unchanged.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -23,7 +23,7 @@ const LIFT: u8 = 0xF8 - 0xEE;
 /// ```
 #[must_use]
 pub fn compare(left: &str, right: &str) -> Ordering {
-    // If one of the bytes is ASCII, lifting changes nothing, so most keys are compared by words instead of bytes.
+    // If one of the strings is ASCII, the encoding changes nothing, so most keys are compared by words instead of bytes.
     if left.is_ascii() || right.is_ascii() {
         return left.cmp(right);
     }
@@ -37,7 +37,7 @@ const fn lifted(byte: u8) -> u8 {
     if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
 }
 
-/// Returns `true` if a string sorts before another. For constants; use [`compare`] at run time.
+/// Returns `true` if `left` sorts before `right`. For constants; use [`compare`] at run time.
 #[doc(hidden)]
 #[must_use]
 pub const fn is_before(left: &str, right: &str) -> bool {
@@ -59,7 +59,7 @@ pub const fn units(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // The same numbers as `units_of`: each call in a constant costs compile time.
+        // These are the same numbers as in `units_of`, which is not called because each call in a constant takes compile time.
         match bytes[at] {
             0x80..=0xBF => {}
             0xF0.. => units += 2,
@@ -70,7 +70,7 @@ pub const fn units(text: &str) -> usize {
     units
 }
 
-/// Returns the number of UTF-16 code units of the character that starts with this UTF-8 byte; 0 for a continuation byte.
+/// Returns the number of UTF-16 code units of the character that starts with this UTF-8 byte, or 0 for a continuation byte.
 #[doc(hidden)]
 #[must_use]
 pub const fn units_of(byte: u8) -> usize {
@@ -81,7 +81,7 @@ pub const fn units_of(byte: u8) -> usize {
     }
 }
 
-/// Appends an encoding of `text` whose bytes sort as [`compare`] sorts strings.
+/// Appends an encoding of `text` whose bytes sort in the order of [`compare`].
 pub fn encode(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
@@ -95,7 +95,7 @@ pub fn encode(text: &str, out: &mut Vec<u8>) {
 /// Decodes the output of [`encode`] and appends it to `out`.
 ///
 /// # Errors
-/// `Corrupted` if the bytes are not an output of [`encode`].
+/// `Corrupted` if [`encode`] cannot have produced the bytes.
 pub fn decode(bytes: &[u8], out: &mut String) -> Result<()> {
     let text = lower(bytes)?;
     out.push_str(std::str::from_utf8(&text).map_err(|source| Error::of(KeyFault::Order(Some(source))))?);
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Generates strings with characters from every class that is relevant to the order.
+    /// Generates strings with characters from every class that affects the order.
     fn text() -> impl Strategy<Value = String> {
         let awkward = prop_oneof![
             Just('\u{0}'),

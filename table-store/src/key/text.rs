@@ -19,8 +19,8 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// A table of the single bytes that are legal characters. Short keys are checked several times, and comparisons would take four times as many
-/// instructions.
+/// A table of the bytes that are legal characters by themselves. Short keys are checked several times, and comparisons would take four times as
+/// many instructions.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = 0;
@@ -31,25 +31,25 @@ const PLAIN: [bool; 256] = {
     plain
 };
 
-/// Returns the first character that keys cannot contain.
+/// Returns the first character that a key cannot contain.
 #[doc(hidden)]
 #[must_use]
 pub fn first_illegal(text: &str) -> Option<char> {
-    // Bytes are checked first: legal ASCII is accepted without decoding and without a branch per byte.
+    // Bytes are checked first: legal ASCII is accepted without decoding and without a branch for each byte.
     if text.bytes().fold(true, |all, byte| all & PLAIN[usize::from(byte)]) {
         return None;
     }
     text.chars().find(|character| !is_legal(*character))
 }
 
-/// Returns `true` if every character of a string may occur in a key, in constants.
+/// Returns `true` if every character of a string may occur in a key. Can be called in constants.
 #[doc(hidden)]
 #[must_use]
 pub const fn is_legal_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        // A pattern instead of `is_legal`: each call in a constant costs compile time.
+        // This is a pattern instead of a call of `is_legal`, because each call in a constant takes compile time.
         match bytes[at] {
             0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return false,
             // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.
@@ -150,15 +150,15 @@ macro_rules! key_text {
 key_text!(PartitionKey, "PartitionKey", check_partition_key);
 key_text!(RowKey, "RowKey", check_row_key);
 
-/// The first character of `RowKey`s that are reserved for patterns, such as the rows of an outbox.
+/// The first character of a `RowKey` that is reserved for patterns, such as the rows of an outbox.
 ///
-/// U+FFFC is legal in keys but rarely used, and sorts after everything except U+FFFD to U+FFFF, so these rows are the last of their partition.
-/// Entities cannot be written under such a RowKey, and reads of a `Table` skip these rows. A [`TableStore`](crate::TableStore) does
-/// not inspect keys and returns them.
+/// U+FFFC is legal in keys but rarely used, and only U+FFFD to U+FFFF sort after it, so these rows are the last in their partition. Entities
+/// cannot be written under such a `RowKey`, and reads of a `Table` skip these rows. A [`TableStore`](crate::TableStore) does not inspect keys and
+/// returns them.
 pub const RESERVED: char = '\u{FFFC}';
 
 impl RowKey {
-    /// Returns `true` if the row is reserved for patterns, because its key starts with [`RESERVED`].
+    /// Returns `true` if the row is reserved for patterns because its key starts with [`RESERVED`].
     ///
     /// ```
     /// use table_core::RowKey;
@@ -173,7 +173,7 @@ impl RowKey {
     }
 }
 
-/// The primary key of an entity: (`PartitionKey`, `RowKey`) (ENT-1), ordered as the service orders entities (ORD-1).
+/// The primary key of an entity: (`PartitionKey`, `RowKey`) (ENT-1). Keys are ordered as the service orders entities (ORD-1).
 ///
 /// ```
 /// use table_core::EntityKey;
@@ -201,7 +201,7 @@ impl EntityKey {
 }
 
 impl EntityKey {
-    /// Checks that the key is allowed for an entity.
+    /// Returns the key if an entity may use it.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the row is reserved for patterns ([`RESERVED`]).

@@ -1,8 +1,8 @@
-//! Errors of sizes that exceed a store's limits.
+//! Errors for values and entities that exceed a store's limits.
 
 use crate::error::Fault;
 
-/// An exceeded limit.
+/// A limit that was exceeded.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum LimitFault {
     #[error(

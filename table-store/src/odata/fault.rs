@@ -1,9 +1,9 @@
-//! Faults of OData JSON.
+//! Errors of OData JSON.
 
 use crate::error::Fault;
 use crate::value::EdmType;
 
-/// A fault in reading an entity from JSON, or in writing one.
+/// An error in reading or writing an entity as JSON.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum ODataFault {
     #[error("the body is not a JSON object: {0}")]

@@ -1,4 +1,4 @@
-//! Metadata levels of a document (JSON-1).
+//! Metadata levels of OData documents (JSON-1).
 
 /// The metadata level of a document (JSON-1, JSON-3).
 ///
@@ -12,13 +12,13 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MetadataLevel {
-    /// Properties only. A reader cannot distinguish `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and a query returns
-    /// no `ETag`s (JSON-4).
+    /// Only the properties. A reader cannot distinguish `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and query results contain no
+    /// `ETag`s (JSON-4).
     None,
-    /// `ETag`s, and the types that a reader needs.
+    /// The properties with `ETag`s and the types that a reader needs.
     #[default]
     Minimal,
-    /// All of `Minimal`, and links.
+    /// Everything in `Minimal`, and links.
     Full,
 }
 
@@ -33,7 +33,8 @@ impl MetadataLevel {
         }
     }
 
-    /// Returns the level of a media type, which is parsed leniently; plain JSON means minimal (JSON-1). `None` if it is not JSON or has an unknown level.
+    /// Returns the level of a media type, which is parsed leniently. Plain JSON means minimal (JSON-1). Returns `None` if the media type is not JSON
+    /// or has an unknown level.
     #[must_use]
     pub fn from_media_type(text: &str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);

@@ -1,9 +1,8 @@
-//! The URL of an entity, relative to the account (REQ-1, REQ-5).
+//! The URL of an entity relative to the account (REQ-1, REQ-5).
 
 use std::fmt::Write;
 
-/// Returns `Table(PartitionKey='…',RowKey='…')` with doubled quotes; all characters except letters, digits and `-._~` are
-/// percent-encoded (REQ-5).
+/// Returns `Table(PartitionKey='…',RowKey='…')` with doubled quotes. All characters except letters, digits and `-._~` are percent-encoded (REQ-5).
 ///
 /// ```
 /// use table_core::odata::entity_link;

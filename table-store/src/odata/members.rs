@@ -1,4 +1,4 @@
-//! Members of a JSON object in order, including duplicates (PROP-6).
+//! The members of a JSON object in order, including duplicates (PROP-6).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::odata::token::{Name, Token};
 
-/// The members of an object, in the order of the document.
+/// The members of an object in the order of the document.
 #[derive(Debug)]
 pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, Token<'a>)>);
 

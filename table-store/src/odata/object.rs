@@ -1,4 +1,4 @@
-//! An entity as one object of any serde format, for types that hold an entity of unknown properties.
+//! Entities as objects of any serde format, for types that contain an entity with unknown properties.
 
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
@@ -10,10 +10,10 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::odata::{EntityBody, Sender};
 use crate::query::EntityRef;
 
-/// Serializes an entity with the annotations of minimal metadata (JSON-3). `etag` and `timestamp` are those of a read entity.
+/// Serializes an entity with the annotations of minimal metadata (JSON-3). Pass `etag` and `timestamp` for an entity that was read from a store.
 ///
 /// # Errors
-/// Any error from the serializer, and an error for a `timestamp` after the year 9999 or for invalid bytes of a row.
+/// Any error from the serializer; an error for a `timestamp` after the year 9999, or for bytes that are not a row.
 pub fn serialize_entity<S: Serializer>(
     serializer: S,
     entity: EntityRef<'_>,
@@ -33,10 +33,10 @@ pub fn serialize_entity<S: Serializer>(
     map.end()
 }
 
-/// Deserializes an entity as a service sends it, from a self-describing format.
+/// Deserializes an entity as a service sends it. The format must be self-describing.
 ///
 /// # Errors
-/// Any error from the deserializer, and an error for members that are not an entity.
+/// Any error from the deserializer; an error if the members are not an entity.
 pub fn deserialize_entity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EntityBody, D::Error> {
     Members::deserialize(deserializer)?.read(Sender::Service).map_err(D::Error::custom)
 }

@@ -1,4 +1,4 @@
-//! Reads the pages of a service's responses (JSON-7).
+//! Reads pages from a service's responses (JSON-7).
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::odata::quick;
 use crate::odata::reader::{EntityBody, Sender, from_json};
 use crate::query::Rows;
 
-/// Reads a page of a service's response to a query (JSON-7).
+/// Reads a page from a service's response to a query (JSON-7).
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity).
@@ -28,9 +28,10 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
     page.value.into_iter().map(|members| members.read(Sender::Service)).collect()
 }
 
-/// Reads a page whose entities all have a key, into the form that stores return.
+/// Reads a page of entities with keys, and returns the rows in the form that stores return.
 ///
-/// A page in the form of the service and Azurite costs a few allocations in total instead of several per entity; [`read_page`] reads any other form.
+/// A page in the format of the service or Azurite needs only a few allocations in total, instead of several for each entity. [`read_page`] reads any
+/// other format.
 ///
 /// # Errors
 /// Any error from [`read_entity`](crate::odata::read_entity) or [`EntityBody::key`].
@@ -45,12 +46,12 @@ pub fn read_rows(json: &[u8]) -> Result<Rows> {
     quick::rows(json).map_or_else(|| slow_rows(json), Ok)
 }
 
-/// Reads a page in any form, and reports its errors. The slow path of [`read_rows`].
+/// Reads a page in any format and reports its errors. This is the slow path of [`read_rows`].
 pub(super) fn slow_rows(json: &[u8]) -> Result<Rows> {
     let mut rows = Rows::default();
     for mut body in read_page(json)? {
         let key = body.take_key()?;
-        // Most `ETag`s are derived from the Timestamp (ETAG-2), and are not stored separately.
+        // Most `ETag`s are derived from the Timestamp (ETAG-2), so they are not stored separately.
         let etag = body.etag.filter(|etag| *etag != body.row.view().etag());
         rows.push(key.partition_key.as_str(), key.row_key.as_str(), body.row.view(), etag);
     }

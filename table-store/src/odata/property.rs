@@ -1,4 +1,4 @@
-//! One property as JSON members: its type annotation if the reader needs one, then its value (TYPE-1).
+//! One property as JSON members: a type annotation if the reader needs it, then the value (TYPE-1).
 
 use std::fmt::Display;
 
@@ -10,14 +10,14 @@ use crate::row::RowView;
 use crate::ticks;
 use crate::value::ValueRef;
 
-/// The properties that get an `@odata.type` (JSON-3).
+/// The properties that are written with an `@odata.type` (JSON-3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Annotate {
     /// No properties.
     Never,
-    /// Properties whose type is not implied by their JSON.
+    /// Properties whose JSON does not imply their type.
     Ambiguous,
-    /// Properties as for `Ambiguous`, and integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    /// Like `Ambiguous`, plus integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,
 }
 
@@ -36,7 +36,7 @@ impl Annotate {
     }
 }
 
-/// Any printable value as a JSON string, without a copy.
+/// Any value that implements `Display`, as a JSON string without a copy.
 pub(crate) struct Text<T>(pub(crate) T);
 
 impl<T: Display> Serialize for Text<T> {
@@ -45,7 +45,7 @@ impl<T: Display> Serialize for Text<T> {
     }
 }
 
-/// An instant in ticks in the form of the service (TYPE-5).
+/// An instant in ticks, in the service's format (TYPE-5).
 pub(crate) struct Ticks(pub(crate) u64);
 
 impl Serialize for Ticks {
@@ -56,7 +56,7 @@ impl Serialize for Ticks {
     }
 }
 
-/// Serializes all properties of a row, in stored order (PROP-7).
+/// Serializes all properties of a row in stored order (PROP-7).
 pub(crate) fn serialize_properties<M: SerializeMap>(
     map: &mut M,
     row: RowView<'_>,
@@ -85,7 +85,7 @@ fn serialize_property<M: SerializeMap>(
         ValueRef::String(text) => map.serialize_entry(name, text),
         ValueRef::Int32(number) => map.serialize_entry(name, &number),
         ValueRef::Int64(number) => map.serialize_entry(name, &Text(number)),
-        // serde_json prints the shortest digits that are parsed back to the same number, always with a fraction or an exponent (TYPE-4).
+        // serde_json prints the shortest digits that are parsed as the same number, always with a fraction or an exponent (TYPE-4).
         ValueRef::Double(number) if number.is_finite() => map.serialize_entry(name, &number),
         ValueRef::Double(number) if number.is_nan() => map.serialize_entry(name, "NaN"),
         ValueRef::Double(number) if number > 0.0 => map.serialize_entry(name, "Infinity"),

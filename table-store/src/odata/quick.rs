@@ -1,7 +1,7 @@
-//! Fast path for pages in the form of the service and of Azurite.
+//! Fast path for pages in the format of the service and Azurite.
 //!
-//! In this form, a type annotation directly precedes its property, names have no escapes, and the page has no errors. Any deviation ends the fast
-//! path, and the general reader reads the page from the beginning, handles other forms, and reports errors.
+//! In this format, a type annotation directly precedes its property, names have no escapes, and the page has no errors. After any deviation, the
+//! general reader reads the page from the beginning; it supports other formats and reports errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,9 +18,9 @@ use crate::query::Rows;
 use crate::row::{Names, RowWriter};
 use crate::value::{EdmType, ValueRef};
 
-/// Returns the entities of a page; `None` if its form is unexpected.
+/// Returns the entities of a page, or `None` if its format is unexpected.
 pub(super) fn rows(json: &[u8]) -> Option<Rows> {
-    // The whole document is validated at once, because most strings are a few bytes long.
+    // The entire document is validated in one pass, because most strings are only a few bytes long.
     let text = std::str::from_utf8(json).ok()?;
     let mut page = Page { rows: Rows::default(), writer: RowWriter::new(), properties: 0, bytes: Vec::new() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -33,7 +33,7 @@ pub(super) fn rows(json: &[u8]) -> Option<Rows> {
 struct Page {
     rows: Rows,
     writer: RowWriter,
-    /// The number of properties of the previous entity. The next entity usually has the same number.
+    /// The number of properties of the previous entity, which is usually also that of the next entity.
     properties: usize,
     /// The buffer for decoded bytes.
     bytes: Vec<u8>,
@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for Envelope<'_> {
     }
 }
 
-/// Returns an error that is never shown.
+/// Returns an error that is never displayed.
 fn unexpected<E: Error>() -> E {
     E::custom("left to the other way")
 }
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
         let timestamp = timestamp.unwrap_or_default();
         let row = writer.close(timestamp);
         *properties = row.len();
-        // The names of null properties are no longer available.
+        // The names of `null` properties are no longer available.
         let is_repeated =
             names.repeated(|| row.properties().flatten().map(|property| property.name)).is_some();
         if is_repeated || (nulls && names.may_repeat()) {
@@ -169,7 +169,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
     }
 }
 
-/// Returns `true` if a member is control information of a property or the document.
+/// Returns `true` if a member is an annotation of a property or of the document.
 fn is_control(name: &str) -> bool {
     const ABOUT: &str = "@odata.";
     name.starts_with("odata.") || name.len() > ABOUT.len() && name.contains(ABOUT)
@@ -182,7 +182,7 @@ fn key(token: Token<'_>, declared: Option<EdmType>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A known type.
+/// A known property type.
 struct Type(EdmType);
 
 impl<'de> Deserialize<'de> for Type {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Type {
     }
 }
 
-/// An `ETag`, unescaped, because its quotes are escaped in every document.
+/// An unescaped `ETag`. Its quotes are escaped in every document.
 struct Tag(ETag);
 
 impl<'de> Deserialize<'de> for Tag {

@@ -12,13 +12,13 @@ use crate::odata::token::Token;
 use crate::row::{Names, Row, RowWriter, duplicate_property};
 use crate::value::{EdmType, ValueRef};
 
-/// The sender of a document, which determines the meaning of its control information.
+/// The sender of a document. It determines the meaning of annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// A client that inserts an entity. `Timestamp` and control information are ignored (PROP-4, PROP-5), and the names of `null`
-    /// properties are checked (ENT-3).
+    /// A client that inserts an entity. `Timestamp` and annotations are ignored (PROP-4, PROP-5), and the names of `null` properties are
+    /// checked (ENT-3).
     Client,
-    /// A client that writes an entity whose key is in the URL (UPD-5). Members for the key are ignored; otherwise as for [`Client`](Self::Client).
+    /// A client that writes an entity whose key is in the URL (UPD-5). Members for the key are ignored. Otherwise like [`Client`](Self::Client).
     ClientByUrl,
     /// A service that responds to a request. `Timestamp` and `odata.etag` are read, and unknown annotations are ignored (ENG-12).
     Service,
@@ -27,18 +27,18 @@ pub enum Sender {
 /// An entity that was read from a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityBody {
-    /// The `PartitionKey`, if the document has one. Its characters are not checked.
+    /// The `PartitionKey`, if the document contains it. Its characters are not checked.
     pub partition_key: Option<String>,
-    /// The `RowKey`, if the document has one. Its characters are not checked.
+    /// The `RowKey`, if the document contains it. Its characters are not checked.
     pub row_key: Option<String>,
-    /// The `odata.etag` of a response, byte for byte (ETAG-4).
+    /// The `odata.etag` of a response, preserved byte for byte (ETAG-4).
     pub etag: Option<ETag>,
-    /// The properties without those that are `null` (ENT-3), and the Timestamp of a response; 0 if the document has none.
+    /// The properties, without those that are `null` (ENT-3), and the Timestamp of a response. The Timestamp is 0 if the document contains none.
     pub row: Row,
 }
 
 impl EntityBody {
-    /// Returns the key.
+    /// Returns the key of the entity.
     ///
     /// # Errors
     /// `PropertiesNeedValue` if a part of the key is missing or `null` (KEY-1); `OutOfRangeInput` for a character that keys cannot contain (KEY-3).
@@ -54,10 +54,10 @@ impl EntityBody {
         key(self.partition_key.clone(), self.row_key.clone())
     }
 
-    /// Takes the key out of the body without copying its strings.
+    /// Moves the key out of the body without copying its strings.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` or `OutOfRangeInput`, as for [`key`](Self::key).
+    /// `PropertiesNeedValue` or `OutOfRangeInput`, as in [`key`](Self::key).
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -79,13 +79,13 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 
 /// Reads one entity. The store checks names, counts and sizes ([`Limits::check_row`](crate::limits::Limits::check_row)).
 ///
-/// A value of a declared type may be a string in any form that the service accepts. `-0` without a fraction is a Double, which keeps its sign. A byte
-/// order mark before the document is skipped.
+/// A value with a declared type may be a string in any format that the service accepts. `-0` without a fraction is a Double, because only a Double
+/// preserves its sign. A byte order mark before the document is skipped.
 ///
 /// # Errors
-/// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object
-/// (TYPE-9), or a type is unknown (ENG-10); `OutOfRangeInput` for an instant (TYPE-6); `DuplicatePropertiesSpecified` (PROP-6);
-/// from a client also `PropertyNameInvalid` and `PropertyNameTooLong` for a `null` property (ENT-3).
+/// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type
+/// is unknown (ENG-10); `OutOfRangeInput` for an instant that is out of range (TYPE-6); `DuplicatePropertiesSpecified` for a repeated property
+/// (PROP-6); in documents from clients, also `PropertyNameInvalid` and `PropertyNameTooLong` for a `null` property (ENT-3).
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -105,7 +105,7 @@ pub fn read_entity(json: &[u8], sender: Sender) -> Result<EntityBody> {
 
 pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
-    // Checking the whole document as UTF-8 is faster than checking each string. If it fails, the slow reader determines the position.
+    // Validating the entire document as UTF-8 is faster than validating each string. If it fails, the slow reader finds the position.
     let read = match std::str::from_utf8(json) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(json),
@@ -113,10 +113,10 @@ pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
     read.map_err(|error| Error::of(ODataFault::Body(error)))
 }
 
-/// The suffix that turns the name of a property into the name of the member with its type (TYPE-2).
+/// The suffix of the member that contains the type of a property (TYPE-2).
 pub(super) const ANNOTATION: &str = "@odata.type";
 
-/// Returns the declared types, sorted by the name of their property. An annotation may be before or after its property (TYPE-2).
+/// Returns the declared types, sorted by the names of their properties. An annotation may come before or after its property (TYPE-2).
 fn declared<'m>(members: &'m Members<'_>, sender: Sender) -> Result<Vec<(&'m str, EdmType)>> {
     let mut types = Vec::with_capacity(members.0.len() / 2);
     for (name, token) in &members.0 {
@@ -185,7 +185,7 @@ impl Members<'_> {
     }
 }
 
-/// Returns `true` if a member is a property that is read, and `false` for control information.
+/// Returns `true` if a member is a property to read, and `false` if it is an annotation.
 fn is_property(name: &str, sender: Sender) -> bool {
     match sender {
         _ if name.starts_with("odata.") || name.ends_with(ANNOTATION) => false,

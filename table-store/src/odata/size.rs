@@ -1,4 +1,4 @@
-//! Size of operations in the body of a request, which limits a transaction (EGT-3).
+//! The size of operations in a request body, which limits a transaction (EGT-3).
 
 use std::io::{self, Write};
 
@@ -9,8 +9,8 @@ use crate::operation::OperationKind;
 use crate::row::entity_bytes;
 
 impl Limits {
-    /// Returns the size that an operation adds to its transaction, by [`measure`](Self::measure). The size in a request body is rounded
-    /// up by less than the fixed part of an operation.
+    /// Returns the size that an operation adds to its transaction, as [`measure`](Self::measure) defines it. The size in a request body is rounded up
+    /// by less than the fixed size of an operation.
     ///
     /// ```
     /// use table_core::limits::{Limits, TransactionMeasure};
@@ -38,7 +38,7 @@ impl Limits {
             | OperationKind::Delete(condition) => {
                 (None, entity_link("", partition_key, row_key), condition.to_string())
             }
-            // Checks are refused by all stores that measure the body of a request.
+            // All stores that measure the request body refuse checks.
             OperationKind::InsertOrReplace(_) | OperationKind::InsertOrMerge(_) | OperationKind::Check(_) => {
                 (None, entity_link("", partition_key, row_key), String::new())
             }
@@ -55,13 +55,13 @@ impl Limits {
 /// A writer that counts bytes.
 struct Counter {
     bytes: usize,
-    /// `true` if a character outside ASCII counts as its `\u` escapes.
+    /// `true` if a non-ASCII character is counted as `\u` escapes.
     ascii: bool,
 }
 
 impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The first byte of a character in UTF-8 tells whether UTF-16 needs one or two units, with six bytes each.
+        // The first UTF-8 byte of a character determines whether UTF-16 needs one or two code units. Each of them is an escape of six bytes.
         let escaped = |byte: &u8| match byte {
             0x00..=0x7F => 1,
             0x80..=0xBF => 0,

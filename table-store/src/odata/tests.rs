@@ -1,4 +1,4 @@
-//! Tests for OData JSON: the published examples, and round-trip properties of the reader and the writer.
+//! Tests of OData JSON: the published examples, and round trips of the reader and the writer.
 
 mod levels;
 mod quick;
@@ -196,7 +196,7 @@ fn a_broken_row_is_an_error_and_no_document() {
     assert_eq!(write_body(None, entity.row).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Returns types and values as text, in which NaN equals itself.
+/// Returns the types and values as text, in which NaN equals NaN.
 fn shown(row: RowView<'_>) -> String {
     format!("{row:?}")
 }

@@ -1,4 +1,4 @@
-//! Converts one JSON value to its declared type, or to the type that its form implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
+//! Conversion of a JSON value to its declared type, or to the type that its form implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::odata::fault::ODataFault;
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, out_of_range};
 
-/// A JSON value. Numbers keep their spelling: `3` is an integer, `3.0` is not (TYPE-3).
+/// A JSON value. Numbers keep their spelling, because `3` is an integer and `3.0` is not (TYPE-3).
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
     Null,
@@ -97,9 +97,9 @@ impl<'de> Visitor<'de> for TokenVisitor {
 }
 
 impl Token<'_> {
-    /// Returns the value of a property; `None` for `null`. Bytes are decoded into `buffer`.
+    /// Returns the value of a property, or `None` for `null`. Bytes are decoded into `buffer`.
     ///
-    /// Every declared type may be given as a string, because clients send the values that they store as strings.
+    /// A value of any declared type may be a string, because clients send stored values as strings.
     ///
     /// # Errors
     /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` for an instant before 1601 (TYPE-6).
@@ -134,7 +134,7 @@ impl Token<'_> {
         Ok(Some(value))
     }
 
-    /// Returns the number if it is integral and exact, in any spelling (ENG-10).
+    /// Returns the number if it is an integer and exact, in any spelling (ENG-10).
     fn integral(&self) -> Option<i64> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match *self {
@@ -151,7 +151,7 @@ const fn nearest(number: i64) -> f64 {
     number as f64
 }
 
-/// Parses a value of a declared type from a string, in the forms that .NET's `XmlConvert` accepts. Returns `None` for any other string.
+/// Parses a value of a declared type from a string, in the formats that .NET's `XmlConvert` accepts. Returns `None` for any other string.
 fn typed_text<'v>(
     name: &str,
     edm: EdmType,
@@ -175,13 +175,13 @@ fn double(text: &str) -> Option<f64> {
         "NaN" => Some(f64::NAN),
         "Infinity" | "INF" => Some(f64::INFINITY),
         "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
-        // Rust's names of infinity and NaN differ from the service's.
+        // Rust's names for infinity and NaN differ from the service's names.
         _ if text.bytes().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E')) => None,
         _ => text.parse().ok().filter(|number: &f64| number.is_finite()),
     }
 }
 
-/// Parses a Boolean. .NET prints `True`, and XML allows `1`.
+/// Parses a Boolean, including `True`, which .NET prints, and `1`, which XML allows.
 fn boolean(text: &str) -> Option<bool> {
     match text {
         "1" => Some(true),
@@ -192,7 +192,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses `text` as an instant, in ticks.
+/// Parses an instant. Returns its ticks.
 fn instant(name: &str, text: &str) -> Result<Option<u64>> {
     match ticks::read(text) {
         Some(ticks) if ticks < ticks::EDM_MIN => Err(out_of_range(name, &text)),
@@ -200,7 +200,7 @@ fn instant(name: &str, text: &str) -> Result<Option<u64>> {
     }
 }
 
-/// Parses the forms of .NET's `Guid`: with hyphens, in braces or parentheses, or digits alone.
+/// Parses the formats of .NET's `Guid`: with hyphens, in braces or parentheses, or only digits.
 fn guid(text: &str) -> Option<Uuid> {
     let bare = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let bare = bare.or_else(|| text.strip_prefix('(')?.strip_suffix(')')).unwrap_or(text);
@@ -220,7 +220,7 @@ fn binary(text: &str, buffer: &mut Vec<u8>) -> Option<()> {
     STANDARD.decode_vec(text, buffer).ok()
 }
 
-/// A member's name, borrowed from the document if it has no escapes.
+/// The name of a member, borrowed from the document if it has no escapes.
 pub(crate) struct Name<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {

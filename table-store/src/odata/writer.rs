@@ -1,4 +1,4 @@
-//! Writes entities, pages and request bodies (JSON-3, JSON-5 to JSON-7).
+//! Writes entities, pages and request bodies as JSON (JSON-3, JSON-5 to JSON-7).
 
 use std::fmt::Display;
 use std::io::Write;
@@ -13,20 +13,20 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::query::{EntityRef, Rows, Select};
 use crate::row::RowView;
 
-/// The context of a response's metadata (JSON-5, JSON-6).
+/// The context of the metadata in a response (JSON-5, JSON-6).
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
     pub base: &'a str,
     /// The name of the account.
     pub account: &'a str,
-    /// The table.
+    /// The name of the table.
     pub table: &'a str,
-    /// The properties of `$select`: only these are written, and properties that an entity lacks are written as `null` (SEL-2, SEL-3).
+    /// The requested properties. Only these are written, and those that an entity lacks are written as `null` (SEL-2, SEL-3).
     pub select: &'a Select,
 }
 
-/// Writes one entity: the response to an insert or a point read (INS-2, GET-1).
+/// Writes one entity, for the response to an insert or a point read (INS-2, GET-1).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -52,7 +52,7 @@ pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Conte
     to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.bytes())
 }
 
-/// Writes a page of a query's response (JSON-7). The start of the next page is in the headers, not in the page.
+/// Writes a page of a query response (JSON-7). The start of the next page is in the headers, not in the page.
 ///
 /// # Errors
 /// `Corrupted` if the bytes of an entity are not a row.
@@ -70,8 +70,8 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
     to_json(&PageAnswer { rows, level, context }, 0)
 }
 
-/// Writes a request body: properties with all type annotations that any server needs (ENG-11, AZ-4), and the key, which an insert requires (KEY-1)
-/// and other writes have in their URL (UPD-5).
+/// Writes a request body: the properties with all type annotations that any server needs (ENG-11, AZ-4), and the key, if given. An insert requires
+/// the key (KEY-1); other writes have it in their URL (UPD-5).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -89,14 +89,14 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
-    // The quotes, colon and comma of a member are about as long as its directory entries in the row, so this capacity is usually enough.
+    // The punctuation of a member is about as long as its directory entries in the row, so this capacity is usually sufficient.
     to_json(&Body { key, row }, 2 * row.bytes())
 }
 
-/// Writes the body of [`write_body`] to a writer.
+/// Writes the output of [`write_body`] to a writer.
 ///
 /// # Errors
-/// An error from the writer, or an error for a damaged row.
+/// Any error from the writer; an error for a damaged row.
 pub(super) fn write_body_to(
     writer: impl Write,
     key: Option<(&str, &str)>,
@@ -165,7 +165,7 @@ struct EntityAnswer<'a> {
     entity: EntityRef<'a>,
     level: MetadataLevel,
     context: &'a Context<'a>,
-    /// `true` for a whole document, `false` for an entity of a page.
+    /// `true` for a complete document, `false` for an entity in a page.
     alone: bool,
 }
 
@@ -183,7 +183,7 @@ impl Serialize for EntityAnswer<'_> {
 }
 
 impl EntityAnswer<'_> {
-    /// Writes the control information of the level (JSON-3, JSON-5, JSON-6).
+    /// Writes the annotations of the metadata level (JSON-3, JSON-5, JSON-6).
     fn control<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let Context { base, account, table, .. } = self.context;
         let full = self.level == MetadataLevel::Full;
@@ -204,7 +204,7 @@ impl EntityAnswer<'_> {
         Ok(())
     }
 
-    /// Writes the keys and the Timestamp before the properties (PROP-7), each only if it is requested (SEL-2).
+    /// Writes the keys and the Timestamp before the properties (PROP-7), if they are requested (SEL-2).
     fn system<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let select = self.context.select;
         if select.contains("PartitionKey") {
@@ -238,7 +238,7 @@ impl EntityAnswer<'_> {
 }
 
 impl Context<'_> {
-    /// Returns the URL of the metadata, which names the table, the `kind` of part, and the selection (JSON-5).
+    /// Returns the URL of the metadata, which contains the table, the `kind` of part, and the selection (JSON-5).
     fn metadata(&self, kind: &str) -> String {
         let mut url = format!("{}/$metadata#{}{kind}", self.base, self.table);
         if let Select::Names(names) = self.select {

@@ -1,4 +1,4 @@
-//! Derivation of the key range from a filter (CLS-3, ENG-20).
+//! Key ranges derived from a filter (CLS-3, ENG-20).
 
 use crate::error::Result;
 use crate::filter::{Filter, Term};
@@ -6,7 +6,7 @@ use crate::query::{KeyRange, Query};
 use crate::value::Value;
 
 impl Query {
-    /// Parses a query from a `$filter`. A blank filter selects the whole table (FIL-6).
+    /// Parses a query from a `$filter`. A blank filter selects the entire table (FIL-6).
     ///
     /// # Errors
     /// `InvalidInput` or `NotImplemented`, as in [`Filter::parse`].
@@ -23,10 +23,10 @@ impl Query {
         Ok(Filter::parse(text)?.map_or(Self::new(KeyRange::ALL), Self::from_filter))
     }
 
-    /// Creates a query from a filter: comparisons of keys become the key range, and the rest remains as the filter.
+    /// Creates a query from a filter: comparisons of keys become the key range, and the remaining conditions become the query's filter.
     ///
-    /// Only conjunctive comparisons of a key with a string bound the range (CLS-3); `ne`, and conditions under `or` or `not`, remain in the filter.
-    /// The range and the remaining filter together select the same entities as the original filter.
+    /// Only comparisons of a key with a string that are joined by `and` limit the range (CLS-3). `ne`, and conditions under `or` or `not`, remain in
+    /// the filter. The range and the remaining filter select the same entities as the original filter.
     #[must_use]
     pub fn from_filter(filter: Filter) -> Self {
         let mut query = Self::new(KeyRange::ALL);
@@ -43,7 +43,7 @@ impl Query {
 }
 
 impl KeyRange {
-    /// Intersects the range with a condition. Returns `false` and changes nothing if the condition is not just a range.
+    /// Intersects the range with a condition. Returns `false` and changes nothing if the condition is more than a range.
     fn narrow(&mut self, condition: &Filter) -> bool {
         let [Term::Compare { name, operator, value: Value::String(text) }] = condition.terms() else {
             return false;
@@ -112,7 +112,7 @@ mod tests {
         assert!(!Query::parse("RowKey le '' and PartitionKey eq 'a'").unwrap().keys.is_empty());
     }
 
-    /// The constants include strings that no key can equal, and all keys that could be confused with them.
+    /// The constants include strings that no key can equal, and all keys that could be confused with such strings.
     #[test]
     fn eng_20_constants_with_characters_that_keys_cannot_contain() {
         for constant in ["\u{0}", "a\u{0}", "a\u{1F}b", "a/", "a\u{7F}", "a\u{0}\u{0}"] {
@@ -171,7 +171,7 @@ mod tests {
             }
         }
 
-        /// If a query is printed for the wire, the text is parsed back to the same query.
+        /// If a query is printed for a request, its text is parsed as the same query.
         #[test]
         fn filter_text_reads_back_as_the_same_query(filter in arbitrary::filter()) {
             let query = Query::from_filter(filter);

@@ -1,8 +1,9 @@
-//! Cost classes of queries (DQ-2 to DQ-5, CLS-1), including those with hierarchical partition keys (HPK-38, HPK-39).
+//! Cost classes of queries (DQ-2 to DQ-5, CLS-1), including queries with hierarchical partition keys (HPK-38, HPK-39).
 
 use std::fmt;
 
-/// The cost class of a query, cheapest first (CLS-1). The class never affects a result, only its cost and paging (CLS-4).
+/// The cost class of a query, from cheapest to most expensive (CLS-1). The class affects only the cost and the paging of a query, never its
+/// result (CLS-4).
 ///
 /// With hierarchical partition keys, the class depends on the levels that are given, not on the number of partitions (HPK-39):
 ///
@@ -21,7 +22,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum QueryClass {
-    /// One lookup with both keys (DQ-2).
+    /// One lookup by both keys (DQ-2).
     Point,
     /// A range of rows in one partition (DQ-3).
     Range,
@@ -29,7 +30,7 @@ pub enum QueryClass {
     PartitionScan,
     /// A range of partitions, which may span servers, such as all partitions with the same first levels (HPK-38).
     PartitionRange,
-    /// The given number of partitions or ranges, with one request or more each.
+    /// This number of partitions or ranges, with at least one request each.
     FanOut(usize),
     /// All partitions (DQ-5).
     TableScan,

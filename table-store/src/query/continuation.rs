@@ -1,4 +1,4 @@
-//! Continuations: the start of a query's next page, as a token that can be stored and sent (PAGE rules).
+//! Continuations: tokens with the start of a query's next page, which can be stored and sent (PAGE rules).
 
 mod fingerprint;
 mod token;
@@ -14,12 +14,12 @@ use crate::query::Query;
 use crate::query::fault::QueryFault;
 use fingerprint::fingerprint;
 
-/// The position at which a page ended: the key of the next page's first entity, inclusive (PAGE-6), or an opaque value of a backend.
+/// The start of the next page: the key of its first entity, inclusive (PAGE-6), or an opaque value of a backend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// The value of `NextPartitionKey`.
     pub partition_key: String,
-    /// The value of `NextRowKey`. A backend may omit it (PAGE-2), which means the start of the partition.
+    /// The value of `NextRowKey`. If a backend omits it (PAGE-2), the position is the start of the partition.
     pub row_key: Option<String>,
 }
 
@@ -28,17 +28,17 @@ pub struct Position {
 enum Kind {
     /// A key.
     Key,
-    /// An opaque string of the service, which is sent back unchanged (PAGE-8, COS-8).
+    /// An opaque string of the service. It is sent back unchanged (PAGE-8, COS-8).
     Service,
 }
 
-/// The position of the next page of one query on one table.
+/// The start of the next page of one query on one table.
 ///
 /// Continuations are opaque. They may be stored, sent, and used much later by another process (PAGE-7). The string form (`Display`, [`FromStr`],
 /// serde) is URL-safe, contains a version and a checksum, and has at most 65,536 characters.
 ///
-/// A continuation is bound to the table, the keys, the filter and the `$select` of its query; any other query refuses it (PAGE-9). `$top` may change
-/// between pages, since the position does not depend on it.
+/// A continuation belongs to the table, the keys, the filter and the `$select` of its query; any other query refuses it (PAGE-9). `$top` may differ
+/// between pages, because the position does not depend on it.
 ///
 /// ```
 /// use table_core::query::{Continuation, KeyRange, Position, Query};
@@ -59,30 +59,30 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
-    /// The incarnation of the table among tables of the same name; 0 if the backend does not distinguish them.
+    /// The incarnation of the table, which distinguishes it from earlier tables with the same name; 0 if the backend does not distinguish them.
     incarnation: u32,
     position: Position,
 }
 
 impl Continuation {
-    /// Creates the continuation of a query for backends whose positions are keys. The position must be inside the query's keys; otherwise the
+    /// Creates the continuation of a query for backends whose positions are keys. The position must be within the query's keys; otherwise, the
     /// continuation is refused when it is used.
     #[must_use]
     pub fn new(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Binds the position to an incarnation of the table, given as a number greater than 0. Backends that distinguish a table from an earlier table
-    /// of the same name call this function.
+    /// Binds the position to an incarnation of the table, a number greater than 0. For backends that distinguish a table from an earlier table with
+    /// the same name.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {
         Self { incarnation, ..self }
     }
 
-    /// Checks that the table is the table from which the page was read, if the continuation contains this information.
+    /// Checks that the page was read from this incarnation of the table, if the continuation contains an incarnation.
     ///
     /// # Errors
-    /// `InvalidInput` if the table was dropped and created again in between (PAGE-9).
+    /// `InvalidInput` if the table was deleted and created again after the page was read (PAGE-9).
     pub fn check_incarnation(&self, table: &TableName, incarnation: u32) -> Result<()> {
         if self.incarnation == 0 || self.incarnation == incarnation {
             return Ok(());
@@ -96,7 +96,7 @@ impl Continuation {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Checks that the continuation belongs to this query on this table, for any backend.
+    /// Checks that the continuation belongs to this query on this table. For any backend.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to this query (PAGE-9).
@@ -111,7 +111,8 @@ impl Continuation {
         Ok(())
     }
 
-    /// Returns `true` if the position is inside the query's keys. In a range of partitions, the row range is a condition on each row, which need not hold here.
+    /// Returns `true` if the position is within the query's keys. In a range of partitions, the row range is a condition on each row, which the
+    /// position need not satisfy.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);
@@ -119,10 +120,10 @@ impl Continuation {
             && position.row_key.as_deref().is_none_or(row_inside)
     }
 
-    /// Returns the position, for backends whose positions are keys, if the continuation belongs to this query on this table.
+    /// Returns the position if the continuation belongs to this query on this table. For backends whose positions are keys.
     ///
-    /// The position is inside the query's keys, so a forged continuation cannot reach anything outside. A position without a row key is the start of
-    /// the query's range in that partition.
+    /// The position is within the query's keys, so a forged continuation cannot read anything outside them. A position without a row key is the start
+    /// of the query's range in that partition.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation belongs to another query or to a service, or is outside the query's keys (PAGE-9).
@@ -130,7 +131,8 @@ impl Continuation {
         self.position_of(Kind::Key, table, query)
     }
 
-    /// Returns the position to send back unchanged, for backends of a service, if the continuation belongs to this query on this table.
+    /// Returns the position, which must be sent back unchanged, if the continuation belongs to this query on this table. For backends whose positions
+    /// are opaque.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation belongs to another query, or its position is a key (PAGE-9).
@@ -138,7 +140,7 @@ impl Continuation {
         self.position_of(Kind::Service, table, query)
     }
 
-    /// Returns the continuation of another query with the same position, for a view that executes another query than its caller passed.
+    /// Returns a continuation with the same position for another query. For views that execute a different query than the caller's.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to `from` (PAGE-9).
@@ -167,7 +169,7 @@ impl FromStr for Continuation {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for a string that `Display` did not write, including a modified string (PAGE-9).
+    /// `InvalidInput` for a string that `Display` did not produce, including a modified string (PAGE-9).
     fn from_str(text: &str) -> Result<Self> {
         token::read(text).ok_or_else(|| Error::of(QueryFault::Token))
     }

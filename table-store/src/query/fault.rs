@@ -3,7 +3,7 @@
 use crate::error::{Error, Fault};
 use crate::limits::SELECT_NAMES;
 
-/// A query that a backend would refuse, or a continuation that does not belong to the query.
+/// An error in a query, or a continuation that does not belong to the query.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum QueryFault {
     #[error("a page of {top} entities was requested, at most {most} are allowed; read several pages")]

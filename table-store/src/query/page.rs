@@ -1,10 +1,10 @@
-//! A page of a result: rows and continuation (PAGE rules).
+//! A page of a query result: rows and a continuation (PAGE rules).
 
 use crate::query::{Continuation, Rows};
 
-/// One page of a query's result.
+/// One page of a query result.
 ///
-/// Only [`continuation`](Self::continuation) shows whether more pages exist: a page may be short or empty even if it has a continuation (PAGE-4).
+/// Only [`continuation`](Self::continuation) shows whether more pages exist: a page that is short or empty may still have one (PAGE-4).
 ///
 /// ```
 /// use table_core::query::Page;
@@ -19,8 +19,8 @@ use crate::query::{Continuation, Rows};
 pub struct Page {
     /// The entities, in key order (QRY-3).
     pub rows: Rows,
-    /// The position of the next page; `None` for the last page.
+    /// The start of the next page; `None` for the last page.
     pub continuation: Option<Continuation>,
-    /// The number of entities that were read; `None` if unknown.
+    /// The number of entities that the store read for the page; `None` if unknown.
     pub rows_read: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Query plans: requests and cost, computed without I/O (design promise 2).
+//! Query plans: the requests and the cost of a query, computed without I/O (design promise 2).
 
 mod advice;
 mod show;
@@ -11,7 +11,7 @@ use crate::limits::PAGE_ENTITIES;
 use crate::name::TableName;
 use crate::query::{KeyRange, Query, QueryClass, Select};
 
-/// The requests and the cost of a query, computed without I/O. The fields are meant for programs, and `Display` for human readers.
+/// The requests and the cost of a query, computed without I/O. Programs read the fields; `Display` prints the plan for human readers.
 ///
 /// ```
 /// use table_core::TableName;
@@ -34,9 +34,9 @@ pub struct Plan {
     pub select: Select,
     /// The maximum number of entities in a page, if the query limits it.
     pub top: Option<usize>,
-    /// The index that is read in place of the primary key.
+    /// The index that is read; `None` for the primary key.
     pub index: Option<String>,
-    /// The reason for a table scan, as given by the caller.
+    /// The reason that the caller stated for a table scan.
     pub reason: Option<String>,
     /// The number of requests in the worst case.
     pub requests: Requests,
@@ -44,7 +44,7 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
 }
 
-/// A range of keys to query.
+/// A key range that the query reads.
 ///
 /// ```
 /// use table_core::query::Lookup;
@@ -56,7 +56,7 @@ pub struct Plan {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup {
-    /// The range.
+    /// The key range.
     pub keys: KeyRange,
     /// The `$filter` to send; `None` selects everything.
     pub filter: Option<String>,
@@ -65,21 +65,21 @@ pub struct Lookup {
 /// The number of requests in the worst case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requests {
-    /// At most the given number of requests.
+    /// At most this number of requests.
     AtMost(usize),
-    /// One request for each page. The number of pages is unbounded, because it depends on the data and on the store, which may return short or empty
-    /// pages (PAGE-1, PAGE-4).
+    /// One request for each page. The number of pages is not known in advance, because it depends on the data and on the store, which may return
+    /// short or empty pages (PAGE-1, PAGE-4).
     OnePerPage {
         /// The maximum number of entities in a page.
         entities: usize,
-        /// The minimum number of requests: one for each range.
+        /// The minimum number of requests, which is one for each range.
         at_least: usize,
     },
 }
 
 impl Requests {
     fn of(class: QueryClass, queries: &[Query], top: Option<usize>) -> Self {
-        // A point query returns no token (PAGE-10), and neither does an empty range (ENG-5).
+        // A point query returns no continuation token (PAGE-10), and neither does an empty range (ENG-5).
         let bounded = |query: &Query| query.keys.class() == QueryClass::Point || query.keys.is_empty();
         if class == QueryClass::Point || top == Some(0) || queries.iter().all(bounded) {
             return Self::AtMost(queries.len());
@@ -88,7 +88,7 @@ impl Requests {
     }
 }
 
-/// Advice about a query, with the rule behind it.
+/// Advice about a query, with the number of the rule that it follows from.
 ///
 /// ```
 /// use table_core::query::Warning;
@@ -100,9 +100,9 @@ impl Requests {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The rule.
+    /// The number of the rule.
     pub rule: &'static str,
-    /// The meaning of the warning, and the remedy.
+    /// The text of the warning, with the remedy.
     pub message: String,
 }
 

@@ -53,7 +53,8 @@ impl TextRange {
         }
     }
 
-    /// Returns `true` if every string is in the range. An empty lower bound excludes nothing, because no string sorts before the empty string.
+    /// Returns `true` if the range contains every string. An inclusive lower bound at the empty string excludes nothing, because no string sorts
+    /// before it.
     #[must_use]
     pub fn is_all(&self) -> bool {
         let from_first = match &self.lower {
@@ -82,7 +83,7 @@ impl TextRange {
 }
 
 impl TextRange {
-    /// Returns `true` if the range is empty because its bounds exclude each other. Stores return no rows for such a range, without reading.
+    /// Returns `true` if the range is empty because no string satisfies both bounds. Stores return no rows for such a range, without reading.
     ///
     /// ```
     /// use std::ops::Bound;
@@ -125,8 +126,8 @@ impl TextRange {
 
     /// Intersects the range with a comparison of a key. Returns `false` and changes nothing if the comparison is not a range.
     ///
-    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore lies just above the prefix that precedes
-    /// this character, and below all continuations of that prefix. The bound is moved there, so stores never receive such characters.
+    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after the prefix before
+    /// the character, and before all other strings with that prefix. The bound is moved there, so stores never receive such characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();
@@ -146,7 +147,7 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound if the other bound is tighter on this side, or excludes the same string.
+/// Replaces a bound with `other` if `other` is tighter on this side, or excludes the same string.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {
@@ -161,9 +162,9 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     }
 }
 
-/// A range of keys: a range of partitions, and a range of rows within each of them.
+/// A range of keys: a range of partitions, and a range of rows in each partition.
 ///
-/// The range of rows bounds the read only within a single partition; in a range of partitions, it is a condition on each row.
+/// The range of rows limits the rows that are read only if the partition range is a single partition. Otherwise, it is a condition on each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRange {
     /// The partitions.
@@ -173,7 +174,7 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
-    /// The range of all keys of a table.
+    /// The range of all keys in a table.
     pub const ALL: Self = Self { partition_key: TextRange::ALL, row_key: TextRange::ALL };
 
     /// Creates the range of one entity.
@@ -206,7 +207,7 @@ impl KeyRange {
         }
     }
 
-    /// Returns `true` if the range is empty because its bounds exclude each other.
+    /// Returns `true` if the range is empty because no key satisfies the bounds.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.partition_key.is_empty() || self.row_key.is_empty()

@@ -1,4 +1,4 @@
-//! Rows of a page: keys and encoded rows of many entities in a few buffers.
+//! Rows of a page: the keys and encoded rows of many entities in a few buffers.
 
 mod gather;
 
@@ -13,7 +13,7 @@ use crate::row::RowView;
 
 pub use gather::Gather;
 
-/// Entities in a few buffers. A page takes a few allocations, regardless of the number of entities.
+/// Entities stored in a few buffers. A page needs only a few allocations, regardless of the number of entities.
 ///
 /// ```
 /// use table_core::query::Rows;
@@ -29,23 +29,23 @@ pub struct Rows {
     bodies: Vec<u8>,
     row_keys: String,
     entries: Vec<Entry>,
-    /// The shapes of the rows. Consecutive rows with the same shape share it.
+    /// The shapes of the rows. Consecutive rows with the same shape share one copy.
     shapes: Vec<u8>,
     shape_places: Vec<Shape>,
-    /// The partition keys. Consecutive rows in one partition share its key.
+    /// The partition keys. Consecutive rows in the same partition share one copy.
     partition_keys: String,
     partition_places: Vec<Range<usize>>,
-    /// The `ETag`s that the backend sent, by position. Entities beyond the end of the list have none.
+    /// The `ETag`s that the backend sent, by position. Entities beyond the end of the list have no separate `ETag`.
     etags: Vec<Option<ETag>>,
 }
 
-/// The ends of one entity's parts in their buffers; each part starts where that of the previous entity ends. The struct is small, because a page
-/// writes and reads one for each row.
+/// The ends of an entity's parts in their buffers; each part starts where that of the previous entity ends. The struct is small because a page writes
+/// and reads one for each row.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,
     body_end: usize,
-    /// Positions of the partition and the shape in their lists.
+    /// The positions of the partition and the shape in their lists.
     partition: u32,
     shape: u32,
 }
@@ -57,7 +57,7 @@ struct Shape {
     count: Option<u16>,
 }
 
-/// The ranges of one entity's parts in their buffers.
+/// The ranges of an entity's parts in their buffers.
 struct Places {
     partition_key: Range<usize>,
     row_key: Range<usize>,
@@ -67,7 +67,7 @@ struct Places {
 }
 
 /// Returns the word-aligned start of a body, given the end of the previous body. Strings among its first values are then validated word by word from
-/// the first byte, which saves a twentieth of the time to read a page.
+/// the first byte, which reduces the time to read a page by 5 %.
 const fn aligned(end: usize) -> usize {
     end.next_multiple_of(size_of::<u64>())
 }
@@ -88,7 +88,7 @@ impl Rows {
     #[doc(hidden)]
     #[must_use]
     pub fn without_reserved(self) -> Self {
-        // All keys are checked together, because reserved rows are rare.
+        // All keys are checked with one search, because reserved rows are rare.
         if !self.row_keys.contains(RESERVED) {
             return self;
         }
@@ -100,7 +100,7 @@ impl Rows {
         kept
     }
 
-    /// Appends an entity. Its `ETag` is derived from its Timestamp unless the backend sent another `ETag`.
+    /// Appends an entity. Its `ETag` is derived from its Timestamp unless the backend sent a different one.
     pub fn push(&mut self, partition_key: &str, row_key: &str, row: RowView<'_>, etag: Option<ETag>) {
         if etag.is_some() {
             self.etags.resize(self.entries.len(), None);
@@ -110,7 +110,7 @@ impl Rows {
         self.push_row(partition_key, self.row_keys.len(), row);
     }
 
-    /// Appends a row whose `RowKey` ends at a position. The key may be appended later.
+    /// Appends a row whose `RowKey` ends at this position. The key itself may be appended later.
     fn push_row(&mut self, partition_key: &str, row_key_end: usize, row: RowView<'_>) {
         let (shape, body) = row.parts();
         let last = self.partition_places.last().and_then(|place| self.partition_keys.get(place.clone()));
@@ -134,7 +134,7 @@ impl Rows {
     fn push_alike(&mut self, row_key_end: usize, body: &[u8]) {
         self.bodies.resize(aligned(self.bodies.len()), 0);
         self.bodies.extend_from_slice(body);
-        // The number is less than 2^32, because each part belongs to a row, and that many rows do not fit into memory.
+        // The number is less than 2^32, because each part belongs to a row, and 2^32 rows do not fit into memory.
         let last = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
         let (partition, shape) = (last(self.partition_places.len()), last(self.shape_places.len()));
         self.entries.push(Entry { row_key_end, body_end: self.bodies.len(), partition, shape });
@@ -185,7 +185,7 @@ impl Rows {
         })
     }
 
-    /// Returns the entity at a position, from 0.
+    /// Returns the entity at a position, counted from 0.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<EntityRef<'_>> {
         let Places { partition_key, row_key, shape, count, body } = self.places(index)?;
@@ -199,7 +199,7 @@ impl Rows {
         })
     }
 
-    /// Iterates over the entities, in order.
+    /// Iterates over the entities in order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = EntityRef<'_>> {
         let nothing = || EntityRef::new("", "", RowView::new(&[]));
@@ -248,7 +248,7 @@ mod tests {
             for property in ["P", "Q", "X"] {
                 let expected = sample.get(property).filter(|_| property != "Q");
                 let found = selected.row.find(property, &mut 0).unwrap();
-                // The rows are compared by their `Debug` output, in which NaN equals itself.
+                // The rows are compared by their `Debug` output, in which NaN equals NaN.
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
             }
             prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));

@@ -1,4 +1,4 @@
-//! `$select`: the properties to return (SEL rules).
+//! `$select`: the properties that a query returns (SEL rules).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// The requested properties of a read (DQ-13). Keys, Timestamp and `ETag` are always returned.
+/// The properties that a read requests (DQ-13). The keys, the Timestamp and the `ETag` are always returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Select {
     /// All properties.
     #[default]
     All,
-    /// Only the named properties. A property that an entity lacks is absent (SEL-3).
+    /// Only the named properties. A property that the entity lacks is absent (SEL-3).
     Names(Arc<[Cow<'static, str>]>),
 }
 
 impl Select {
-    /// Selects the given names, each once.
+    /// Selects the properties with these names. Duplicate names are ignored.
     ///
     /// ```
     /// use table_core::query::Select;
@@ -69,7 +69,7 @@ impl Select {
         })
     }
 
-    /// Returns a writer with the requested properties, or `None` if all are requested.
+    /// Returns a writer with the requested properties, or `None` if all properties are requested.
     #[inline]
     pub(crate) fn narrow(&self, row: RowView<'_>) -> Result<Option<RowWriter>> {
         match self {

@@ -1,4 +1,4 @@
-//! Validation shared by all backends: counts, times and sizes (QUE-6 to QUE-9).
+//! Validation of counts, times and sizes, shared by all backends (QUE-6 to QUE-9).
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use crate::queue::{PutMessage, QueueName, TimeToLive};
 pub const BATCH: usize = 32;
 /// The maximum size of a message's text in bytes (QUE-6).
 pub const TEXT_BYTES: usize = 65_536;
-/// Longest time that a message can be hidden: seven days (QUE-8).
+/// The longest time for which a message can be hidden: seven days (QUE-8).
 pub const HIDDEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 fn refused(queue: &QueueName, fault: QueueFault) -> Error {
     Error::of(fault).with_context(&format!("queue `{queue}`"))
 }
 
-/// Checks the number of requested messages: 1 to 32.
+/// Checks the number of requested messages, which must be 1 to 32.
 ///
 /// # Errors
 /// `OutOfRangeQueryParameterValue` for any other number (QUE-9).
@@ -37,7 +37,7 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
     Err(refused(queue, QueueFault::Count { count, most: BATCH }))
 }
 
-/// Checks the time for which a message is hidden: whole seconds, from `least` to seven days.
+/// Checks the time for which a message is hidden, which must be in whole seconds, from `least` to seven days.
 ///
 /// # Errors
 /// `OutOfRangeQueryParameterValue` for any other time (QUE-8).
@@ -48,7 +48,7 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
     Err(refused(queue, QueueFault::Hidden { time, least, most: HIDDEN }))
 }
 
-/// Checks the size of a message's text: at most 64 KiB of UTF-8.
+/// Checks the size of a message's text, which must be at most 64 KiB of UTF-8.
 ///
 /// # Errors
 /// `RequestBodyTooLarge` for a larger text (QUE-6).

@@ -1,4 +1,4 @@
-//! A queue store whose backend is chosen at run time.
+//! `DynQueueStore`: a queue store whose backend is chosen at run time.
 
 use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use crate::error::Result;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
 
-/// Any [`QueueStore`], shared and chosen at run time. Each call costs one more allocation.
+/// Any [`QueueStore`], chosen at run time. Clones share the store. Each call needs one more allocation.
 ///
 /// ```
 /// use table_core::Engine;
@@ -42,7 +42,7 @@ impl Display for DynQueueStore {
     }
 }
 
-/// Defines the object-safe version of [`QueueStore`], with boxed futures, and conversions in both directions.
+/// Defines the object-safe version of [`QueueStore`] with boxed futures, and conversions in both directions.
 macro_rules! erased {
     ($($verb:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
         pub(super) trait ErasedQueues: Send + Sync {

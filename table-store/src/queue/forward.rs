@@ -1,4 +1,4 @@
-//! `QueueStore` for references, shared pointers and boxes of a queue store.
+//! Implements `QueueStore` for references, shared pointers and boxes of a queue store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::queue::dynamic::DynQueueStore;
 use crate::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, QueueName, QueueStore};
 
-/// Implements [`QueueStore`] by delegation to `$inner`.
+/// Implements [`QueueStore`] by delegating to `$inner`.
 macro_rules! forward {
     ([$($generics:tt)*] $type:ty, $this:ident => $inner:expr) => {
         impl<$($generics)*> QueueStore for $type {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-/// The identifier of a message, assigned by the backend: a GUID as a string on the service (QUE-5).
+/// The identifier of a message, which the backend assigns. The service uses a GUID as a string (QUE-5).
 ///
 /// ```
 /// use table_core::queue::MessageId;
@@ -17,7 +17,7 @@ use chrono::{DateTime, Utc};
 pub struct MessageId(String);
 
 impl MessageId {
-    /// Wraps the identifier of a backend.
+    /// Wraps an identifier that a backend assigned.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
@@ -36,7 +36,7 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// The receipt of a received message, valid until the message is received again or updated (QUE-11). Its text is opaque.
+/// The receipt of a received message. It is valid until the message is received again or updated (QUE-11). Its text is opaque.
 ///
 /// ```
 /// use table_core::queue::PopReceipt;
@@ -48,7 +48,7 @@ impl fmt::Display for MessageId {
 pub struct PopReceipt(String);
 
 impl PopReceipt {
-    /// Wraps the receipt of a backend.
+    /// Wraps a receipt that a backend returned.
     #[must_use]
     pub fn new(receipt: impl Into<String>) -> Self {
         Self(receipt.into())
@@ -91,20 +91,20 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// The text of the message: at most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// The time for which the message is hidden at first: 0 to 7 days, in whole seconds, less than the time to live (QUE-8).
+    /// The time for which a new message is hidden: 0 to 7 days, in whole seconds, less than the time to live (QUE-8).
     pub hidden: Duration,
     /// The time after which the message is deleted.
     pub time_to_live: TimeToLive,
 }
 
 impl PutMessage {
-    /// Creates a message that is visible immediately and lives for seven days.
+    /// Creates a message that is visible immediately and has a time to live of seven days.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), hidden: Duration::ZERO, time_to_live: TimeToLive::default() }
     }
 
-    /// Sets the time for which the message is hidden at first.
+    /// Sets the time for which the new message is hidden.
     #[must_use]
     pub const fn hidden(mut self, time: Duration) -> Self {
         self.hidden = time;
@@ -129,14 +129,14 @@ pub struct Message {
     pub text: String,
     /// The time at which the message was added.
     pub inserted: DateTime<Utc>,
-    /// The time at which the message expires; `None` for never (QUE-7).
+    /// The time at which the message expires; `None` if it never expires (QUE-7).
     pub expires: Option<DateTime<Utc>>,
-    /// The number of times the message was received: 1 after the first receive (QUE-10).
+    /// The number of times that the message has been received. It is 1 after the first receive (QUE-10).
     pub dequeue_count: u32,
 }
 
 impl Message {
-    /// Creates a message, as a backend does.
+    /// Creates a message. For backends.
     #[must_use]
     pub const fn new(
         id: MessageId,
@@ -149,7 +149,7 @@ impl Message {
     }
 }
 
-/// A message with the right to delete or update it, valid until the message becomes visible and is received again (QUE-11).
+/// A received message with the right to delete or update it. The right is valid until the message becomes visible and is received again (QUE-11).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease {
@@ -162,7 +162,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Creates a lease, as a backend does.
+    /// Creates a lease. For backends.
     #[must_use]
     pub const fn new(message: Message, receipt: PopReceipt, visible: DateTime<Utc>) -> Self {
         Self { message, receipt, visible }

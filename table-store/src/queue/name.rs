@@ -1,4 +1,4 @@
-//! Validated names of queues.
+//! Validated queue names.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::queue::fault::QueueFault;
 
-/// The name of a queue: 3 to 63 characters of `a` to `z`, digits and `-`, with a letter or digit at both ends, without `--` (QUE-2).
+/// The name of a queue: 3 to 63 characters of `a` to `z`, digits and `-`. It starts and ends with a letter or digit and does not contain
+/// `--` (QUE-2).
 ///
 /// ```
 /// use table_core::queue::QueueName;
@@ -24,7 +25,7 @@ impl QueueName {
     /// Validates a name.
     ///
     /// # Errors
-    /// `InvalidResourceName` for illegal characters or `-` in the wrong place, `OutOfRangeInput` for a length outside 3 to 63.
+    /// `InvalidResourceName` for illegal characters or a misplaced `-`; `OutOfRangeInput` for a length outside 3 to 63.
     pub fn new(name: &str) -> Result<Self> {
         let legal = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
         if !name.bytes().all(legal) || name.starts_with('-') || name.ends_with('-') || name.contains("--") {
@@ -36,16 +37,16 @@ impl QueueName {
         Ok(Self(name.into()))
     }
 
-    /// Returns the name.
+    /// Returns the name as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the name of the poison queue for messages that cannot be processed (QUE-20).
+    /// Returns the name of the poison queue, which receives messages that cannot be processed (QUE-20).
     ///
     /// # Errors
-    /// `OutOfRangeInput` if this name is longer than 56 characters, which leaves no space for `-poison`.
+    /// `OutOfRangeInput` if this name is longer than 56 characters, because no space is left for `-poison`.
     pub fn poison(&self) -> Result<Self> {
         Self::new(&format!("{}-poison", self.0))
     }

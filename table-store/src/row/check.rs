@@ -1,4 +1,4 @@
-//! Limits of an entity's properties (ENT-2, PROP, TYPE and SIZE rules).
+//! Checks of an entity's properties against the limits (ENT-2, PROP, TYPE and SIZE rules).
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -31,7 +31,7 @@ fn utf16(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// Returns the size of a property without its value.
+/// Returns the size of a property, not including its value.
 fn name_bytes(name: &str) -> usize {
     8 + 2 * utf16(name)
 }
@@ -47,7 +47,7 @@ fn value_bytes(value: ValueRef<'_>) -> usize {
     }
 }
 
-/// Creates the error for a duplicate property name (PROP-6).
+/// Returns the error for a duplicate property name (PROP-6).
 pub(crate) fn duplicate_property(name: &str) -> Error {
     Error::of(RowFault::Duplicate(name.to_owned()))
 }
@@ -56,14 +56,14 @@ impl Limits {
     /// Checks the names, number and values of a row's properties, but not its size, which depends on the key.
     ///
     /// # Errors
-    /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `OutOfRangeInput` for an
-    /// instant that is not an `Edm.DateTime` (TYPE-6), `DuplicatePropertiesSpecified`; `Corrupted` if the bytes are not a row.
+    /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `DuplicatePropertiesSpecified`; `OutOfRangeInput`
+    /// for an instant that is not an `Edm.DateTime` (TYPE-6); `Corrupted` if the bytes are not a row.
     pub fn check_row(&self, row: RowView<'_>) -> Result<()> {
         self.measure_new_row(row).map(drop)
     }
 
-    /// Checks a row and returns the size of its names and values by the published formula (SIZE-2). `before` is a row that was already checked, with
-    /// the size of its names; the names of rows with the same shape are only checked once.
+    /// Checks a row and returns the size of its names and values by the published formula (SIZE-2). `before` is a row that has been checked, with the
+    /// size of its names. Names of rows with the same shape are checked only once.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,
@@ -98,7 +98,7 @@ impl Limits {
         }
     }
 
-    /// Returns the size of all values, or `None` if one exceeds its limit; [`check_row`](Self::check_row) then determines which one.
+    /// Returns the size of all values, or `None` if a value exceeds its limit. [`check_row`](Self::check_row) then finds that value.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;
         (0..row.len()).try_fold(0, |sum, index| {

@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// A detector that receives names one by one and finds *possible* duplicates. Usual names of typed entities cause no false alarms.
+/// Detects possible duplicates in a sequence of names. Typical names of typed entities cause no false positives.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],
@@ -18,12 +18,13 @@ impl Names {
         }
     }
 
-    /// Returns `true` if a name may have occurred twice.
+    /// Returns `true` if a name may have occurred more than once.
     pub(crate) const fn may_repeat(&self) -> bool {
         self.suspect
     }
 
-    /// Returns a name that occurs twice, if any. `names` must return the same names on each call, and is only called if a duplicate is possible.
+    /// Returns a name that occurs more than once, if any. `names` must return the same names on each call, and is called only if a duplicate
+    /// is possible.
     pub(crate) fn repeated<'a, I: Iterator<Item = &'a str>>(
         &self,
         names: impl FnOnce() -> I,
@@ -38,7 +39,7 @@ impl Names {
     }
 }
 
-/// Hashes the length, start and end of a name, which distinguishes usual names.
+/// Hashes the length, start and end of a name. This is sufficient to distinguish typical names.
 fn hash(name: &[u8]) -> u64 {
     let text = match (name.first_chunk(), name.last_chunk()) {
         (Some(front), Some(back)) => u64::from_le_bytes(*front) ^ u64::from_le_bytes(*back).rotate_left(29),

@@ -31,7 +31,7 @@ impl<'a> EntityRef<'a> {
         Self { partition_key, row_key, row, etag: None }
     }
 
-    /// Returns the entity with the `ETag` that the backend sent, which is kept byte for byte (ETAG-4).
+    /// Returns the entity with the `ETag` that the backend sent. The `ETag` is preserved byte for byte (ETAG-4).
     #[must_use]
     pub const fn with_etag(self, etag: &'a ETag) -> Self {
         Self { etag: Some(etag), ..self }

@@ -3,7 +3,7 @@
 use crate::error::Fault;
 use crate::row::VERSION;
 
-/// A row that cannot be written, or invalid bytes.
+/// An error in a row that cannot be written, or in bytes that are not a row.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum RowFault {
     #[error("property `{0}` is specified more than once; remove one of them")]

@@ -1,11 +1,12 @@
-//! Merge of a patch into a row (MRG-1).
+//! Merges of a patch into a row (MRG-1).
 
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// Returns the row with the patch's properties added or replaced, possibly with another type (TYPE-12); all others are kept (MRG-1).
+/// Returns the row with the properties of the patch added or replaced. A property may change its type (TYPE-12). All other properties are
+/// kept (MRG-1).
 ///
 /// # Errors
 /// `Corrupted` if either argument is not a row.
@@ -44,13 +45,13 @@ pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
     Ok(merged.finish())
 }
 
-/// Returns the row with the values of the patch, if it has a value of the same type and size for each of them. The other bytes are copied at once:
-/// a row of balances has hundreds of numbers, of which a post changes two.
+/// Returns the row with the values of the patch, if the row has a value of the same type and size for each of them. The other bytes are copied in one
+/// step: a row of balances, for example, has hundreds of numbers, and a posting changes two of them.
 fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     row.check_version().and(patch.check_version()).ok()?;
     let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);
     for index in 0..patch.len() {
-        // A value that is not valid is refused below.
+        // An invalid value is refused below.
         patch.at(index).ok()?;
         let (label, value) = (patch.label(index)?, patch.values()?.get(patch.place(index)?)?);
         let found = (next..row.len()).chain(0..next).find(|found| row.label(*found) == Some(label))?;

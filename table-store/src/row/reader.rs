@@ -1,11 +1,11 @@
-//! Reader of a row whose properties are expected in a known order.
+//! A reader of rows whose properties are expected in a known order.
 
 use std::ops::Range;
 
 use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
-/// A reader of properties in order. It returns `None` for anything unexpected, which slower functions then handle or report.
+/// Reads properties in order. Returns `None` for anything unexpected, which slower functions then handle or report.
 ///
 /// ```
 /// use table_core::row::{RowReader, RowWriter};
@@ -23,21 +23,21 @@ use crate::value::EdmType;
 #[derive(Clone, Copy, Debug)]
 pub struct RowReader<'a> {
     row: RowView<'a>,
-    /// The position of the next property, usable as the hint of [`RowView::find`].
+    /// The position of the next property. It can be used as the hint of [`RowView::find`].
     pub next: usize,
-    /// `true` if the row has the expected shape, so its names need no comparison.
+    /// `true` if the row has the expected shape, so its names need not be compared.
     as_expected: bool,
-    /// The entries of both directories, and the values. They are sliced only once, because each property uses all three.
+    /// The entries of both directories, and the values. They are sliced once, because the read of each property uses all three.
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
-    /// The unread part of the values that is known to be UTF-8, and its position among the values.
+    /// The part of the values that is not read yet and known to be UTF-8, and its position within the values.
     text: &'a str,
     begin: usize,
 }
 
 impl<'a> RowReader<'a> {
-    /// Creates a reader at the first property.
+    /// Creates a reader that starts at the first property.
     #[must_use]
     pub const fn new(row: RowView<'a>) -> Self {
         let (labels, ends, values) = row.directories();
@@ -50,28 +50,28 @@ impl<'a> RowReader<'a> {
         self.row
     }
 
-    /// Sets the expected shape: that of rows which the same program wrote. A single comparison then replaces the comparisons of names and types. The
-    /// caller must request exactly these properties, in this order.
+    /// Sets the expected shape: the shape of rows that the same program wrote. One comparison of shapes then replaces the comparisons of names and
+    /// types. The caller must request exactly these properties, in this order.
     #[doc(hidden)]
     #[inline]
     pub fn expect(&mut self, shape: &[u8]) {
         self.as_expected = self.row.parts().0 == shape;
     }
 
-    /// Returns the bytes of the next property, if it has this name and type.
+    /// Returns the bytes of the next property if it has this name and type.
     #[inline]
     pub fn bytes(&mut self, name: &str, edm: EdmType) -> Option<&'a [u8]> {
         let place = self.next_place(name, edm)?;
         self.values.get(place)
     }
 
-    /// Returns the next property of a type with fixed size.
+    /// Returns the next property, whose type has a fixed size.
     #[inline]
     pub fn fixed<const N: usize>(&mut self, name: &str, edm: EdmType) -> Option<[u8; N]> {
         self.bytes(name, edm)?.try_into().ok()
     }
 
-    /// Returns the next property of type `Edm.String`. Consecutive strings are validated together, since validating ten bytes takes half as long as
+    /// Returns the next property of type `Edm.String`. Consecutive strings are validated together: validating ten bytes takes half as long as
     /// validating a hundred.
     #[inline]
     pub fn text(&mut self, name: &str) -> Option<&'a str> {
@@ -104,7 +104,7 @@ impl<'a> RowReader<'a> {
         Some(start..end(self.ends.get(index)?))
     }
 
-    /// Validates the string at this position, which is about to be read, and the strings after it.
+    /// Validates the string at this position, which is read next, and the strings after it.
     fn check(&mut self, start: usize) -> Option<()> {
         let rest = self.labels.get(self.next..)?;
         let more = rest.iter().take_while(|[tag, ..]| *tag == TEXT).count();
@@ -135,7 +135,7 @@ mod tests {
         ]
     }
 
-    /// Returns the result of `find`, using the reader alone.
+    /// Returns the result of `find`, but calls only functions of the reader.
     fn next<'a>(reader: &mut RowReader<'a>, name: &str, edm: EdmType) -> Option<ValueRef<'a>> {
         match edm {
             EdmType::String => reader.text(name).map(ValueRef::String),

@@ -1,9 +1,9 @@
-//! Rewriting a row without losing properties that are unknown to the program.
+//! Rewrites of rows that preserve properties which the program does not know.
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};
 
-/// Returns `true` if a property of the row `before` is absent in `after`. Only a replace would remove this property; a merge would keep it (MRG-3).
+/// Returns `true` if a property in `before` is absent from `after`. Only a replace removes such a property; a merge keeps it (MRG-3).
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -28,7 +28,7 @@ pub fn removes(before: RowView<'_>, after: RowView<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the row `after`, together with the stored properties that are neither in `before` nor in `after`.
+/// Returns the row `after` with the stored properties that are in neither `before` nor `after`.
 ///
 /// ```
 /// use table_core::ValueRef;

@@ -1,4 +1,4 @@
-//! Tests of the row format's laws, each against a simple model, and of its golden bytes.
+//! Tests of the row format, compared with a simple model, and of its golden bytes.
 
 mod limits;
 
@@ -12,7 +12,7 @@ use crate::row::{BODY_HEADER, ENTRY, Row, RowView, RowWriter, SHAPE_HEADER, VERS
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// A row as a simple list.
+/// A row as a list of names and values.
 pub(crate) type Model = Vec<(String, Value)>;
 
 fn value() -> impl Strategy<Value = Value> {
@@ -28,7 +28,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates rows from few different names, so rows share names. Each name is unique in its row.
+/// Generates rows with a small set of names, so that rows have names in common. The names in a row are distinct.
 pub(crate) fn model() -> impl Strategy<Value = Model> {
     prop::collection::vec(("[A-E_é]{1,2}|[a-z]{8,10}", value()), 0..12).prop_map(|mut list: Model| {
         let mut names = std::collections::HashSet::new();
@@ -45,7 +45,7 @@ pub(crate) fn row(model: &Model) -> Row {
     writer.finish()
 }
 
-/// Returns `true` if two values are bitwise equal: NaN equals itself, and 0 differs from -0.
+/// Returns `true` if two values are bitwise equal: NaN equals NaN, and 0 differs from -0.
 fn same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     match (a, b) {
         (ValueRef::Double(a), ValueRef::Double(b)) => a.to_bits() == b.to_bits(),
@@ -61,7 +61,7 @@ fn agrees(row: RowView<'_>, model: &Model) -> bool {
         })
 }
 
-/// Calls every reading function on bytes. Each function may reject them, but none may panic.
+/// Calls every function that reads bytes. A function may return an error, but must not panic.
 fn look_everywhere(bytes: &[u8]) {
     let view = RowView::new(bytes);
     assert_eq!(view.to_row().as_bytes(), bytes, "shape and body are the row, whatever it holds");
@@ -111,7 +111,7 @@ proptest! {
         prop_assert!(agrees(merged.view(), &model));
     }
 
-    /// The patch has properties of the row in any order, most of them with values of the same type.
+    /// The patch has properties of the row in any order. Most values have the same type as in the row.
     #[test]
     fn mrg_1_a_patch_of_present_properties_agrees_with_a_list(
         stored in model(),

@@ -1,4 +1,4 @@
-//! Views of encoded rows, which decode only the accessed parts.
+//! Views of encoded rows, which decode only the parts that are accessed.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use crate::row::fault::RowFault;
 use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
-/// A view of an encoded row: its shape (types and names of its properties) and its body (Timestamp and values). Both may be stored separately,
-/// because rows with the same shape share it.
+/// A view of an encoded row, which consists of a shape (types and names of the properties) and a body (Timestamp and values). Both may be stored
+/// separately, because rows with the same shape can share it.
 ///
-/// The bytes are not trusted: access to invalid bytes returns `Corrupted`, and access to a newer version returns `FormatTooNew`. Neither ever panics.
+/// The bytes are not trusted. Access to invalid bytes returns `Corrupted`, and access to a newer version returns `FormatTooNew`. Neither panics.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {
     shape: &'a [u8],
@@ -38,20 +38,20 @@ pub struct RowView<'a> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Property<'a> {
-    /// The name.
+    /// The name of the property.
     pub name: &'a str,
-    /// The value.
+    /// The value of the property.
     pub value: ValueRef<'a>,
 }
 
-/// Returns the position after a directory with `count` entries. Since headers are at least four bytes long, each entry is preceded by four bytes,
-/// and one access reads an entry together with the end of the previous one.
+/// Returns the position after a directory with `count` entries. Headers are at least four bytes long, so four bytes precede every entry, and one
+/// access reads an entry together with the end of the previous entry.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
     header + count as usize * ENTRY
 }
 
-/// Returns the last entry of a shape's or a body's directory; 0 if it is empty.
+/// Returns the last entry in the directory of a shape or body, or 0 if the directory is empty.
 const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     let Some((front, _)) = bytes.split_at_checked(after(header, count)) else { return None };
     match front.last_chunk() {
@@ -60,7 +60,7 @@ const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     }
 }
 
-/// Returns the number of properties and the length of the shape at the start of `bytes`, if it has this version.
+/// Returns the number of properties and the length of the shape at the start of `bytes`, if the version is supported.
 const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     let [VERSION, 0, low, high, ..] = bytes else { return None };
     let count = u16::from_le_bytes([*low, *high]);
@@ -94,8 +94,8 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Creates a view of a separate shape and body. They are validated here once for all accessors: the version is known, both directories are
-    /// complete, and the last name and the last value end where the bytes end.
+    /// Creates a view of a separate shape and body. They are validated only here: the version is known, both directories are complete, and the last
+    /// name and the last value end at the end of the bytes.
     ///
     /// ```
     /// use table_core::ValueRef;
@@ -115,7 +115,7 @@ impl<'a> RowView<'a> {
         Self::counted(shape, Self::count_of(shape), body)
     }
 
-    /// Creates a view with a known [`count_of`](Self::count_of), for many bodies with the same shape.
+    /// Creates a view with a [`count_of`](Self::count_of) that is already known, for many bodies with the same shape.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -130,7 +130,7 @@ impl<'a> RowView<'a> {
         view
     }
 
-    /// Returns the number of properties of a shape, or `None` if it is invalid.
+    /// Returns the number of properties in a shape, or `None` if it is invalid.
     #[doc(hidden)]
     #[must_use]
     pub const fn count_of(shape: &[u8]) -> Option<u16> {
@@ -140,13 +140,13 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Returns the shape and the body, which are the bytes of the row if concatenated.
+    /// Returns the shape and the body. Their concatenation is the encoded row.
     #[must_use]
     pub const fn parts(&self) -> (&'a [u8], &'a [u8]) {
         (self.shape, self.body)
     }
 
-    /// Returns the size of the row: the sum of shape and body.
+    /// Returns the size of the row: the total size of the shape and the body.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.shape.len() + self.body.len()
@@ -178,14 +178,14 @@ impl<'a> RowView<'a> {
         })
     }
 
-    /// Returns `true` if a writer received more content than a row can contain; [`check_version`](Self::check_version) returns the reason.
+    /// Returns `true` if a writer received more content than a row can contain. [`check_version`](Self::check_version) returns the error.
     #[doc(hidden)]
     #[must_use]
     pub fn is_overflown(&self) -> bool {
         matches!(self.shape.first(), Some(&(TOO_MANY | NAME_TOO_LONG | TOO_LARGE)))
     }
 
-    /// Returns the Timestamp in [ticks](crate::ticks); 0 before a store has accepted the row.
+    /// Returns the Timestamp in [ticks](crate::ticks). It is 0 before a store has accepted the row.
     #[must_use]
     pub fn timestamp(&self) -> u64 {
         self.body.first_chunk().map_or(0, |ticks| u64::from_le_bytes(*ticks))
@@ -197,7 +197,7 @@ impl<'a> RowView<'a> {
         ETag::from_ticks(self.timestamp())
     }
 
-    /// Returns the number of properties; 0 if the bytes are not a row.
+    /// Returns the number of properties, or 0 if the bytes are not a row.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self.count {
@@ -212,7 +212,7 @@ impl<'a> RowView<'a> {
         self.len() == 0
     }
 
-    /// Returns the entries of shape and body, and the values; all empty if the bytes are not a row.
+    /// Returns the entries of the shape and the body, and the values. All are empty if the bytes are not a row.
     #[inline]
     pub(super) const fn directories(&self) -> (&'a [Entry], &'a [Entry], &'a [u8]) {
         let Some(count) = self.count else { return (&[], &[], &[]) };
@@ -237,7 +237,7 @@ impl<'a> RowView<'a> {
         self.body.get(after(BODY_HEADER, self.count?)..)
     }
 
-    /// Returns the position of a property's value among the values.
+    /// Returns the range of a property's value within the values.
     #[inline]
     pub(super) fn place(&self, index: usize) -> Option<Range<usize>> {
         let (start, end) = entry(self.body, BODY_HEADER, self.count?, index)?;
@@ -264,8 +264,8 @@ impl<'a> RowView<'a> {
 
     /// Returns the value of a property, or `None` if the entity lacks it.
     ///
-    /// The search starts at `hint`, which is set to the position after the property that was found. Rows of one program have their properties in the
-    /// same order, so a caller that keeps the hint finds each property at the first attempt.
+    /// The search starts at `hint`, which is set to the position after the property that was found. Rows that one program writes have their
+    /// properties in the same order, so a caller that keeps the hint finds each property on the first attempt.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -295,7 +295,8 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Returns the position of a property and its type tag, which are the same for all rows of a shape, or `None` if the shape lacks the property.
+    /// Returns the position and the type tag of a property, which are the same for all rows with this shape. Returns `None` if the shape lacks
+    /// the property.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -334,7 +335,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Iterates over all properties in stored order; yields one error if the bytes are not a row.
+    /// Iterates over all properties in stored order. Yields one error if the bytes are not a row.
     pub fn properties(&self) -> impl Iterator<Item = Result<Property<'a>>> + use<'a> {
         let view = *self;
         let items = if view.count.is_none() { 1 } else { view.len() };
@@ -342,7 +343,7 @@ impl<'a> RowView<'a> {
     }
 }
 
-/// Returns a directory entry and the previous one, or 0 in place of the previous one for the first entry.
+/// Returns a directory entry and the entry before it, which is 0 for the first entry.
 #[inline]
 fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, u32)> {
     if index >= usize::from(count) {
@@ -353,8 +354,8 @@ fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, 
     Some((before, u32::from_le_bytes([e0, e1, e2, e3])))
 }
 
-/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. The return value of [`RowView::find`] is created here in its final place,
-/// because moving it would wait for the bytes just written, which doubled the time of lookups.
+/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. It has the return type of [`RowView::find`], so that the result is created in
+/// its final place: moving it would wait for the bytes just written, and lookups would take twice as long.
 #[inline]
 fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
     let value = match EdmType::from_tag(tag) {

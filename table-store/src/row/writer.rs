@@ -1,4 +1,4 @@
-//! Writer of encoded rows, with one buffer for the shape and one for the body.
+//! A writer of encoded rows, with one buffer for the shape and one for the body.
 
 use std::cell::Cell;
 
@@ -7,15 +7,15 @@ use crate::row::{
 };
 use crate::value::ValueRef;
 
-/// The largest capacity of a buffer that is used again, in bytes.
+/// The largest buffer that is reused, in bytes.
 const KEPT: usize = 64 * 1024;
 
 thread_local! {
-    /// The buffers of the last finished writer of this thread.
+    /// The buffers of the writer that finished last in this thread.
     static BUFFERS: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
 }
 
-/// A builder of a [`Row`]. The structure is always valid; the store checks limits and names ([`crate::limits`]).
+/// A builder of a [`Row`]. The encoding is always well-formed; the store checks limits and names ([`crate::limits`]).
 ///
 /// ```
 /// use table_core::{ValueRef, row::RowWriter};
@@ -41,13 +41,13 @@ impl Default for RowWriter {
 }
 
 impl RowWriter {
-    /// Creates a writer for a handful of properties.
+    /// Creates a writer with capacity for a few properties.
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(8)
     }
 
-    /// Creates a writer with capacity for the given number of properties; more may be written.
+    /// Creates a writer with capacity for this number of properties. More properties may be written.
     #[must_use]
     pub fn with_capacity(properties: usize) -> Self {
         let room = properties.min(usize::from(u16::MAX)) * (ENTRY + 12);
@@ -61,7 +61,7 @@ impl RowWriter {
         writer
     }
 
-    /// Starts another row in the same buffers, discarding the previous one.
+    /// Starts another row in the same buffers and discards the previous one.
     pub(crate) fn begin(&mut self, properties: usize) {
         self.reserved = properties.min(usize::from(u16::MAX));
         (self.count, self.version) = (0, VERSION);
@@ -73,7 +73,7 @@ impl RowWriter {
 
     /// Appends a property. Duplicate names are not detected here.
     ///
-    /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written and makes the row invalid,
+    /// Content that exceeds the limits of the format (16 MiB of names, 4 GiB of values, 65,535 properties) is not written. It makes the row invalid,
     /// so every store refuses it. The service's limits are far lower.
     pub fn property(&mut self, name: &str, value: ValueRef<'_>) {
         if let Err(overflow) = self.append(name, value) {
@@ -122,19 +122,19 @@ impl RowWriter {
         self.reserved += more;
     }
 
-    /// Returns the row, without a Timestamp, which the store assigns.
+    /// Returns the row. It has no Timestamp, because the store assigns it.
     #[must_use]
     pub fn finish(mut self) -> Row {
         let row = self.close(0).to_row();
         let Self { shape, body, .. } = self;
         if shape.capacity().max(body.capacity()) <= KEPT {
-            // The buffers are dropped while the thread ends.
+            // If the thread is ending, the buffers are dropped.
             let _ = BUFFERS.try_with(|kept| kept.set(Some((shape, body))));
         }
         row
     }
 
-    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). The function may be called repeatedly.
+    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). The function may be called more than once.
     pub(crate) fn close(&mut self, timestamp: u64) -> RowView<'_> {
         for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
             part.drain(header + self.count * ENTRY..header + self.reserved * ENTRY);

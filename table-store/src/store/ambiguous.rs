@@ -1,4 +1,4 @@
-//! The transaction of a write whose outcome is unknown.
+//! `AmbiguousWrite`: a transaction whose outcome is unknown.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use crate::error::Error;
 use crate::transaction::Transaction;
 
-/// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, with the error of the last attempt (CON-11).
+/// The transaction behind an error that [is ambiguous](Error::is_ambiguous), as it was sent, and the error of the last attempt (CON-11).
 ///
-/// A backend that can lose responses sets this transaction as the source of such errors. The caller can then read the entities and compare them with the
-/// request, or leave the comparison to a background worker. A write that may have been applied must never be reverted without a read.
+/// A backend that can lose responses sets an `AmbiguousWrite` as the source of such errors. The caller can then read the entities and compare them
+/// with the transaction, or leave the comparison to a background worker. Never revert a write that may have been applied without reading first.
 ///
 /// ```
 /// use table_core::limits::Limits;
@@ -32,13 +32,13 @@ pub struct AmbiguousWrite {
 }
 
 impl AmbiguousWrite {
-    /// Creates the record of a transaction that was sent, with the error of the last attempt.
+    /// Creates the record of a sent transaction and the error of its last attempt.
     #[must_use]
     pub const fn new(transaction: Transaction, last: Error) -> Self {
         Self { transaction, last }
     }
 
-    /// Returns the transaction behind an error, if its backend recorded it.
+    /// Returns the transaction behind an error if the backend recorded it.
     #[must_use]
     pub fn of(error: &Error) -> Option<&Self> {
         error.source()?.downcast_ref()

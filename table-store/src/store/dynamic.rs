@@ -1,4 +1,4 @@
-//! A store whose backend is chosen at run time.
+//! `DynTableStore`: a store whose backend is chosen at run time.
 
 use std::any::Any;
 use std::fmt::{self, Debug, Display};
@@ -13,7 +13,7 @@ use crate::query::{Continuation, Page, Query, Select};
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// Any [`TableStore`], shared and chosen at run time. Each call costs one more allocation.
+/// Any [`TableStore`], chosen at run time. Clones share the store. Each call needs one more allocation.
 ///
 /// ```
 /// use table_core::{DynTableStore, TableStoreExt, embedded::Engine};
@@ -47,7 +47,7 @@ impl Display for DynTableStore {
     }
 }
 
-/// [`TableStore`] with boxed futures, usable as a trait object.
+/// The object-safe version of [`TableStore`], with boxed futures.
 trait ErasedStore: Send + Sync {
     fn fmt_debug(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     fn fmt_display(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
@@ -141,7 +141,7 @@ impl<S: TableStore> ErasedStore for S {
     }
 }
 
-/// Implements [`TableStore`] by delegation to `$inner`.
+/// Implements [`TableStore`] by delegating to `$inner`.
 macro_rules! forward {
     ([$($generics:tt)*] $type:ty, $this:ident => $inner:expr) => {
         impl<$($generics)*> TableStore for $type {

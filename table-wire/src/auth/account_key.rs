@@ -12,7 +12,7 @@ use super::fault::AuthFault;
 
 /// The account of the emulator (AUTH-30).
 pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
-/// The public key of the emulator, printed in the vendor's documentation (AUTH-30).
+/// The emulator's public key, which the vendor's documentation contains (AUTH-30).
 pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
@@ -21,15 +21,15 @@ pub const EMULATOR_KEY: &str =
 pub struct AccountKey {
     account: String,
     key: Vec<u8>,
-    /// The MAC initialised with the key. Each signature starts from a clone.
+    /// An HMAC that is initialized with the key. Each signature starts with a clone.
     mac: Hmac<Sha256>,
 }
 
 impl AccountKey {
-    /// Creates an account key from its base64 text.
+    /// Creates an account key from base64 text.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the key is empty or not base64. The message does not repeat the key.
+    /// `AuthenticationFailed` if the key is empty or not base64. The message does not contain the key.
     ///
     /// ```
     /// use table_wire::auth::AccountKey;
@@ -39,7 +39,7 @@ impl AccountKey {
     /// ```
     pub fn new(account: impl Into<String>, key: &str) -> Result<Self> {
         let account = account.into();
-        // An HMAC accepts a key of any length. An empty key is refused, because every attacker knows it.
+        // HMAC accepts a key of any length. An empty key is refused, because it is no secret.
         let key = STANDARD.decode(key).ok().filter(|key| !key.is_empty());
         let ready = key.and_then(|key| Some((Hmac::new_from_slice(&key).ok()?, key)));
         let (mac, key) = ready.ok_or_else(|| Error::of(AuthFault::Key(account.clone())))?;
@@ -52,7 +52,7 @@ impl AccountKey {
         &self.account
     }
 
-    /// Returns the key in base64. It is a secret, for clients that sign their own requests.
+    /// Returns the key in base64, for clients that sign their own requests. The key is a secret.
     ///
     /// ```
     /// use table_wire::auth::AccountKey;
@@ -65,7 +65,7 @@ impl AccountKey {
         STANDARD.encode(&self.key)
     }
 
-    /// Returns `true` for the emulator's key, under any account. A signature with it proves nothing (AUTH-30).
+    /// Returns `true` for the emulator's public key, under any account name. A signature with this key proves nothing (AUTH-30).
     ///
     /// ```
     /// use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};

@@ -9,7 +9,7 @@ use table_core::{Error, Result};
 use super::fault::AuthFault;
 use super::{AccountKey, Scheme, SignedParts, parse_http_date};
 
-/// The signature of a request by an account key, from the `Authorization` header. `Debug` does not print the signature.
+/// The signature in the `Authorization` header of a request, created with an account key. `Debug` does not print the signature.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -41,7 +41,7 @@ impl<'a> Authorization<'a> {
     /// Parses `SharedKey account:signature` or `SharedKeyLite account:signature`.
     ///
     /// # Errors
-    /// `AuthenticationFailed` for any other header. The message does not repeat the header.
+    /// `AuthenticationFailed` for any other header. The message does not contain the header.
     pub fn read(header: &'a str) -> Result<Self> {
         let parts = header.split_once(' ').and_then(|(word, rest)| {
             let lite = [Scheme::Table, Scheme::TableLite].into_iter().find(|scheme| scheme.name() == word)?;
@@ -52,23 +52,24 @@ impl<'a> Authorization<'a> {
         parts.filter(legal).ok_or_else(|| Error::of(AuthFault::Header))
     }
 
-    /// Returns the account of the header.
+    /// Returns the account name in the header.
     #[must_use]
     pub const fn account(self) -> &'a str {
         self.account
     }
 
-    /// Verifies the signature with any of the account's keys. `service` is the long form of the service's scheme; a header in the short
-    /// form is verified with the corresponding short form.
+    /// Verifies the signature with each of the account's keys. `service` is the full form of the service's scheme. A header in the short form is
+    /// verified with the corresponding short form.
     ///
-    /// The path is verified exactly as it was sent: a signature of another spelling, such as `'` for `%27`, does not match (AUTH-6).
+    /// The path is verified exactly as it was sent. A signature of a path with a different encoding, such as `'` instead of `%27`, does not
+    /// match (AUTH-6).
     ///
-    /// A request without a date is accepted only with the emulator's public key, as the emulator does. The date limits how long a signed
-    /// request can be sent again, but anyone can sign with the public key at any time (AUTH-30).
+    /// A request without a date is accepted only with the emulator's public key, as in the emulator. The date limits how long a signed request can
+    /// be replayed, but anyone can sign a request with the public key at any time (AUTH-30).
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the signature does not match this request and one of the keys, if the request has no date, or if its date
-    /// differs from `now` by more than [`SKEW`](Self::SKEW).
+    /// `AuthenticationFailed` if no key matches the signature of this request, if the request has no date, or if its date differs from `now` by more
+    /// than [`SKEW`](Self::SKEW).
     pub fn verify(
         self,
         service: Scheme,
@@ -84,7 +85,7 @@ impl<'a> Authorization<'a> {
         };
         let text = scheme.string_to_sign(parts, self.account);
         let own = keys.iter().filter(|key| key.account() == self.account);
-        // All keys are tried, so the time does not reveal the matching one.
+        // All keys are tried, so the time does not reveal which key matches.
         let matching =
             own.fold(None, |found, key| key.verifies(&text, self.signature).then_some(key).or(found));
         let key = matching.ok_or_else(|| Error::of(AuthFault::Signature))?;
@@ -164,7 +165,7 @@ mod tests {
                 assert!(read.verify(service, &[], parts(&headers), at(0)).is_err());
             }
         }
-        // The short forms of the services differ.
+        // The short forms of the services differ from each other.
         let lite = Scheme::TableLite.authorization(&keys[0], parts(&headers));
         let lite = Authorization::read(&lite).unwrap();
         assert_eq!(
@@ -190,7 +191,7 @@ mod tests {
         assert_eq!(undated.unwrap_err().rule(), Some("AUTH-9"));
     }
 
-    /// Azurite's tests of raw requests send no date.
+    /// Azurite's tests send raw requests without a date.
     #[test]
     fn auth_9_and_30_only_the_public_key_needs_no_date() {
         let undated = HeaderMap::new();
@@ -208,14 +209,14 @@ mod tests {
                 assert_eq!(verified.is_ok(), accepted, "{account} {text}");
             }
         }
-        // A wrong date is refused with every key.
+        // A wrong date is refused regardless of the key.
         let (headers, keys) = (headers(), [key(EMULATOR_ACCOUNT, EMULATOR_KEY)]);
         let header = Scheme::Table.authorization(&keys[0], parts(&headers));
         let read = Authorization::read(&header).unwrap();
         assert!(read.verify(Scheme::Table, &keys, parts(&headers), at(901)).is_err());
     }
 
-    /// Every spelling of a path is accepted if it was signed, and no other spelling is (AUTH-6).
+    /// A path is accepted with any encoding, as long as the signature covers that encoding (AUTH-6).
     #[test]
     fn auth_6_a_signature_covers_the_spelling_that_was_sent() {
         let (headers, keys) = (headers(), [key("contoso", "a2V5")]);

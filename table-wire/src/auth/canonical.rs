@@ -2,18 +2,18 @@
 
 use http::header::{self, AsHeaderName, HeaderMap, HeaderName};
 
-// The header names are constants, which avoids parsing a name on each lookup.
+// The header names are constants, so that lookups need not parse a name.
 const X_MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
-/// The signed parts of a request, exactly as sent.
+/// The signed parts of a request, exactly as they were sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SignedParts<'a> {
     /// The HTTP method in upper case.
     pub method: &'a str,
-    /// The percent-encoded path as sent. With an emulator, its first segment is the account.
+    /// The percent-encoded path as it was sent. The emulator's paths start with the account.
     pub path: &'a str,
-    /// The percent-encoded query as sent, without `?`. Empty without a query.
+    /// The percent-encoded query as it was sent, without `?`. Empty if the request has no query.
     pub query: &'a str,
     /// The request headers.
     pub headers: &'a HeaderMap,
@@ -26,7 +26,7 @@ impl<'a> SignedParts<'a> {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Returns `x-ms-date` if present, otherwise `Date` (AUTH-4).
+    /// Returns `x-ms-date` if it is present, otherwise `Date` (AUTH-4).
     pub(super) fn date(&self) -> &'a str {
         let own = self.header(X_MS_DATE);
         if own.is_empty() { self.header(header::DATE) } else { own }
@@ -37,8 +37,8 @@ impl<'a> SignedParts<'a> {
         form_urlencoded::parse(self.query.as_bytes())
     }
 
-    /// Appends `/account/path`, and `?comp=…` as the only query parameter (AUTH-6). Its name is found in upper and lower case, because a server that reads
-    /// `Comp` must not accept it unsigned.
+    /// Appends `/account/path`, and `?comp=…` as the only query parameter (AUTH-6). The case of its name is ignored: otherwise, a server that accepts
+    /// `Comp` would accept it unsigned.
     fn resource(&self, account: &str, text: &mut String) {
         for piece in ["/", account, self.path] {
             text.push_str(piece);
@@ -49,7 +49,7 @@ impl<'a> SignedParts<'a> {
         }
     }
 
-    /// Joins lines, each with a line feed at its end. The capacity includes the resource that follows.
+    /// Joins lines, each with a line feed at its end. The capacity includes space for the resource that follows.
     fn lines(&self, lines: &[&str], account: &str) -> String {
         let room: usize = lines.iter().map(|line| line.len() + 1).sum();
         let mut text = String::with_capacity(room + account.len() + self.path.len() + 32);
@@ -61,14 +61,14 @@ impl<'a> SignedParts<'a> {
     }
 }
 
-/// Returns the text for `SharedKeyLite` of the table service: two lines (AUTH-2).
+/// Returns the string to sign for `SharedKeyLite` of the table service: two lines (AUTH-2).
 pub(super) fn shared_key_table_lite(parts: SignedParts<'_>, account: &str) -> String {
     let mut text = parts.lines(&[parts.date()], account);
     parts.resource(account, &mut text);
     text
 }
 
-/// Returns the text for `SharedKey` of the table service: five lines without headers (AUTH-3).
+/// Returns the string to sign for `SharedKey` of the table service: five lines without headers (AUTH-3).
 pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String {
     let lines = [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date()];
     let mut text = parts.lines(&lines, account);
@@ -76,7 +76,7 @@ pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String 
     text
 }
 
-/// Returns the text for `SharedKey` of the queue and blob services: twelve lines, the `x-ms-` headers, and the resource with its whole
+/// Returns the string to sign for `SharedKey` of the queue and blob services: twelve lines, the `x-ms-` headers, and the resource with its complete
 /// query (AUTH-20).
 pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let length = if parts.length == 0 { String::new() } else { parts.length.to_string() };
@@ -101,8 +101,8 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// Returns the text for `SharedKeyLite` of the queue and blob services: four lines, the `x-ms-` headers, and the resource with only `comp`
-/// (AUTH-24).
+/// Returns the string to sign for `SharedKeyLite` of the queue and blob services: four lines, the `x-ms-` headers, and the resource with only
+/// `comp` (AUTH-24).
 pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     let date = if parts.headers.contains_key(X_MS_DATE) { "" } else { parts.header(header::DATE) };
     let lines = [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), date];
@@ -112,7 +112,7 @@ pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// Appends all `x-ms-` headers in sorted order, one line each (AUTH-21).
+/// Appends all `x-ms-` headers in sorted order, with each header on a separate line (AUTH-21).
 fn canonical_headers(headers: &HeaderMap, text: &mut String) {
     // A `HeaderName` is always in lower case.
     let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
@@ -128,7 +128,7 @@ fn canonical_headers(headers: &HeaderMap, text: &mut String) {
     }
 }
 
-/// Appends the path as sent, then the query parameters in sorted order with decoded values (AUTH-22, AUTH-23).
+/// Appends the path as it was sent, then the query parameters in sorted order with decoded values (AUTH-22, AUTH-23).
 fn canonical_resource(parts: SignedParts<'_>, account: &str, text: &mut String) {
     text.push('/');
     text.push_str(account);

@@ -1,4 +1,4 @@
-//! HTTP dates: RFC 1123 in GMT with a two-digit day (AUTH-9).
+//! HTTP dates in the format of RFC 1123: GMT, with a two-digit day (AUTH-9).
 
 use std::fmt::Write;
 
@@ -19,11 +19,11 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// ```
 #[must_use]
 pub fn print_http_date(instant: DateTime<Utc>) -> String {
-    // For other years, the general formatter adds a sign or digits.
+    // For other years, the general formatter adds a sign or more digits.
     written(&instant).unwrap_or_else(|| instant.format(FORMAT).to_string())
 }
 
-/// Formats an instant of a year with four digits. The general formatter parses its format each time, and a message of a queue has three dates.
+/// Formats an instant whose year has four digits. The general formatter parses its format string each time, and a queue message has three dates.
 fn written(instant: &DateTime<Utc>) -> Option<String> {
     let year = instant.year();
     let weekday = WEEKDAYS.get(instant.weekday().num_days_from_monday() as usize)?;
@@ -46,11 +46,11 @@ fn written(instant: &DateTime<Utc>) -> Option<String> {
 #[must_use]
 pub fn parse_http_date(text: &str) -> Option<DateTime<Utc>> {
     let text = text.trim();
-    // Nearly all requests use the strict form. The general parser accepts variants such as a day of one digit.
+    // Nearly all requests use the strict format. The general parser accepts variants, such as a day with one digit.
     strict(text).or_else(|| NaiveDateTime::parse_from_str(text, FORMAT).ok()).map(|instant| instant.and_utc())
 }
 
-/// Parses the form with all parts at fixed positions.
+/// Parses a date whose parts are all at fixed positions.
 fn strict(text: &str) -> Option<NaiveDateTime> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;
@@ -84,7 +84,7 @@ mod tests {
             prop_assert_eq!(strict(&text), (text.len() == 29).then_some(instant.naive_utc()));
         }
 
-        /// The strict parser accepts nothing that the general parser rejects, and both return the same instant.
+        /// The strict parser accepts no date that the general parser refuses, and both return the same instant.
         #[test]
         fn auth_9_the_fast_reader_agrees_with_the_general_one_on_altered_dates(
             seconds in 0_i64..4_000_000_000, at in 0_usize..29, byte in "[ -~]",

@@ -1,8 +1,8 @@
-//! Faults of signed requests. No message repeats a signature or a key.
+//! Errors of signed requests. No message contains a signature or a key.
 
 use table_core::error::Fault;
 
-/// A fault of an account key or of the signature of a request.
+/// An error in an account key, or in the signature of a request.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum AuthFault {
     #[error("the key of account `{}` is not base64; copy it whole, with its closing `=`", .0.escape_debug())]

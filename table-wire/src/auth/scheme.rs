@@ -1,4 +1,4 @@
-//! Authorisation schemes: the text to sign, and the header with the signature.
+//! Authorization schemes, which define the string to sign and the header with the signature.
 
 use super::AccountKey;
 use super::canonical::{SignedParts, shared_key, shared_key_lite, shared_key_table, shared_key_table_lite};
@@ -31,7 +31,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Returns the canonical text of a request, which is signed.
+    /// Returns the string to sign for a request.
     #[must_use]
     pub fn string_to_sign(self, parts: SignedParts<'_>, account: &str) -> String {
         match self {

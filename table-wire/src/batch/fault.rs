@@ -1,8 +1,8 @@
-//! Faults of batch bodies.
+//! Errors in batch bodies.
 
 use table_core::error::Fault;
 
-/// A body that cannot be read as a batch.
+/// An error in a body that cannot be read as a batch.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum BatchFault {
     #[error("the content type of a batch must be `multipart/mixed` with a boundary")]

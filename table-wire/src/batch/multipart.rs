@@ -1,10 +1,10 @@
-//! Multipart bodies: nested parts, with lines that end with CRLF or LF.
+//! Multipart bodies with nested parts, whose lines end with CRLF or LF.
 //!
-//! Parsing is lazy and borrows from the body. The response to 100 operations has some thousand header lines, of which only 100 are parsed.
+//! Parsing is lazy and borrows from the body. The response to 100 operations has more than a thousand header lines, of which only 100 are parsed.
 
 use memchr::{memchr, memmem};
 
-/// Returns the boundary of a multipart content type. A quoted boundary may contain spaces and semicolons.
+/// Returns the boundary in a multipart content type. A quoted boundary may contain spaces and semicolons.
 pub(super) fn boundary(content_type: &str) -> Option<&str> {
     let (kind, mut rest) = content_type.split_once(';')?;
     if !kind.trim().get(..10)?.eq_ignore_ascii_case("multipart/") {
@@ -17,7 +17,7 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
             Some(quoted) => quoted.split_once('"')?,
             None => value.split_at(value.find(';').unwrap_or(value.len())),
         };
-        // A parameter without a value may precede the name.
+        // A parameter without a value may come before the name.
         let name = name.rsplit(';').next().unwrap_or(name).trim();
         if name.eq_ignore_ascii_case("boundary") {
             return Some(value.trim_end()).filter(|value| !value.is_empty());
@@ -29,13 +29,13 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
 /// The parts of a multipart body.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Split<'a> {
-    /// The parts, each with its headers.
+    /// The parts, including their headers.
     pub parts: Vec<&'a [u8]>,
-    /// `true` if the body has the closing delimiter.
+    /// `true` if the body contains the closing delimiter.
     pub closed: bool,
 }
 
-/// Splits a body at the delimiters of a boundary. Each delimiter is a separate line that ends with CRLF or LF (EGT-39).
+/// Splits a body at the delimiters. Each delimiter is a separate line that ends with CRLF or LF (EGT-39).
 ///
 /// ```
 /// use table_wire::batch::{Split, split};
@@ -65,17 +65,17 @@ pub fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
             return Split { parts, closed: true };
         }
     }
-    // The text after the last delimiter is incomplete, so it is discarded.
+    // The text after the last delimiter may be incomplete. `closed` is `false`, so callers can refuse it.
     parts.extend(start.and_then(|start| body.get(start..)));
     Split { parts, closed: false }
 }
 
-/// Returns the first line with its line end, and the rest.
+/// Returns the first line, including its line ending, and the remaining bytes.
 pub(super) fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
     memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end + 1)).unwrap_or((bytes, b""))
 }
 
-/// Returns the headers up to an empty line, and the rest.
+/// Returns the headers, which end at an empty line, and the remaining bytes.
 pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
     let mut rest = part;
     while !rest.is_empty() {
@@ -89,13 +89,13 @@ pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
     (part, b"")
 }
 
-/// Returns the value of a header, or an empty text if the header is missing or not text.
+/// Returns the value of a header, or an empty text if the header is missing or is not text.
 pub(super) fn find<'a>(headers: &'a [u8], name: &str) -> &'a str {
     let [value] = find_all(headers, [name]);
     value
 }
 
-/// Returns the values of several headers, found in one pass.
+/// Returns the values of several headers, which are found in one pass.
 pub(super) fn find_all<'a, const N: usize>(mut headers: &'a [u8], names: [&str; N]) -> [&'a str; N] {
     let mut values = [None; N];
     while !headers.is_empty() {
@@ -117,7 +117,7 @@ pub(super) fn values<'a>(headers: &'a [u8], name: &str) -> impl Iterator<Item = 
     lines.map(|value| std::str::from_utf8(value.trim_ascii()).unwrap_or_default())
 }
 
-/// Returns the value after the name of a header and its colon.
+/// Returns the value of a header line if it has this name.
 fn value_of<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (found, rest) = header.split_at_checked(name.len())?;
     if found.eq_ignore_ascii_case(name.as_bytes()) {

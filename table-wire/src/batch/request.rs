@@ -1,4 +1,4 @@
-//! Requests of a batch: one change set in one multipart body with CRLF line ends (EGT-20 to EGT-25).
+//! The requests in a batch: one change set in a multipart body with CRLF line endings (EGT-20 to EGT-25).
 
 use std::fmt::Write;
 
@@ -7,25 +7,25 @@ use table_core::{Error, Result};
 use super::fault::BatchFault;
 use super::multipart::{boundary, find, find_all, head, line, split, values};
 
-/// A write of a batch, for a client to send.
+/// A write in a batch, which a client sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewRequest<'a> {
-    /// The method.
+    /// The HTTP method.
     pub method: &'a str,
-    /// The percent-encoded path after the base URL of the endpoint.
+    /// The percent-encoded path, relative to the base URL of the endpoint.
     pub path: &'a str,
-    /// The condition, or `None` for an insert or an upsert (UPS-1).
+    /// The value of `If-Match`; `None` for an insert or an upsert (UPS-1).
     pub if_match: Option<&'a str>,
     /// `true` if a merge is sent as a `POST` with `X-HTTP-Method` (REQ-2).
     pub tunnelled: bool,
     /// `true` if the response must not contain the stored entity (INS-3).
     pub no_content: bool,
-    /// The body in JSON, or `None` for a delete.
+    /// The body in JSON; `None` for a delete.
     pub body: Option<&'a str>,
 }
 
-/// Returns the body of a batch with the content type `multipart/mixed; boundary=batch_{id}`. `base` is the prefix of the absolute URLs of
-/// its parts (EGT-22). `id` is part of the boundaries and must be different for each batch.
+/// Returns the body of a batch with the content type `multipart/mixed; boundary=batch_{id}`. `base` is the start of the absolute URLs in its parts
+/// (EGT-22). `id` is a part of the boundaries and must differ between batches.
 ///
 /// ```
 /// use table_wire::batch::{Batch, NewRequest, RequestPart, read_requests, write_requests};
@@ -70,31 +70,31 @@ pub fn write_requests(base: &str, requests: &[NewRequest<'_>], id: &str) -> Stri
     body
 }
 
-/// A request of a batch, as received by a server.
+/// A request in a batch that a server has received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPart<'a> {
-    /// The method on the request line.
+    /// The HTTP method in the request line.
     pub method: &'a str,
     target: &'a str,
     head: &'a [u8],
-    /// The body.
+    /// The body of the request.
     pub body: &'a [u8],
 }
 
 impl<'a> RequestPart<'a> {
-    /// Returns path and query as sent, without the scheme and host of an absolute URL (EGT-22).
+    /// Returns the path and query as they were sent, without the scheme and host of an absolute URL (EGT-22).
     #[must_use]
     pub const fn target(&self) -> &'a str {
         self.target
     }
 
-    /// Returns the value of a header, or an empty text if the header is missing or not text.
+    /// Returns the value of a header, or an empty text if the header is missing or is not text.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)
     }
 
-    /// Returns several headers, each as in [`header`](Self::header).
+    /// Returns the values of several headers, as in [`header`](Self::header).
     ///
     /// ```
     /// use table_wire::batch::{Batch, read_requests};
@@ -109,7 +109,7 @@ impl<'a> RequestPart<'a> {
         find_all(self.head, names)
     }
 
-    /// Returns the values of a header that may occur several times, in order. An empty value is a value.
+    /// Returns the values of a header that may occur more than once, in order. Empty values are included.
     ///
     /// ```
     /// use table_wire::batch::{Batch, read_requests};
@@ -127,7 +127,8 @@ impl<'a> RequestPart<'a> {
 /// The contents of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Batch<'a> {
-    /// Writes, applied atomically (EGT-9). A change set may be empty: `azure-cosmosdb-table` for Python sends it, and the service responds with 202.
+    /// Writes that are applied atomically (EGT-9). A change set may be empty: `azure-cosmosdb-table` for Python sends such batches, and the service
+    /// responds with 202.
     ChangeSet(Vec<RequestPart<'a>>),
     /// A point query outside a change set (EGT-7).
     Query(RequestPart<'a>),
@@ -136,9 +137,9 @@ pub enum Batch<'a> {
 /// Reads a batch with a content type such as `multipart/mixed; boundary=batch_…`.
 ///
 /// # Errors
-/// - `InvalidInput` for another content type, or for a part that is not a request.
-/// - `InvalidInput` for several change sets (EGT-8), a query together with other parts (EGT-7), or a batch without parts (EGT-12).
-/// - `InvalidInput` for a body that is cut off, because an incomplete batch must not be applied.
+/// - `InvalidInput` for any other content type, or for a part that is not a request.
+/// - `InvalidInput` for more than one change set (EGT-8), a query together with other parts (EGT-7), or a batch without parts (EGT-12).
+/// - `InvalidInput` for a truncated body, because an incomplete batch must not be applied.
 pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>> {
     let outer = boundary(content_type).ok_or_else(|| Error::of(BatchFault::Type))?;
     let outer = split(body, outer);

@@ -1,4 +1,4 @@
-//! Responses to a batch (EGT-30 to EGT-39).
+//! The responses to a batch (EGT-30 to EGT-39).
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -18,15 +18,15 @@ pub struct ResponsePart<'a> {
 }
 
 impl<'a> ResponsePart<'a> {
-    /// Returns the value of a header, or an empty text if the header is missing or not text.
+    /// Returns the value of a header, or an empty text if the header is missing or is not text.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)
     }
 }
 
-/// Reads the responses in a body with a content type such as `multipart/mixed; boundary=batchresponse_…`. The caller must check their
-/// number (EGT-37).
+/// Reads the responses from a body with a content type such as `multipart/mixed; boundary=batchresponse_…`. The caller must check the number of
+/// responses (EGT-37).
 ///
 /// ```
 /// use table_wire::batch::{NewResponse, ResponsePart, read_responses, write_responses};
@@ -38,11 +38,11 @@ impl<'a> ResponsePart<'a> {
 /// ```
 ///
 /// # Errors
-/// The reason as text, if the content type is wrong, a part has no status, or the body is cut off.
+/// A description of the error, if the content type is wrong, a part has no status, or the body is truncated.
 pub fn read_responses<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<ResponsePart<'a>>, String> {
     let outer = boundary(content_type).ok_or_else(|| format!("its type is `{content_type}`"))?;
     let mut answers = Vec::new();
-    // The outer parts contain change sets, and a change set contains responses. Deeper levels are not read.
+    // The outer parts contain change sets, and the change sets contain responses. Deeper levels are not read.
     for part in split(body, outer).parts {
         let (headers, content) = head(part);
         let Some(inner) = boundary(find(headers, "content-type")) else {
@@ -73,19 +73,19 @@ fn answer(content: &[u8]) -> Result<ResponsePart<'_>, String> {
     Ok(ResponsePart { status, head, body: body.trim_ascii() })
 }
 
-/// The response to one operation, for a server to send.
+/// The response to one operation, which a server sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewResponse {
     /// The HTTP status.
     pub status: u16,
-    /// Names and values. The spelling is preserved, because some clients look for exactly `ETag`.
+    /// The names and values of the headers. The case of the names is preserved, because some clients look for exactly `ETag`.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// The body, or an empty text.
+    /// The body, or an empty text if there is none.
     pub body: String,
 }
 
-/// Returns the body of the response to a batch. It has one part for each operation, or one part for the operation that failed (EGT-31,
-/// EGT-33). Its content type is `multipart/mixed; boundary=batchresponse_{id}`, and its status is 202 in both cases (EGT-30).
+/// Returns the body of the response to a batch. It has one part for each operation, or one part for the operation that failed (EGT-31, EGT-33). Its
+/// content type is `multipart/mixed; boundary=batchresponse_{id}`. The status of the response is 202 in both cases (EGT-30).
 #[must_use]
 pub fn write_responses(id: &str, responses: &[NewResponse]) -> String {
     let mut text = String::with_capacity(responses.iter().map(|response| response.body.len() + 512).sum());

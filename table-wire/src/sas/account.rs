@@ -1,4 +1,4 @@
-//! Account signatures (ASAS rules).
+//! Account SAS tokens (ASAS rules).
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
 letters! {
-    /// The services of an account signature (ASAS-1).
+    /// The services that an account SAS allows (ASAS-1).
     ///
     /// ```
     /// use table_wire::sas::Services;
@@ -36,9 +36,9 @@ letters! {
 }
 
 letters! {
-    /// The resource types of an account signature (ASAS-4).
+    /// The resource types that an account SAS allows (ASAS-4).
     ResourceTypes, "ASAS-1", "resource types", [
-        /// The service itself, with its properties.
+        /// The service itself, including its properties.
         SERVICE = b's',
         /// Containers, such as tables and queues.
         CONTAINER = b'c',
@@ -47,7 +47,7 @@ letters! {
     ]
 }
 
-/// An account signature, which covers whole services.
+/// An account SAS, which allows access to entire services.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -73,7 +73,7 @@ pub struct AccountSas {
 }
 
 impl AccountSas {
-    /// Creates a signature with these permissions on these resource types of these services.
+    /// Creates an account SAS with these permissions on these resource types of these services.
     pub fn new(
         services: Services,
         types: ResourceTypes,
@@ -84,12 +84,12 @@ impl AccountSas {
         Self { services, types, permissions, lifetime, addresses, protocol, version }
     }
 
-    /// Sets the lifetime to `time` from `now`. The start is 15 minutes earlier, for clocks that are slow.
+    /// Sets the lifetime to `time` from `now`. The start is 15 minutes before `now`, to tolerate slow clocks.
     pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
         Self { lifetime: Lifetime::valid_for(now, time), ..self }
     }
 
-    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses written with `-`.
+    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses with `-` between the first and the last address.
     pub fn addresses(self, addresses: impl Into<String>) -> Self {
         Self { addresses: addresses.into(), ..self }
     }
@@ -107,8 +107,8 @@ impl AccountSas {
     /// Signs the token.
     ///
     /// # Errors
-    /// `InvalidInput` if services, resource types or permissions are missing, if the version is before 2015-04-05 (ASAS-1), or if the
-    /// addresses are invalid (SAS-1).
+    /// `InvalidInput` if services, resource types or permissions are missing, if the version is before 2015-04-05 (ASAS-1), or if the addresses are
+    /// invalid (SAS-1).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         caller::check(&self.addresses)?;
         let (no_services, no_types) = (self.services == Services::NONE, self.types == ResourceTypes::NONE);

@@ -1,4 +1,4 @@
-//! Callers. The restrictions `sip` and `spr` are checked when a token is signed, and are compared with the caller (SAS-1).
+//! Callers of a server. The restrictions `sip` and `spr` are validated when a token is signed, and compared with the caller when it is used (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,7 +8,7 @@ use super::fault::SasFault;
 use super::parameters::Parameters;
 use super::permissions::Protocol;
 
-/// The user of a token, as known to a server in front of a store.
+/// The sender of a request with a token, as a server in front of a store sees it.
 ///
 /// ```
 /// use std::net::Ipv4Addr;
@@ -34,13 +34,13 @@ use super::permissions::Protocol;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The address of the request's sender.
+    /// The IP address of the sender.
     pub address: IpAddr,
     /// `true` if the request arrived over HTTPS.
     pub secure: bool,
 }
 
-/// Compares the restrictions of a token with the caller, if one is set (ASAS-5).
+/// Compares the restrictions of a token with the caller, if a caller is set (ASAS-5).
 ///
 /// # Errors
 /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the caller.
@@ -49,7 +49,7 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
     let addresses = parameters.find("sip").map(range).transpose()?;
     let protocol = Protocol::read(parameters.get("spr"))?;
     let Some(caller) = caller else { return Ok(()) };
-    // An IPv4 caller may have an IPv4-mapped IPv6 address. No range contains other IPv6 addresses.
+    // An IPv4 caller may have an IPv4-mapped IPv6 address. No range contains any other IPv6 address.
     let within = |(first, last)| match caller.address.to_canonical() {
         IpAddr::V4(address) => (first..=last).contains(&address),
         IpAddr::V6(_) => false,
@@ -63,10 +63,10 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
     Ok(())
 }
 
-/// Checks addresses before they are signed. An empty text means every address.
+/// Validates addresses before they are signed. Empty text allows every address.
 ///
 /// # Errors
-/// `InvalidInput` for a text that is neither an IPv4 address nor a range of IPv4 addresses.
+/// `InvalidInput` for text that is neither an IPv4 address nor a range of IPv4 addresses.
 pub(super) fn check(addresses: &str) -> Result<()> {
     if addresses.is_empty() { Ok(()) } else { range(addresses).map(drop) }
 }

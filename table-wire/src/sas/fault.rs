@@ -1,11 +1,11 @@
-//! Faults of shared access signatures: signing, parsing, verification and use.
+//! Errors in signing, parsing, verifying and using shared access signatures.
 
 use table_core::error::Fault;
 
-/// A fault of a shared access signature, or an operation that it does not permit.
+/// An error in a shared access signature, or an operation that it does not permit.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SasFault {
-    // Faults of signing and parsing.
+    // Errors in signing and parsing.
     #[error("`{}` is not a signature version; use a date from 2013-08-15", .0.escape_debug())]
     #[fault(InvalidInput, "SAS-4")]
     Version(String),
@@ -27,7 +27,7 @@ pub(super) enum SasFault {
     #[error("part {0} of the token is not a query parameter `name=value`")]
     #[fault(InvalidInput, "SAS-1")]
     Part(usize),
-    // If a name has two values, one could be signed and the other used.
+    // If a name had two values, one could be signed and the other used.
     #[error("the token has `{}` twice", .0.escape_debug())]
     #[fault(AuthenticationFailed, "SAS-1")]
     Twice(String),
@@ -75,7 +75,7 @@ pub(super) enum SasFault {
     #[error("the token has `{row_key}` without `{partition_key}`")]
     #[fault(AuthenticationFailed, "SAS-7")]
     RowAlone { partition_key: &'static str, row_key: &'static str },
-    // Faults of stored policies.
+    // Errors in stored policies.
     #[error("the list has {count} policies, at most {most} are allowed")]
     #[fault(InvalidInput, "ACL-2")]
     Policies { count: usize, most: usize },
@@ -88,7 +88,7 @@ pub(super) enum SasFault {
     #[error("the policy name `{}` contains a control character", .0.escape_debug())]
     #[fault(InvalidInput, "ACL-2")]
     PolicyCharacter(String),
-    // Faults of verification.
+    // Errors in verification.
     #[error("the signature does not match this token and the keys of the account")]
     #[fault(AuthenticationFailed, "SAS-11")]
     Altered,
@@ -113,7 +113,7 @@ pub(super) enum SasFault {
     #[error("the token allows only HTTPS")]
     #[fault(AuthorizationProtocolMismatch, "ASAS-5")]
     Plain,
-    // Faults of use.
+    // Errors in use.
     #[error("the signature is for another table")]
     #[fault(AuthorizationFailure, "SAS-11")]
     OtherTable,

@@ -1,4 +1,4 @@
-//! Grants: the permitted operations of a verified token (SAS-5, SAS-8, ASAS-4).
+//! Grants: the operations that a verified token permits (SAS-5, SAS-8, ASAS-4).
 
 use table_core::{EntityKey, Error, OperationKind, Result, TableName};
 
@@ -24,7 +24,7 @@ use super::range::SignedRange;
 pub enum Grant {
     /// Operations on the entities of one table.
     Table(TableGrant),
-    /// Operations on services of the account.
+    /// Operations on the services of the account.
     Account(AccountGrant),
 }
 
@@ -52,7 +52,7 @@ pub struct AccountGrant {
     pub permissions: AccountPermissions,
 }
 
-/// An operation on a whole table.
+/// An operation on a table itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableVerb {
     Create,
@@ -64,7 +64,7 @@ fn not_permitted(rule: &'static str, operation: &'static str) -> Error {
     Error::of(SasFault::Permission { operation, rule })
 }
 
-/// Returns the permissions that a write needs. Both kinds of token use the same four letters.
+/// Returns the permissions that a write needs. Both kinds of tokens use the same four letters.
 fn needed(kind: &OperationKind) -> TablePermissions {
     match kind {
         OperationKind::Insert(_) => TablePermissions::ADD,
@@ -78,10 +78,10 @@ fn needed(kind: &OperationKind) -> TablePermissions {
 }
 
 impl Grant {
-    /// Returns the keys of this table that a read may return.
+    /// Returns the keys in this table that a read may return.
     ///
     /// # Errors
-    /// An authorisation error if the grant is for another table, or does not permit reads.
+    /// An authorization error if the grant is for another table or does not permit reads.
     pub(super) fn reading(&self, table: &TableName) -> Result<SignedRange> {
         self.operation(table, TablePermissions::READ, "reading")?;
         Ok(match self {
@@ -93,7 +93,7 @@ impl Grant {
     /// Checks that a write is permitted.
     ///
     /// # Errors
-    /// An authorisation error if the grant is for another table, does not permit the operation, or does not include the key.
+    /// An authorization error if the grant is for another table, does not permit the operation, or does not include the key.
     pub(super) fn write(&self, table: &TableName, key: &EntityKey, kind: &OperationKind) -> Result<()> {
         self.operation(table, needed(kind), kind.name())?;
         self.key(key)
@@ -102,7 +102,7 @@ impl Grant {
     /// Checks that the range includes a key.
     ///
     /// # Errors
-    /// `AuthorizationFailure` if it does not (SAS-8).
+    /// `AuthorizationFailure` if the range does not include the key (SAS-8).
     pub(super) fn key(&self, key: &EntityKey) -> Result<()> {
         match self {
             Self::Table(grant) if !grant.range.contains(key.partition_key.as_str(), key.row_key.as_str()) => {
@@ -119,17 +119,17 @@ impl Grant {
             Self::Table(grant) if grant.permissions.contains(needed) => Ok(()),
             Self::Table(_) => Err(not_permitted("SAS-11", operation)),
             Self::Account(grant) => {
-                // The letters r, a, u and d have the same meaning for entities in both kinds of token (SAS-5, ASAS-4).
+                // For entities, the letters r, a, u and d have the same meaning in both kinds of tokens (SAS-5, ASAS-4).
                 let needed = AccountPermissions::read(&needed.to_string())?;
                 grant.check(ResourceTypes::OBJECT, grant.permissions.contains(needed), operation)
             }
         }
     }
 
-    /// Checks that an operation on a whole table is permitted.
+    /// Checks that an operation on a table itself is permitted.
     ///
     /// # Errors
-    /// An authorisation error if it is not. A table token never permits it (SAS-5).
+    /// An authorization error if the operation is not permitted. A table token never permits it (SAS-5).
     pub(super) fn table(&self, verb: TableVerb) -> Result<()> {
         let Self::Account(grant) = self else {
             return Err(Error::of(SasFault::WholeTables));

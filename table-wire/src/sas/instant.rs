@@ -1,21 +1,21 @@
-//! Instants of shared access signatures (SAS-1).
+//! Times in shared access signatures (SAS-1).
 
 use chrono::{DateTime, SubsecRound, Utc};
 use table_core::{Error, Result, ticks};
 
 use super::fault::SasFault;
 
-/// Writes an instant in whole seconds. Instants outside the years 1 to 9999 become the first or last second of that range.
+/// Formats a time in whole seconds. Times outside the years 1 to 9999 become the first or last second of that range.
 pub(super) fn write(instant: DateTime<Utc>) -> String {
     let bound = if instant.timestamp() < 0 { 0 } else { ticks::MAX };
     let ticks = ticks::from_datetime(instant.trunc_subsecs(0)).unwrap_or(bound);
     ticks::write(ticks - ticks % 10_000_000).unwrap_or_default()
 }
 
-/// Reads an instant in any form that the service accepts.
+/// Parses a time in any format that the service accepts.
 ///
 /// # Errors
-/// `InvalidInput` for other text.
+/// `InvalidInput` for any other text.
 pub(super) fn read(text: &str) -> Result<DateTime<Utc>> {
     let instant = ticks::read(text).and_then(ticks::to_datetime);
     instant.ok_or_else(|| Error::of(SasFault::Instant(text.to_owned())))
@@ -31,7 +31,7 @@ mod tests {
         assert_eq!(write(DateTime::<Utc>::MIN_UTC), "0001-01-01T00:00:00Z");
     }
 
-    /// JavaScript's `toISOString` writes milliseconds, the format `o` of .NET seven digits.
+    /// JavaScript's `toISOString` writes milliseconds; the format `o` in .NET writes seven fractional digits.
     #[test]
     fn sas_1_every_form_of_an_instant_is_read() {
         for (text, expected) in [

@@ -1,4 +1,4 @@
-//! Lifetime of a token, with a tolerance for clock skew.
+//! The lifetime of a token, with a tolerance for clock skew.
 
 use std::time::Duration;
 
@@ -18,24 +18,24 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// The inclusive start, or `None` for an immediate start.
+    /// The inclusive start; `None` if the token is valid immediately.
     pub start: Option<DateTime<Utc>>,
     /// The exclusive end.
     pub expiry: DateTime<Utc>,
 }
 
 impl Lifetime {
-    /// The tolerance for clock skew, 15 minutes as in the service (AUTH-9).
+    /// The tolerance for clock skew: 15 minutes, as in the service (AUTH-9).
     pub const SKEW: Duration = Duration::from_secs(15 * 60);
 
-    /// Creates a lifetime that starts immediately and ends at this instant.
+    /// Creates a lifetime that starts immediately and ends at this time.
     #[must_use]
     pub const fn until(expiry: DateTime<Utc>) -> Self {
         Self { start: None, expiry }
     }
 
-    /// Creates a lifetime of this duration from `now`. Its start is [`SKEW`](Self::SKEW) earlier. An end beyond the calendar becomes the
-    /// last instant.
+    /// Creates a lifetime with this duration, counted from `now`. The start is [`SKEW`](Self::SKEW) before `now`. If the end exceeds the range of
+    /// chrono, it becomes the latest time that chrono can represent.
     #[must_use]
     pub fn valid_for(now: DateTime<Utc>, time: Duration) -> Self {
         let end = TimeDelta::from_std(time).ok().and_then(|time| now.checked_add_signed(time));
@@ -48,7 +48,7 @@ impl Lifetime {
         Self { start: Some(start), expiry: self.expiry }
     }
 
-    /// Moves the start back by the expected clock skew.
+    /// Moves the start back by a tolerance for clock skew.
     #[must_use]
     pub fn skew(self, skew: Duration) -> Self {
         let skew = TimeDelta::from_std(skew).unwrap_or(TimeDelta::MAX);

@@ -1,4 +1,4 @@
-//! Parameters of a token, and the strings to sign (SAS-1 to SAS-4, ASAS-1, ASAS-2).
+//! The parameters of a token, and the strings to sign (SAS-1 to SAS-4, ASAS-1, ASAS-2).
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use super::fault::SasFault;
 use super::version::SignedVersion;
 use crate::percent::{decode, encode};
 
-/// Decoded names and values in the order of the query string. No value is empty: a string-to-sign has the same line for an empty and for a
+/// Decoded names and values in the order of the query string. No value is empty: a string to sign has the same line for an empty value and for a
 /// missing value, so both are treated as missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Returns a value, or an empty text if it is missing, as in strings-to-sign.
+    /// Returns a value. A missing value is an empty text, as in strings to sign.
     pub(super) fn get(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
     }
@@ -37,7 +37,8 @@ impl Parameters {
         pairs.collect::<Vec<_>>().join("&")
     }
 
-    /// Parses a query string, with or without `?`. Messages contain only names. Some clients send `&` first or twice, so empty pairs are skipped.
+    /// Parses a query string, with or without `?`. Error messages contain only names. Empty pairs are skipped, because some clients start with `&` or
+    /// repeat it.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a query string. `AuthenticationFailed` for a duplicate name.
@@ -66,11 +67,10 @@ impl Parameters {
         SignedVersion::new(self.get("sv"))
     }
 
-    /// Returns the string-to-sign of a table (SAS-2 to SAS-4).
+    /// Returns the string to sign for a table (SAS-2 to SAS-4).
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid version, for a value with a line break, or for addresses or a protocol under a version that does not
-    /// sign them.
+    /// `InvalidInput` for an invalid version, for a value with a line break, or for addresses or a protocol if the version does not sign them.
     pub(super) fn string_of_table(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         let table = self.get("tn").to_ascii_lowercase();
@@ -79,10 +79,10 @@ impl Parameters {
         self.string_of(&version, &resource, &["sv", "spk", "srk", "epk", "erk"])
     }
 
-    /// Returns the string-to-sign of a queue. Its resource starts with `/queue`, and it has no keys.
+    /// Returns the string to sign for a queue. Its resource starts with `/queue`, and it contains no keys.
     ///
     /// # Errors
-    /// `InvalidInput` as for [`string_of_table`](Self::string_of_table).
+    /// `InvalidInput`, as in [`string_of_table`](Self::string_of_table).
     pub(super) fn string_of_queue(&self, account: &str, queue: &str) -> Result<String> {
         let version = self.version()?;
         let service = if version.names_service() { "/queue" } else { "" };
@@ -102,10 +102,10 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// Returns the string-to-sign of an account (ASAS-2).
+    /// Returns the string to sign for an account (ASAS-2).
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid version, for a version without account signatures, or for a value with a line break.
+    /// `InvalidInput` for an invalid version, for a version without account SAS tokens, or for a value with a line break.
     pub(super) fn string_of_account(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         if !version.signs_address() {
@@ -120,7 +120,7 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// Returns the values with these names, one on each line. A value with a line break is an error, because it would become two lines.
+    /// Returns the values with these names, each of which is one line. A value with a line break is an error, because it would become two lines.
     fn lines(&self, names: &[&str]) -> Result<Vec<&str>> {
         let line = |name: &&str| {
             let value = self.get(name);

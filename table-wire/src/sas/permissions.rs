@@ -1,10 +1,10 @@
-//! Letters of a token: permissions, services, resource types, and the protocol.
+//! The letters in a token: permissions, services, resource types, and the protocol.
 
 use table_core::{Error, Result};
 
 use super::fault::SasFault;
 
-/// Defines a set of letters with a fixed order.
+/// Defines a type for sets of letters with a fixed order.
 macro_rules! letters {
     ($(#[doc = $doc:literal])* $name:ident, $rule:literal, $what:literal, [$($(#[doc = $letter_doc:literal])* $constant:ident = $letter:literal,)*]) => {
         $(#[doc = $doc])*
@@ -28,7 +28,7 @@ macro_rules! letters {
                 Self::NONE
             }
 
-            /// Returns the union of both sets.
+            /// Returns the union of two sets.
             #[must_use]
             pub const fn and(self, other: Self) -> Self {
                 Self(self.0 | other.0)
@@ -75,7 +75,7 @@ macro_rules! letters {
 pub(super) use letters;
 
 letters! {
-    /// Permissions on the entities of a table (SAS-5). An upsert needs [`ADD`](Self::ADD) and [`UPDATE`](Self::UPDATE).
+    /// Permissions for the entities of a table (SAS-5). An upsert needs [`ADD`](Self::ADD) and [`UPDATE`](Self::UPDATE).
     ///
     /// ```
     /// use table_wire::sas::TablePermissions;
@@ -85,7 +85,7 @@ letters! {
     /// assert!(!upsert.contains(TablePermissions::READ));
     /// ```
     TablePermissions, "SAS-1", "permissions of a table", [
-        /// Get entities and query them.
+        /// Read and query entities.
         READ = b'r',
         /// Insert entities.
         ADD = b'a',
@@ -97,7 +97,7 @@ letters! {
 }
 
 letters! {
-    /// Permissions on the messages of a queue (SAS-1).
+    /// Permissions for the messages of a queue (SAS-1).
     ///
     /// ```
     /// use table_wire::sas::QueuePermissions;
@@ -106,7 +106,7 @@ letters! {
     /// assert!(QueuePermissions::read("d").is_err());
     /// ```
     QueuePermissions, "SAS-1", "permissions of a queue", [
-        /// Peek messages, and read metadata.
+        /// Peek at messages, and read metadata.
         READ = b'r',
         /// Put messages.
         ADD = b'a',
@@ -118,7 +118,7 @@ letters! {
 }
 
 letters! {
-    /// Permissions of an account signature (ASAS-4) for tables and queues.
+    /// Permissions of an account SAS (ASAS-4) for tables and queues.
     ///
     /// ```
     /// use table_wire::sas::AccountPermissions;
@@ -129,11 +129,11 @@ letters! {
     AccountPermissions, "ASAS-1", "permissions of an account", [
         /// Read resources of the permitted types.
         READ = b'r',
-        /// Write: create tables, set properties.
+        /// Create tables and set properties.
         WRITE = b'w',
         /// Delete resources of the permitted types.
         DELETE = b'd',
-        /// Delete a version of a blob.
+        /// Delete versions of blobs.
         DELETE_VERSION = b'x',
         /// Delete blobs permanently.
         DELETE_FOR_GOOD = b'y',
@@ -165,17 +165,17 @@ letters! {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// HTTPS and HTTP, as the default of the service.
+    /// HTTPS and HTTP, which is the service's default. The token has no `spr`.
     #[default]
     Unsaid,
     /// Only HTTPS, which is recommended for real accounts.
     Https,
-    /// HTTPS and HTTP, stated explicitly, as for emulators.
+    /// HTTPS and HTTP, stated explicitly, for example for emulators.
     HttpsAndHttp,
 }
 
 impl Protocol {
-    /// Returns the value of `spr`, or an empty text for the default.
+    /// Returns the value of `spr`, which is empty for the default.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

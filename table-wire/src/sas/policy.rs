@@ -1,4 +1,4 @@
-//! Stored access policies of a table or a queue (ACL rules, SAS-10).
+//! Stored access policies of tables and queues (ACL rules, SAS-10).
 
 use chrono::{DateTime, Utc};
 
@@ -14,11 +14,11 @@ pub struct AccessPolicy<P = TablePermissions> {
     pub start: Option<DateTime<Utc>>,
     /// The exclusive end.
     pub expiry: Option<DateTime<Utc>>,
-    /// The permissions.
+    /// The permissions that the policy grants.
     pub permissions: Option<P>,
 }
 
-/// A policy with the identifier that tokens name in `si` (ACL-2).
+/// A policy with an identifier, which tokens contain in `si` (ACL-2).
 ///
 /// ```
 /// use table_wire::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
@@ -35,19 +35,19 @@ pub struct StoredAccessPolicy<P = TablePermissions> {
 }
 
 impl<P> StoredAccessPolicy<P> {
-    /// The maximum number of policies of a table (ACL-2).
+    /// The maximum number of policies for a table (ACL-2).
     pub const MOST: usize = 5;
 
     /// Creates a policy with an identifier of 1 to 64 characters.
     ///
     /// # Errors
-    /// `InvalidInput` for another length, or for a control character (ACL-2).
+    /// `InvalidInput` for an identifier with another length or a control character (ACL-2).
     pub fn new(id: &str, policy: AccessPolicy<P>) -> Result<Self> {
         check_id(id)?;
         Ok(Self { id: id.to_owned(), policy })
     }
 
-    /// Returns the identifier.
+    /// Returns the identifier of the policy.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -59,7 +59,7 @@ impl<P> StoredAccessPolicy<P> {
         &self.policy
     }
 
-    /// Checks a list of policies by the rules of the service.
+    /// Checks the number and the identifiers of policies by the rules of the service.
     ///
     /// # Errors
     /// `InvalidInput` for more than five policies, or for a duplicate identifier (ACL-2).
@@ -79,7 +79,7 @@ impl<P> StoredAccessPolicy<P> {
 /// Checks the identifier of a policy.
 ///
 /// # Errors
-/// `InvalidInput` if it is empty, too long, or has a control character. The identifier is one line of the string-to-sign.
+/// `InvalidInput` if the identifier is empty, too long, or contains a control character. The identifier is one line of the string to sign.
 pub(super) fn check_id(id: &str) -> Result<()> {
     let characters = id.encode_utf16().count();
     if !(1..=64).contains(&characters) {

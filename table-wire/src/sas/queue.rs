@@ -1,4 +1,4 @@
-//! Shared access signatures of one queue (SAS rules of the queue service).
+//! Shared access signatures for one queue (SAS rules of the queue service).
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use super::verifier::SasVerifier;
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
-/// A shared access signature of one queue. The token does not contain the queue name; the signature covers the name in the request path.
+/// A shared access signature for one queue. The token does not contain the queue name; the signature covers the name in the request path.
 ///
 /// ```
 /// use chrono::{TimeDelta, Utc};
@@ -70,7 +70,7 @@ impl QueueToken {
     /// Verifies the token for a queue and returns its current permissions. `policies` are the stored policies of the queue.
     ///
     /// # Errors
-    /// Returns the errors of [`SasVerifier::verify`], such as `AuthenticationFailed` for a wrong signature.
+    /// Any error from [`SasVerifier::verify`], such as `AuthenticationFailed` for a wrong signature.
     pub fn verify(
         &self,
         authority: &SasVerifier,
@@ -89,7 +89,7 @@ impl QueueToken {
         authority.permissions(parameters, stored)
     }
 
-    /// Returns the text to add to the query of a request (SAS-12). It is a secret.
+    /// Returns the text that is appended to the query of a request (SAS-12). It is a secret.
     #[must_use]
     pub fn query_string(&self) -> String {
         self.0.write()
@@ -102,8 +102,7 @@ impl FromStr for QueueToken {
     /// Parses a query string.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a query string with a version and a signature, or if it is a token of a table or an account
-    /// (SAS-1).
+    /// `InvalidInput` if the text is not a query string with a version and a signature, or if it is a token for a table or an account (SAS-1).
     fn from_str(text: &str) -> Result<Self> {
         let parameters = Parameters::read(text)?;
         parameters.version()?;

@@ -1,4 +1,4 @@
-//! The key range of a token: compound, with both ends inclusive (SAS-6, SAS-7).
+//! The key range of a token, which compares compound keys and has inclusive ends (SAS-6, SAS-7).
 
 mod bound;
 
@@ -13,8 +13,8 @@ use table_core::{Error, PartitionKey, Result, RowKey};
 use super::fault::SasFault;
 use super::parameters::Parameters;
 
-/// A range of keys with inclusive ends, ordered by partition first and row second. For example, `('B', '9')` is between `('A', '5')` and
-/// `('C', '2')` (SAS-6).
+/// A range of keys with inclusive ends, ordered by partition and then by row. For example, `('B', '9')` is between `('A', '5')` and `('C',
+/// '2')` (SAS-6).
 ///
 /// ```
 /// use table_wire::sas::SignedRange;
@@ -29,22 +29,22 @@ pub struct SignedRange {
     pub(super) end: Option<End>,
 }
 
-/// One end: a partition, and optionally a row in it. No text is empty, because a signature cannot distinguish an empty key from a missing
-/// one.
+/// An end of the range: a partition, and optionally a row in it. No string is empty, because a signature cannot distinguish an empty key from a
+/// missing key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
     partition_key: String,
     row_key: Option<String>,
 }
 
-/// The unchecked keys of one end.
+/// The keys of an end before validation.
 type Said<'a> = (&'a str, Option<&'a str>);
 
 impl End {
-    /// Creates the inclusive start. A start at the empty key equals no start, because no key is smaller.
+    /// Creates the inclusive start. A start at the empty key is equivalent to no start, because no key sorts before the empty key.
     ///
     /// # Errors
-    /// Any error from a key. `InvalidInput` for a row of the empty partition.
+    /// Any error from a key. `InvalidInput` for a row in the empty partition.
     fn first((partition_key, row_key): Said<'_>) -> Result<Option<Self>> {
         match (partition_key, row_key.filter(|row_key| !row_key.is_empty())) {
             ("", None) => Ok(None),
@@ -56,7 +56,7 @@ impl End {
     /// Creates the inclusive end.
     ///
     /// # Errors
-    /// Any error from a key. `InvalidInput` for an empty key: an empty and a missing key have the same signature, and a missing end is open.
+    /// Any error from a key. `InvalidInput` for an empty key: it has the same signature as a missing key, and a range with a missing key has no end.
     fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
         match (partition_key, row_key) {
             ("", _) => Err(ambiguous("end", "PartitionKey")),
@@ -80,11 +80,11 @@ impl SignedRange {
     /// The range of all keys.
     pub const ALL: Self = Self { start: None, end: None };
 
-    /// Creates a range between two partitions, or between rows of them.
+    /// Creates a range between two partitions, or between rows in them.
     ///
     /// # Errors
-    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` for a range that ends at an empty key: an empty and a missing
-    /// key have the same signature, and the bearer could remove the end.
+    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` for a range that ends at an empty key: it has the same signature as a
+    /// missing key, so the bearer could remove the end.
     ///
     /// ```
     /// use table_wire::sas::SignedRange;
@@ -111,10 +111,10 @@ impl SignedRange {
         Self::new((partition_key, None), (partition_key, None))
     }
 
-    /// Reads the range of a token.
+    /// Reads the range from the parameters of a token.
     ///
     /// # Errors
-    /// Any error from a key. `AuthenticationFailed` for a row without its partition (SAS-7).
+    /// Any error from a key. `AuthenticationFailed` for a row without a partition (SAS-7).
     pub(super) fn read(parameters: &Parameters) -> Result<Self> {
         let said = |partition_key, row_key| match (parameters.find(partition_key), parameters.find(row_key)) {
             (None, Some(_)) => Err(Error::of(SasFault::RowAlone { partition_key, row_key })),
@@ -133,15 +133,14 @@ impl SignedRange {
         }
     }
 
-    /// Converts a [`KeyRange`]: one partition and a range of its rows, or whole partitions.
+    /// Converts a [`KeyRange`], which consists of one partition and a range of its rows, or of complete partitions.
     ///
-    /// Both ends of a token's range are inclusive. An exclusive start becomes the next possible key. An exclusive end has no previous key; the token
-    /// then omits the keys with U+FFFD or a character that sorts after it in UTF-16 order at that position. The token never covers more than the
-    /// given range.
+    /// Both ends of a token's range are inclusive. An exclusive start is replaced by the next possible key. An exclusive end has no previous key, so
+    /// it is replaced by a slightly smaller key: the token omits keys with U+FFFD, or a character that sorts after it in UTF-16 order, at that
+    /// position. The token never covers more than the given range.
     ///
     /// # Errors
-    /// `InvalidInput` if the range is empty, if it restricts the rows of several partitions, or if it ends at an empty key as in
-    /// [`new`](Self::new).
+    /// `InvalidInput` if the range is empty, if it limits the rows of several partitions, or if it ends at an empty key, as in [`new`](Self::new).
     pub fn of_keys(keys: &KeyRange) -> Result<Self> {
         if keys.is_empty() {
             return Err(Error::of(SasFault::EmptyRange));
@@ -160,7 +159,7 @@ impl SignedRange {
         Self::new((partition, first.as_deref()), (partition, last.as_deref()))
     }
 
-    /// Returns `true` if the range contains the key (SAS-6), in the order of keys (SAS-9).
+    /// Returns `true` if the range contains the key (SAS-6). Keys are compared in key order (SAS-9).
     #[must_use]
     pub fn contains(&self, partition_key: &str, row_key: &str) -> bool {
         let compare = |end: &End| {

@@ -1,4 +1,4 @@
-//! Stores restricted by a token.
+//! Stores that are restricted by a token.
 
 use std::any::Any;
 use std::fmt;
@@ -11,12 +11,12 @@ use super::grant::TableVerb;
 use super::token::SasToken;
 use super::verifier::SasVerifier;
 
-/// A store that executes only the operations that a token permits. [`SasVerifier::scoped`] creates it.
+/// A store that executes only the operations that a token permits. Created by [`SasVerifier::scoped`].
 ///
-/// Rejected operations have the codes of the service: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
-/// `AuthorizationPermissionMismatch`, and the codes of account signatures (SAS-8, SAS-11, ASAS-5). A rejected transaction is not applied in
-/// part. A query returns only entities inside the token's range, and does not reveal others (SAS-8). A continuation that
-/// lies outside of the range is refused.
+/// Refused operations have the service's codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
+/// `AuthorizationPermissionMismatch`, and the codes for account SAS tokens (SAS-8, SAS-11, ASAS-5). If any part of a transaction is refused,
+/// nothing is applied. A query returns only entities within the token's range, and does not reveal others (SAS-8). A continuation outside the range
+/// is refused.
 #[derive(Clone, Debug)]
 pub struct Scoped<S> {
     store: S,
@@ -25,8 +25,8 @@ pub struct Scoped<S> {
 }
 
 impl SasVerifier {
-    /// Returns a view of a store that executes the permitted operations of a token, and rejects all others with the codes of the service.
-    /// The token is verified on each call, so expiry and revocation take effect immediately.
+    /// Returns a view of a store that executes the operations that a token permits, and refuses all others with the service's codes. The token is
+    /// verified on each call, so expiry and revocation take effect immediately.
     ///
     /// ```
     /// # pollster::block_on(async {
@@ -95,7 +95,7 @@ impl<S: TableStore> TableStore for Scoped<S> {
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         let range = self.authority.verify(&self.token)?.reading(table);
         let range = range.map_err(|error| error.with_table(table.as_str()))?;
-        // The caller knows only its own query, so continuations belong to that one.
+        // The caller knows only its own query, so continuations must belong to that query.
         let restricted = range.restrict(query);
         let from = from.map(|from| from.rebind(table, query, &restricted)).transpose()?;
         let mut page = self.store.query(table, &restricted, from.as_ref()).await?;

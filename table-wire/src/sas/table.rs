@@ -1,4 +1,4 @@
-//! Signatures of a table, a partition, or a range of its rows (SAS rules).
+//! Shared access signatures for a table, a partition, or a range of rows (SAS rules).
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::token::SasToken;
 use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
-/// A signature of a key range of one table.
+/// A shared access signature for a range of keys in one table.
 ///
 /// ```
 /// use std::time::Duration;
@@ -58,7 +58,7 @@ pub struct TableSas {
 }
 
 impl TableSas {
-    /// Creates a signature of all keys of a table, without permissions.
+    /// Creates a signature for all keys of a table, without permissions.
     pub fn table(table: TableName) -> Self {
         Self {
             table,
@@ -73,7 +73,7 @@ impl TableSas {
         }
     }
 
-    /// Creates a signature of all keys of the table of `E`, including rows of other entities.
+    /// Creates a signature for all keys in the table of `E`, including rows of other entity types.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -81,7 +81,8 @@ impl TableSas {
         Ok(Self::table(TableName::new(E::SCHEMA.table)?))
     }
 
-    /// Creates a signature for the keys of a selection: a point, rows of a partition, a partition, a range of partitions, or a whole table.
+    /// Creates a signature for the keys of a selection: a point, a range of rows in a partition, a partition, a range of partitions, or an
+    /// entire table.
     ///
     /// # Errors
     /// `InvalidInput` for a fan-out, because one signature has one range. Any error from [`SignedRange::of_keys`].
@@ -123,17 +124,17 @@ impl TableSas {
         Self { start: lifetime.start, expiry: Some(lifetime.expiry), ..self }
     }
 
-    /// Sets the lifetime to `time` from `now`. The start is 15 minutes earlier, for clocks that are slow.
+    /// Sets the lifetime to `time` from `now`. The start is 15 minutes before `now`, to tolerate slow clocks.
     pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
         self.lifetime(Lifetime::valid_for(now, time))
     }
 
-    /// Names a stored policy of the table, which supplies the missing values. The token is valid only while the policy exists (SAS-10).
+    /// Sets the stored policy of the table that supplies the missing values. The token is valid only as long as the policy exists (SAS-10).
     pub fn policy(self, id: impl Into<String>) -> Self {
         Self { policy: Some(id.into()), ..self }
     }
 
-    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses written with `-` (SAS-1).
+    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses with `-` between the first and the last address (SAS-1).
     pub fn addresses(self, addresses: impl Into<String>) -> Self {
         Self { addresses: addresses.into(), ..self }
     }
@@ -153,7 +154,7 @@ impl TableSas {
     /// # Errors
     /// - `InvalidInput` if permissions or expiry are missing and no policy is named (SAS-10).
     /// - `InvalidInput` if the addresses (SAS-1) or the policy identifier (ACL-2) are invalid.
-    /// - `InvalidInput` for addresses or a protocol under a version that does not sign them (SAS-4).
+    /// - `InvalidInput` for addresses or a protocol if the version does not sign them (SAS-4).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         let incomplete = self.permissions == TablePermissions::NONE || self.expiry.is_none();
         if incomplete && self.policy.is_none() {

@@ -1,4 +1,4 @@
-//! Tests with the signature vectors SIG-10 to SIG-14: tokens are created, parsed and verified.
+//! Tests of the signature vectors SIG-10 to SIG-14: tokens are created, parsed and verified.
 
 mod alteration;
 mod widening;
@@ -25,7 +25,7 @@ fn employee() -> TableSas {
     TableSas::table(TableName::new("Employee").unwrap())
 }
 
-/// Signs a token, and parses the result.
+/// Checks the string to sign and the signature of a token, and parses its text.
 #[track_caller]
 fn check(token: &SasToken, string: &str, signature: &str) {
     let read: SasToken = token.query_string().parse().unwrap();

@@ -1,4 +1,4 @@
-//! Signed tokens: query strings that are secret.
+//! Signed tokens, which are secret query strings.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use table_core::{Error, Result};
 use super::fault::SasFault;
 use super::parameters::Parameters;
 
-/// A signed token. Its bearer may execute the operations that it permits.
+/// A signed token. Its bearer may execute the operations that the token permits.
 ///
 /// The type has no `Display`, and `Debug` omits the signature. Only [`query_string`](Self::query_string) returns the text.
 ///
@@ -25,19 +25,19 @@ use super::parameters::Parameters;
 pub struct SasToken(pub(super) Parameters);
 
 impl SasToken {
-    /// Returns the text to add to the query of a request (SAS-12). It is a secret.
+    /// Returns the text that is appended to the query of a request (SAS-12). It is a secret.
     #[must_use]
     pub fn query_string(&self) -> String {
         self.0.write()
     }
 
-    /// Returns the table of the token, or `None` for an account signature.
+    /// Returns the table of the token, or `None` for an account SAS.
     #[must_use]
     pub fn table(&self) -> Option<&str> {
         self.0.find("tn")
     }
 
-    /// Returns the identifier of the stored policy, if the token names one.
+    /// Returns the identifier of the stored policy that the token names, if any.
     #[must_use]
     pub fn policy(&self) -> Option<&str> {
         self.0.find("si")
@@ -50,7 +50,7 @@ impl FromStr for SasToken {
     /// Parses a query string.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a query string with a version and a signature, for either a table or an account (SAS-1, ASAS-1).
+    /// `InvalidInput` if the text is not a query string with a version and a signature, for a table or an account (SAS-1, ASAS-1).
     fn from_str(text: &str) -> Result<Self> {
         let parameters = Parameters::read(text)?;
         parameters.version()?;

@@ -1,4 +1,4 @@
-//! Verification of tokens with the keys of an account, the policies of its tables, and a clock.
+//! Verification of tokens with an account's keys, the policies of its tables, and a clock.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -19,9 +19,9 @@ use super::range::SignedRange;
 use super::token::SasToken;
 use crate::auth::AccountKey;
 
-/// A verifier of tokens that follows the rules of the service. Clones share the policies.
+/// Verifies tokens by the rules of the service. Clones share the policies.
 ///
-/// Addresses and protocols are covered by the signature. They are compared with a [caller](Self::caller) if one is set.
+/// The signature covers the token's addresses and protocol. They are compared with a [caller](Self::caller) if one is set.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -59,7 +59,7 @@ impl SasVerifier {
         Self { keys: vec![key], policies: Arc::default(), clock: Clock::default(), caller: None }
     }
 
-    /// Makes the verifier also accept tokens signed with another key. Accounts have two keys, which allows key rotation (AUTH-11).
+    /// Adds a second key, so that tokens signed with it are also accepted. An account has two keys to allow key rotation (AUTH-11).
     #[must_use]
     pub fn or_key(mut self, key: AccountKey) -> Self {
         self.keys.push(key);
@@ -73,15 +73,14 @@ impl SasVerifier {
         self
     }
 
-    /// Sets the caller with whose address and protocol the restrictions of tokens are compared (SAS-1, ASAS-5).
+    /// Sets the caller. Its address and protocol are compared with the restrictions of tokens (SAS-1, ASAS-5).
     #[must_use]
     pub fn caller(mut self, caller: Caller) -> Self {
         self.caller = Some(caller);
         self
     }
 
-    /// Replaces the policies of a table, with immediate effect for all clones. Tokens that name a removed policy are rejected (ACL-1,
-    /// ACL-4).
+    /// Replaces the policies of a table, with immediate effect for all clones. Tokens that name a removed policy are refused (ACL-1, ACL-4).
     ///
     /// # Errors
     /// `InvalidInput` for more than five policies, or for a duplicate name (ACL-2).
@@ -92,7 +91,7 @@ impl SasVerifier {
         Ok(())
     }
 
-    /// Verifies a token and returns its current grant.
+    /// Verifies a token and returns the operations that it currently permits.
     ///
     /// # Errors
     /// - `AuthenticationFailed` for a wrong signature, a time outside the lifetime, or a missing policy (SAS-11, ACL-4).
@@ -111,7 +110,7 @@ impl SasVerifier {
         }
     }
 
-    /// Verifies a signature with the keys, and compares the caller with the signed restrictions.
+    /// Verifies a signature with the keys, and compares the signed restrictions with the caller.
     pub(super) fn signed(
         &self,
         parameters: &Parameters,
@@ -136,7 +135,7 @@ impl SasVerifier {
         Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
     }
 
-    /// Returns the current permissions of a token, from the token and its policy.
+    /// Returns the current permissions, from the token and its policy.
     pub(super) fn permissions<P: FromStr<Err = Error>>(
         &self,
         parameters: &Parameters,
@@ -183,7 +182,7 @@ impl SasVerifier {
     }
 }
 
-/// Returns the value from the token or from its policy. If both have a value, this is an error (SAS-10).
+/// Returns the value from the token or from its policy. It is an error if both have a value (SAS-10).
 fn one<T>(name: &'static str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
     if own.is_some() && stored.is_some() {
         return Err(Error::of(SasFault::SaidTwice(name)));

@@ -1,37 +1,37 @@
-//! Validation of the properties in a request by the rules of the service.
+//! Validation of the service properties in a request, by the rules of the service.
 
 use crate::xml::Element;
 
 use super::boolean;
 
-/// The maximum number of CORS rules of a service.
+/// The maximum number of CORS rules for a service.
 const RULES: usize = 5;
-/// The maximum number of bytes of all CORS rules, without element names.
+/// The maximum total size of all CORS rules in bytes, without element names.
 const RULE_BYTES: usize = 2 << 10;
-/// The maximum number of origins of a CORS rule, and of headers of a list.
+/// The maximum number of origins in a CORS rule, and of headers in a list.
 const ITEMS: usize = 64;
 /// The maximum length of an origin or a header, in bytes.
 const ITEM: usize = 256;
-/// The longest retention, in days.
+/// The longest retention period, in days.
 const DAYS: u32 = 365;
 /// The methods that a rule may allow.
 const METHODS: [&str; 8] = ["DELETE", "GET", "HEAD", "MERGE", "OPTIONS", "PATCH", "POST", "PUT"];
 const RULE: [&str; 5] =
     ["AllowedOrigins", "AllowedMethods", "MaxAgeInSeconds", "ExposedHeaders", "AllowedHeaders"];
 
-/// A fault of the properties in a request.
+/// An error in the service properties of a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PropertiesFault {
     /// The body is not a document of service properties.
     #[error("the body is not a `StorageServiceProperties` document")]
     Document,
-    /// An element is unknown or duplicated.
+    /// An element is unknown or occurs twice.
     #[error("`{0}` is unknown here, or occurs twice")]
     Unexpected(String),
     /// A required element is missing.
     #[error("`{inside}` needs `{missing}`")]
     Missing {
-        /// The element.
+        /// The name of the element that should contain it.
         inside: String,
         /// The name of the missing element.
         missing: &'static str,
@@ -39,9 +39,9 @@ pub enum PropertiesFault {
     /// An element has an invalid value.
     #[error("`{name}` must be {expected}")]
     Value {
-        /// The name of the element.
+        /// The name of the element with the invalid value.
         name: &'static str,
-        /// The valid values.
+        /// A description of the valid values.
         expected: &'static str,
     },
     /// The CORS rules exceed the limits of the service.
@@ -50,7 +50,7 @@ pub enum PropertiesFault {
 }
 
 impl PropertiesFault {
-    /// Returns the error code of the service.
+    /// Returns the service's code for this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -160,7 +160,7 @@ fn cors_rule(rule: &Element) -> Checked {
     Ok(())
 }
 
-/// Checks that every child element has one of the given names, and that no name occurs twice.
+/// Checks that every child element has one of these names, and that no name occurs twice.
 fn only(element: &Element, names: &[&str]) -> Checked {
     for (index, child) in element.children().iter().enumerate() {
         let again = element.children().iter().take(index).any(|earlier| earlier.name() == child.name());
@@ -171,7 +171,7 @@ fn only(element: &Element, names: &[&str]) -> Checked {
     Ok(())
 }
 
-/// Checks that an element has each of the given child elements exactly once, and no further child elements.
+/// Checks that an element has each of these child elements exactly once, and no other child elements.
 fn all(element: &Element, names: &[&'static str]) -> Checked {
     only(element, names)?;
     names.iter().try_for_each(|name| has(element, name))

@@ -1,6 +1,6 @@
-//! Sets of characters as constants: the characters that a codec's text may contain.
+//! `Alphabet`: the set of characters that a codec's output may contain, as a constant.
 
-/// A set of characters: any subset of ASCII, with either all or no non-ASCII characters.
+/// A set of characters: any subset of ASCII, and either all non-ASCII characters or none.
 ///
 /// ```
 /// use table_core::key::codec::Alphabet;
@@ -18,7 +18,7 @@ pub struct Alphabet {
 impl Alphabet {
     /// The empty set of characters.
     pub const EMPTY: Self = Self { ascii: 0, beyond_ascii: false };
-    /// Every character that a key may contain (KEY-3), and also U+0080 to U+009F, which are illegal.
+    /// Every character that a key may contain (KEY-3). Includes U+0080 to U+009F, although these are illegal.
     pub const LEGAL: Self = {
         let mut ascii = 0;
         let mut code = 0x20;
@@ -33,7 +33,7 @@ impl Alphabet {
     /// The digits `0` to `9`.
     pub const DIGITS: Self = Self::of("0123456789");
 
-    /// Creates the set of characters in a string. A non-ASCII character adds all non-ASCII characters.
+    /// Creates the set of the characters in a string. A non-ASCII character adds all non-ASCII characters.
     #[must_use]
     pub const fn of(characters: &str) -> Self {
         let bytes = characters.as_bytes();
@@ -50,7 +50,7 @@ impl Alphabet {
         set
     }
 
-    /// Returns the set with another character.
+    /// Returns the set with an additional character.
     #[must_use]
     pub const fn with(self, character: char) -> Self {
         if character.is_ascii() {
@@ -82,19 +82,19 @@ impl Alphabet {
         Self { ascii: self.ascii | other.ascii, beyond_ascii: self.beyond_ascii || other.beyond_ascii }
     }
 
-    /// Returns `true` if the sets have no common character.
+    /// Returns `true` if the sets have no character in common.
     #[must_use]
     pub(crate) const fn is_disjoint(self, other: Self) -> bool {
         self.ascii & other.ascii == 0 && !(self.beyond_ascii && other.beyond_ascii)
     }
 
-    /// Returns `true` if the set is a subset of the other.
+    /// Returns `true` if this set is a subset of `other`.
     #[must_use]
     pub(crate) const fn is_within(self, other: Self) -> bool {
         self.ascii & !other.ascii == 0 && (!self.beyond_ascii || other.beyond_ascii)
     }
 
-    /// Returns the first and last character in key order, or `None` if the set is empty or not ASCII.
+    /// Returns the first and last character in key order, or `None` if the set is empty or contains non-ASCII characters.
     ///
     /// ```
     /// use table_core::key::codec::Alphabet;

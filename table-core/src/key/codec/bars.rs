@@ -1,4 +1,4 @@
-//! `Bars`: any text, with the escapes of the Bot Framework.
+//! `Bars`: a string with the escapes of the Bot Framework.
 
 use crate::error::Result;
 use crate::key::codec::caret::fits;
@@ -8,11 +8,11 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// A string with a letter between bars for characters that a key cannot contain, as in the storage of the Bot Framework (`BotBuilder-Azure`,
+/// A codec that writes characters that a key cannot contain as a letter between bars, like the storage of the Bot Framework (`BotBuilder-Azure`,
 /// `StringExtensions.SanitizeForAzureKeys`): `/` is `|s|`, `\` is `|b|`, `#` is `|h|` and `?` is `|q|`.
 ///
-/// - A bar is not escaped. A text that contains such an escape is refused (`KeyEncoding`), because it could not be read back; so are control
-///   characters.
+/// - A bar is not escaped. A text that already contains such an escape is refused (`KeyEncoding`), because it could not be read back. Control
+///   characters are refused, too.
 /// - Not ordered. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
@@ -87,7 +87,7 @@ impl TextCodec for Bars {
 mod tests {
     use super::*;
 
-    /// The values of the tests of `SanitizeForAzureKeys`, without the surrounding spaces, which that function removes.
+    /// The values are from the tests of `SanitizeForAzureKeys`, without the surrounding spaces, which that function removes.
     #[test]
     fn the_four_characters_are_letters_between_bars() {
         for (value, key) in [("/", "|s|"), ("\\", "|b|"), ("#", "|h|"), ("?", "|q|"), ("/#?", "|s||h||q|")] {

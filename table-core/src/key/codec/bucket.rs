@@ -10,13 +10,13 @@ use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource, decimal};
 
 /// A derived part with a small number of values, all of which can be enumerated.
 ///
-/// Laws: a value has the same bucket in every version and on every machine; every bucket has one encoding, of [`FORM`](DerivedPart::FORM), ordered by
-/// number. The order of values is lost, so ranges of values are not offered.
+/// Laws: a value has the same bucket in every version and on every machine; every bucket has one encoding of the form [`FORM`](DerivedPart::FORM),
+/// and the encodings sort by number. The order of values is lost, so ranges of values are not available.
 pub trait Buckets<T>: DerivedPart<T> {
-    /// The number of buckets, which is the minimum number of requests needed to read all values.
+    /// The number of buckets, which is also the minimum number of requests for reading all values.
     const COUNT: u32;
 
-    /// Returns the bucket of a value, less than [`COUNT`](Self::COUNT).
+    /// Returns the bucket of a value. It is less than [`COUNT`](Self::COUNT).
     ///
     /// # Errors
     /// `KeyEncoding` if the value cannot be encoded.
@@ -34,17 +34,18 @@ pub trait Buckets<T>: DerivedPart<T> {
     /// `EntityMismatch` if the string is not an output of `encode_bucket`.
     fn decode_bucket(text: &str) -> Result<u32>;
 
-    /// Returns every bucket, for reads of all values. Such a read sends at least one request per bucket.
+    /// Returns every bucket, for reads of all values. Such a read sends at least one request for each bucket.
     #[must_use]
     fn all_buckets() -> Range<u32> {
         0..Self::COUNT
     }
 }
 
-/// One of `N` buckets, chosen by a hash of `C`'s encoding and zero-padded to the digits of `N - 1`.
+/// A codec that writes one of `N` buckets, chosen by a hash of `C`'s encoding, with as many digits as `N - 1`.
 ///
-/// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and `N`
-/// must not change once entities are stored. Reads of one value compute its bucket; reads of all values query all `N`.
+/// The bucket is the 64-bit FNV-1a hash of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. The function never
+/// changes, and `N` must not change after entities have been stored. A read of one value computes its bucket; a read of all values queries all
+/// `N` buckets.
 ///
 /// ```
 /// use table_core::key::codec::{Bucket, Buckets, DerivedPart, Padded};
@@ -63,7 +64,7 @@ pub struct Bucket<C, const N: u32>(PhantomData<C>);
 struct Named<C, T, const N: u32>(PhantomData<(C, T)>);
 
 impl<T, C: PartSource<T>, const N: u32> Named<C, T, N> {
-    /// The name includes width and sign, because the hash depends on them.
+    /// The name includes the width and the sign, because the hash depends on them.
     const NAME: &'static Name<256> = {
         let mut name = Name::EMPTY.with("bucket(").with(C::SOURCE_NAME);
         if C::SOURCE_FORM.is_fixed() {
@@ -110,7 +111,7 @@ impl<T, C: PartSource<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
     const FAULT: Option<&'static str> = C::SOURCE_FAULT;
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        // The encoding of the value is only needed temporarily, so it is written to the end of the buffer.
+        // The encoding of the value is needed only temporarily, so it is appended to the buffer and removed again.
         let start = out.len();
         C::write_hashed(value, out)?;
         let number = bucket::<N>(out.get(start..).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! `Caret`: any text, with the escapes of the Durable Task Framework.
+//! `Caret`: a string with the escapes of the Durable Task Framework.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
@@ -7,10 +7,10 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// Any string, with `^` before characters that a key cannot contain, as in the partition keys of `DurableTask.AzureStorage`: `/`, `\`, `#` and `?`
-/// are `^0` to `^3`, a control character is `^` and the character with its code plus 192, and `^` is `^^`.
+/// Any string, with `^` before characters that a key cannot contain, like the partition keys of `DurableTask.AzureStorage`. `/`, `\`, `#` and `?` are
+/// written as `^0` to `^3`, a control character as `^` and the character whose code is 192 higher, and `^` as `^^`.
 ///
-/// Not ordered: an escaped `/` does not sort where `/` does. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
+/// Not ordered: an escaped `/` does not sort like `/`. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{Caret, KeyCodec, TextCodec};
@@ -24,7 +24,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Caret {}
 
-/// Returns the character after `^`, or `None` for a character that is not escaped.
+/// Returns the character that follows `^` in the escape, or `None` for a character that is not escaped.
 fn escape(character: char) -> Option<char> {
     match character {
         '^' => Some('^'),
@@ -92,7 +92,7 @@ impl TextCodec for Caret {
     }
 }
 
-/// Refuses an escaped string that is longer than a key may be.
+/// Returns an error for an escaped string that is longer than a key may be.
 pub(super) fn fits(written: &str) -> Result<()> {
     if is_too_long(written) {
         return Err(refused(format!(

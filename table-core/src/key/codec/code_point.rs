@@ -6,9 +6,9 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 const LAST: u32 = char::MAX as u32;
 
-/// A character as its code point in six lower-case hexadecimal digits: the default codec of `char`.
+/// A `char` as its code point in six lower-case hexadecimal digits. The default codec of `char`.
 ///
-/// Fixed width, ordered by code point like `char`. Every character can be encoded, including those that keys cannot contain.
+/// Fixed width, ordered by code point, like `char`. Every character can be encoded, including characters that keys cannot contain.
 ///
 /// ```
 /// use table_core::key::codec::{CodePoint, KeyCodec};

@@ -1,10 +1,10 @@
 //! Compound keys: sequences of literals and parts, checked at compile time.
 //!
-//! A key is injective (K2) if its pieces can be separated. From the left, the end of a part is known if its width is fixed, or if a literal follows
-//! whose first character it cannot contain. From the right, its start is known if its width is fixed, or if a literal precedes it whose last
-//! character it cannot contain. One part may be the remainder between both directions: text before an id of six digits, or before a suffix. A key is
-//! ordered (K3) if, in addition, no value sorts after a longer value that starts with it. Both properties are computed in constants from the
-//! [`Form`]s alone.
+//! A key is injective (K2) if its pieces can be separated. Reading from the left, the end of a part is known if its width is fixed, or if a literal
+//! follows whose first character the part cannot contain. Reading from the right, the start of a part is known if its width is fixed, or if a literal
+//! precedes it whose last character the part cannot contain. One part may be the remainder between both directions: text before an id of six digits,
+//! or before a suffix. A key is ordered (K3) if, in addition, no value sorts after a longer value that starts with it. Both properties are computed
+//! in constants from the [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -50,20 +50,20 @@ pub enum Piece {
     Part(Form),
 }
 
-/// The reason why a sequence of pieces is not a valid key. Positions are counted from 0.
+/// The reason why a sequence of pieces is not a valid key. Positions start at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The key has no pieces. A constant empty key is the literal `""` (KEY-2).
+    /// The key has no pieces. A key that is always empty is the literal `""` (KEY-2).
     Empty,
     /// A literal contains a character that no key may contain (KEY-3).
     IllegalLiteral {
-        /// The literal's position.
+        /// The position of the literal.
         piece: usize,
     },
-    /// A part of variable width is followed by a piece that it could contain, and the same holds for a later part: two different values could have
-    /// the same key.
+    /// A part of variable width is followed by a piece that it could contain, and a later part has the same problem. Two different values could
+    /// therefore have the same key.
     Ambiguous {
-        /// The part's position.
+        /// The position of the part.
         part: usize,
     },
     /// The longest key has more than 512 UTF-16 code units (KEY-7).
@@ -74,7 +74,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns the mistake and its remedy, for a compiler error.
+    /// Returns the mistake and its remedy, as the text of a compile error.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -94,10 +94,10 @@ impl Fault {
     }
 }
 
-/// Returns the reason why these pieces do not form a key, or `None` if all keys are legal and different values have different keys (K2).
+/// Returns the reason why these pieces do not form a valid key, or `None` if all keys are legal and different values have different keys (K2).
 ///
-/// Parts that can fill a key (raw text of up to 512 code units) are counted at their minimum width: they share the rest of the budget, and a key that
-/// exceeds it is refused when it is created (KEY-7).
+/// Parts that can fill a key (raw text of up to 512 code units) are counted with their minimum width, because they share the remaining length. If a
+/// key is too long, its creation fails (KEY-7).
 #[must_use]
 pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if pieces.is_empty() {
@@ -120,8 +120,8 @@ pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if units > limits::KEY_UNITS_PORTABLE { Some(Fault::TooLong { units }) } else { None }
 }
 
-/// Returns `true` if a part is self-delimiting: a key then starts with a value's encoding and the piece after the part only if the key has that value, which
-/// allows a selection without the following parts. `part` is the position of the part; `true` for a literal.
+/// Returns `true` if a part is self-delimiting: a key starts with a value's encoding and the following piece only if the key contains that value.
+/// Such a part can be selected without the parts after it. `part` is the position of the part. Returns `true` for a literal.
 #[must_use]
 pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {
@@ -137,7 +137,7 @@ pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if a part is the remainder: all parts after it are read from the right.
+/// Returns `true` if a part is the remainder, because all parts after it are read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {
@@ -169,8 +169,8 @@ const fn is_told_from_right(pieces: &[Piece], part: usize, form: Form) -> bool {
     false
 }
 
-/// Returns `true` if keys with equal values before this part are ordered by its values, whatever follows (K3). Only then is a range over it offered.
-/// `part` is its position; `false` for a literal.
+/// Returns `true` if keys that agree in all values before this part are ordered by its values, regardless of the following pieces (K3). Only such a
+/// part supports ranges. `part` is the position of the part. Returns `false` for a literal.
 #[must_use]
 pub const fn keeps_order(pieces: &[Piece], part: usize) -> bool {
     if part >= pieces.len() {
@@ -217,7 +217,7 @@ pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
     units
 }
 
-/// Returns the length of the longest possible key, in UTF-16 code units: 512 if a part of unlimited width is included.
+/// Returns the length of the longest possible key, in UTF-16 code units. It is 512 if a part has no maximum width.
 #[must_use]
 pub const fn longest(pieces: &[Piece]) -> usize {
     let units = bounded(pieces);
@@ -238,7 +238,7 @@ const fn fills_a_key(form: Form) -> bool {
     form.max >= limits::KEY_UNITS_PORTABLE && !form.is_fixed()
 }
 
-/// Returns the length of the longest possible key, if parts of unlimited width are counted at their minimum width.
+/// Returns the length of the longest possible key, with parts of unlimited width counted at their minimum width.
 const fn bounded(pieces: &[Piece]) -> usize {
     let (mut units, mut at) = (0usize, 0);
     while at < pieces.len() {
@@ -252,7 +252,7 @@ const fn bounded(pieces: &[Piece]) -> usize {
     units
 }
 
-/// The piece after a part.
+/// The piece that follows a part.
 enum Next {
     Nothing,
     /// A literal that begins with this character.
@@ -267,7 +267,7 @@ const fn next(pieces: &[Piece], after: usize) -> Next {
             Piece::Literal(literal) => match literal.as_bytes() {
                 [] => {}
                 [first, ..] if first.is_ascii() => return Next::Literal(*first as char),
-                // An alphabet contains all non-ASCII characters or none, so any of them can represent this one.
+                // An alphabet contains either all non-ASCII characters or none, so any of them can represent this one.
                 _ => return Next::Literal(char::MAX),
             },
             Piece::Part(_) => return Next::Part,

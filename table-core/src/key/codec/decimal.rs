@@ -1,10 +1,10 @@
-//! Zero-padded decimal digits of fixed width, plain or as nine's complement, without heap allocation or validation.
+//! Zero-padded decimal digits of fixed width, either plain or as nine's complement, without heap allocation or validation.
 
 const E8: u64 = 100_000_000;
 const E16: u64 = 10_000_000_000_000_000;
 const E19: u128 = 10_000_000_000_000_000_000;
 
-/// The end index of the digits of the number 0 in [`FOURS`].
+/// The end of the digits of the number 0 in [`FOURS`].
 const ZERO_ENDS: usize = 8;
 static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     let mut bytes = [b'0'; ZERO_ENDS + 40_000];
@@ -20,20 +20,20 @@ static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     }
     bytes
 };
-/// The numbers `0000` to `9999`. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two. Padding with
-/// zeros keeps every slice within bounds, which saves two comparisons per slice.
+/// The numbers `0000` to `9999`. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two. The
+/// padding with zeros keeps every slice within bounds, which saves two comparisons for each slice.
 static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Ok(text) => text,
     Err(_) => "",
 };
 
-/// Returns the number of decimal digits of the largest value of `bits` bits: 3 for 8 and for 7, 19 for 63, 20 for 64.
+/// Returns the number of decimal digits of the largest integer with `bits` bits: 3 for 7 and 8 bits, 19 for 63, 20 for 64.
 pub(super) const fn digits_of(bits: u32) -> usize {
     // log10(2) to five places is exact enough for 128 bits.
     (bits as usize * 30_103) / 100_000 + 1
 }
 
-/// Returns the largest number with `digits` digits; `u128::MAX` for 39 and more.
+/// Returns the largest number with `digits` digits, or `u128::MAX` for 39 digits or more.
 pub(super) const fn largest(digits: usize) -> u128 {
     let mut number: u128 = 0;
     let mut at = 0;
@@ -47,7 +47,7 @@ pub(super) const fn largest(digits: usize) -> u128 {
 /// Appends the last `WIDTH` (at most 39) digits of a number, each as 9 − digit if `complement`.
 #[inline]
 pub(super) fn push<const WIDTH: usize>(number: u128, complement: bool, out: &mut String) {
-    // 128-bit division is slow, so only large numbers use it.
+    // Division of 128-bit integers is slow, so it is used only for large numbers.
     if let Ok(small) = u64::try_from(number) {
         push_16::<32, WIDTH>(0, complement, out);
         push_16::<16, WIDTH>(small / E16, complement, out);
@@ -67,7 +67,7 @@ const fn narrow(number: u128) -> u64 {
     number as u64
 }
 
-/// Appends a number of 16 digits that is followed by `BELOW` digits, without the leading digits that exceed a total of `WIDTH`.
+/// Appends a number of 16 digits that `BELOW` more digits follow. Leading digits that exceed a total of `WIDTH` are omitted.
 #[inline]
 fn push_16<const BELOW: usize, const WIDTH: usize>(number: u64, complement: bool, out: &mut String) {
     if WIDTH > BELOW {
@@ -90,7 +90,7 @@ fn push_4<const WIDTH: usize>(below: usize, four: u64, complement: bool, out: &m
     }
 }
 
-/// Parses decimal digits, each read as 9 − digit if `complement`. Returns `None` for other characters, an empty text, or more than 128 bits.
+/// Parses decimal digits, each read as 9 − digit if `complement`. Returns `None` for other characters, empty text, or a number of more than 128 bits.
 #[inline]
 pub(super) fn read(text: &[u8], complement: bool) -> Option<u128> {
     if text.is_empty() {
@@ -115,14 +115,15 @@ pub(super) fn read(text: &[u8], complement: bool) -> Option<u128> {
     Some(number)
 }
 
-/// Parses eight digits at once, one per byte: three multiplications combine digits to pairs, pairs to fours, and fours to the whole number.
+/// Parses eight digits in parallel, one in each byte. Three multiplications combine the digits into pairs, the pairs into groups of four, and the
+/// groups into the number.
 #[inline]
 fn read_8(text: [u8; 8], complement: bool) -> Option<u64> {
     const fn all(byte: u8) -> u64 {
         u64::from_le_bytes([byte; 8])
     }
     let text = u64::from_le_bytes(text);
-    // `0` to `9` are 0x30 to 0x39: the upper half is 3 and remains 3 after adding six.
+    // `0` to `9` are 0x30 to 0x39: the upper half is 3, and is still 3 after adding 6.
     let halves = text & all(0xF0) | (text.wrapping_add(all(6)) & all(0xF0)) >> 4;
     if halves != all(0x33) {
         return None;

@@ -1,12 +1,12 @@
-//! `DerivedPart`: a key part computed from a field that does not determine it, and the sources of such parts.
+//! `DerivedPart`: a key part that is computed from a field but does not determine it, and the sources of such parts.
 
 use crate::error::{Error, Result};
 use crate::key::codec::fault::CodecFault;
 use crate::key::codec::{Form, KeyCodec};
 
-/// A part of a key that is computed from a value and does not determine it. The value itself is a property of the entity.
+/// A key part that is computed from a value but does not determine it. The value itself is stored as a property of the entity.
 ///
-/// A value has the same encoding in every version and on every machine. Reading fails for an entity whose key part does not match its property: a
+/// A value has the same encoding in every version and on every machine. An entity whose key part does not match its property cannot be read: a
 /// program without this part has changed the property.
 ///
 /// ```
@@ -26,7 +26,7 @@ use crate::key::codec::{Form, KeyCodec};
     note = "`hash` and `bucket` take any key part, `folded` and `replaced` a `String`, `truncate` an instant or a date"
 )]
 pub trait DerivedPart<T> {
-    /// The name of the part in schemas and layout files, which must never change once rows are stored.
+    /// The name of the part in schemas and layout files. It must never change after rows have been stored.
     const NAME: &'static str;
     /// The form of the encoding. It is ordered if greater values never have smaller encodings; different values may have equal encodings.
     const FORM: Form;
@@ -54,7 +54,8 @@ pub trait DerivedPart<T> {
     }
 }
 
-/// The source of a derived part: a codec, or a derived part that truncates. `hash(md5, 32, folded(lower, email))` hashes the folded string.
+/// The source of a derived part: a codec, or a derived part that truncates. For example, `hash(md5, 32, folded(lower, email))` hashes the
+/// folded string.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Folded, Text};
@@ -100,7 +101,7 @@ impl<T, C: KeyCodec<T>> PartSource<T> for C {
     }
 }
 
-/// Makes a derived part usable as the source of other parts; the given function defines the string to hash.
+/// Makes a derived part usable as the source of other parts. The given function defines the string to hash.
 macro_rules! source {
     ($([$($generics:tt)*] $part:ty, $value:ty, |$read:ident, $out:ident| $hashed:expr;)+) => {$(
         impl<$($generics)*> PartSource<$value> for $part {

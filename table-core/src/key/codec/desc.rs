@@ -6,9 +6,10 @@ use crate::error::Result;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Form, KeyCodec, Reversible};
 
-/// A codec that writes values of `C` in descending order, such as the newest instant (inverted ticks, TICK-5) or the highest score first.
+/// A codec that writes the values of `C` in descending order, for example the newest instant first (inverted ticks, TICK-5) or the highest
+/// score first.
 ///
-/// The form is that of `C`. With [`KeyCodec::DESCENDING`], K3 holds in reverse, so a range swaps its ends.
+/// The form is that of `C`. Because of [`KeyCodec::DESCENDING`], K3 holds in reverse, and the ends of a range are swapped.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, KeyCodec};

@@ -1,4 +1,4 @@
-//! `Digest`: hexadecimal digits of a hash, to distribute keys or to look values up.
+//! `Digest`: characters of a hash, to distribute keys or to look up values.
 
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource};
 
-/// A hash function over bytes.
+/// A hash function for bytes.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, Fnv1a, Hasher};
@@ -28,7 +28,7 @@ use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource};
     note = "`crc32` and `fnv1a` need no feature"
 )]
 pub trait Hasher {
-    /// The name of the hash function, which must never change once rows are stored.
+    /// The name of the hash function. It must never change after rows have been stored.
     const NAME: &'static str;
     /// The number of hexadecimal digits of a hash.
     const DIGITS: usize;
@@ -51,7 +51,7 @@ pub trait Hasher {
 #[derive(Debug)]
 pub enum Sha256 {}
 
-/// The hash function MD5: 32 digits, for compatibility with other programs; it is not secure. Requires the feature `hashes`.
+/// The hash function MD5: 32 digits. It is not secure; use it only for compatibility with other programs. Requires the feature `hashes`.
 ///
 /// ```
 /// # #[cfg(feature = "hashes")] {
@@ -65,7 +65,7 @@ pub enum Sha256 {}
 #[derive(Debug)]
 pub enum Md5 {}
 
-/// The hash function CRC-32 as in zip files (IEEE 802.3): 8 digits.
+/// The hash function CRC-32 that zip files use (IEEE 802.3): 8 digits.
 #[derive(Debug)]
 pub enum Crc32 {}
 
@@ -129,12 +129,13 @@ impl Hasher for Fnv1a {
     }
 }
 
-/// The first `N` characters of a hash of `C`'s encoding. The value cannot be read back, so its field is also stored as a property.
+/// A codec that writes the first `N` characters of the hash of `C`'s encoding. The value cannot be read back, so its field is also stored as
+/// a property.
 ///
-/// `FORM` is the form of the characters: hexadecimal digits, `'x'` in lower case and `'X'` in upper case, or the alphabets of RFC 4648 without padding,
-/// `'u'` for base64url and `'b'` for base32.
+/// `FORM` selects the characters: hexadecimal digits (`'x'` in lower case, `'X'` in upper case), or an alphabet of RFC 4648 without padding (`'u'`
+/// for base64url, `'b'` for base32).
 ///
-/// Fixed width, not ordered. Different values may have equal characters: a few characters distribute keys but do not identify values.
+/// Fixed width, not ordered. Different values may have equal characters: a few characters distribute keys, but do not identify a value.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};
@@ -156,12 +157,12 @@ impl<C, H: Hasher, const N: usize, const FORM: char> Digest<C, H, N, FORM> {
         'b' => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
         _ => "0123456789abcdef",
     };
-    /// The number of bits of one character.
+    /// The number of bits in one character.
     const BITS: u32 = Self::ALPHABET.len().ilog2();
-    /// The number of characters of a whole hash.
+    /// The number of characters in a complete hash.
     const CHARACTERS: usize = (4 * H::DIGITS).div_ceil(Self::BITS as usize);
 
-    /// Appends the first `N` characters of a hash that is given as hexadecimal digits.
+    /// Appends the first `N` characters of a hash. The hash is passed as hexadecimal digits.
     fn push(digits: &str, out: &mut String) {
         let (mut bits, mut held, mut left) = (0, 0, N);
         let mut push = |bits: u32| {
@@ -188,7 +189,7 @@ impl<C, H: Hasher, const N: usize, const FORM: char> Digest<C, H, N, FORM> {
 struct Named<C, T, H, const N: usize, const FORM: char>(PhantomData<(C, T, H)>);
 
 impl<T, C: PartSource<T>, H: Hasher, const N: usize, const FORM: char> Named<C, T, H, N, FORM> {
-    /// The name includes width and sign, because the hash depends on them.
+    /// The name includes the width and the sign, because the hash depends on them.
     const NAME: &'static Name<256> = {
         let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N);
         let name = name.with(match FORM {
@@ -220,7 +221,7 @@ where
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        // The encoding of the value is only needed temporarily, so it is written to the end of the buffer.
+        // The encoding of the value is needed only temporarily, so it is appended to the buffer and removed again.
         let start = out.len();
         C::write_hashed(value, out)?;
         let mut digits = String::with_capacity(H::DIGITS);
@@ -249,7 +250,7 @@ mod tests {
 
     #[test]
     fn encodings_follow_rfc_4648() {
-        // The CRC-32 is cb f4 39 26.
+        // The CRC-32 is the bytes cb f4 39 26.
         assert_eq!(characters::<8, 'X'>("123456789"), "CBF43926");
         assert_eq!(characters::<6, 'u'>("123456789"), "y_Q5Jg");
         assert_eq!(characters::<3, 'u'>("123456789"), "y_Q");

@@ -7,13 +7,13 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Counted, Form, Integer, KeyCodec, Reversible, decimal};
 
-/// An integer as `N` zero-padded decimal digits, such as `D6` of .NET.
+/// An integer as `N` zero-padded decimal digits, like the format `D6` in .NET.
 ///
 /// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`) and never truncated.
-/// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` does not compile.
-/// - `S` is the sign. [`Unsigned`] is for unsigned integers. A signed integer needs [`NonNegative`], which refuses values below zero and has the same
+/// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` is a compile error.
+/// - `S` is the sign. Unsigned integers use [`Unsigned`]. A signed integer needs [`NonNegative`], which refuses values below zero and has the same
 ///   encoding as an unsigned integer, or [`Signed`], which writes a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
-/// - In reverse order, each digit `d` is written as 9 − `d`, and the sign is swapped if the value has one.
+/// - In reverse order, each digit `d` is written as 9 − `d`, and the sign, if any, is swapped.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative, Signed};
@@ -44,7 +44,7 @@ use crate::key::codec::{Alphabet, Counted, Form, Integer, KeyCodec, Reversible, 
 #[derive(Debug)]
 pub struct Digits<const N: usize, S = Unsigned>(PhantomData<S>);
 
-/// The sign of [`Digits`]. Sealed: [`Unsigned`], [`NonNegative`] or [`Signed`].
+/// The sign parameter of [`Digits`]. Sealed: [`Unsigned`], [`NonNegative`] or [`Signed`].
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative, Sign, Signed};
@@ -57,7 +57,7 @@ pub struct Digits<const N: usize, S = Unsigned>(PhantomData<S>);
 /// ```
 pub trait Sign: sealed::Sealed {}
 
-/// The sign argument of [`Digits`] for an unsigned integer: the default.
+/// The sign parameter of [`Digits`] for an unsigned integer. This is the default.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, Unsigned};
@@ -68,7 +68,7 @@ pub trait Sign: sealed::Sealed {}
 #[derive(Debug)]
 pub enum Unsigned {}
 
-/// The sign argument of [`Digits`] for a signed integer that is never negative: `digits(19, nonnegative, id)`, the `D19` of .NET.
+/// The sign parameter of [`Digits`] for a signed integer that is never negative: `digits(19, nonnegative, id)`, which is `D19` in .NET.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative};
@@ -79,7 +79,7 @@ pub enum Unsigned {}
 #[derive(Debug)]
 pub enum NonNegative {}
 
-/// The sign argument of [`Digits`] for a signed integer whose sign is written before the digits: `digits(6, signed, balance)`.
+/// The sign parameter of [`Digits`] for a signed integer whose sign is written before the digits: `digits(6, signed, balance)`.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, Signed};
@@ -128,7 +128,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
     const IS_SIGNED: bool = matches!(S::KIND, Kind::Signed);
     const FORM: Form = form(N, Self::IS_SIGNED);
 
-    /// Returns whether the value is below zero, and its magnitude. An error means that the value cannot be encoded.
+    /// Returns `true` if the value is below zero, together with its magnitude. Fails if the value cannot be encoded.
     #[inline]
     fn checked<T: Integer>(value: &T) -> Result<(bool, u128)> {
         const { assert!(Self::fault::<T>().is_none(), "the integer needs another sign or number of digits") };
@@ -171,7 +171,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
     }
 }
 
-/// The help text for more digits than the largest value of `T` has.
+/// The help text for a number of digits greater than that of the largest `T`.
 struct TooManyDigits<T, const N: usize, S>(PhantomData<(T, S)>);
 
 impl<T: Integer, const N: usize, S: Sign> TooManyDigits<T, N, S> {
@@ -204,8 +204,8 @@ impl<const N: usize> Digits<N> {
     }
 }
 
-/// Returns `true` if integers of `bits` bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with `digits` digits: at least one,
-/// and at most as many as the largest value has.
+/// Returns `true` if integers with `bits` bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with `digits` digits. The number
+/// must be at least one, and at most the number of digits of the largest value.
 ///
 /// ```
 /// use table_core::key::codec::digits_fit;
@@ -323,7 +323,7 @@ pub(super) const fn integer_form<T: Integer>(digits: usize) -> Form {
     form(digits, T::SIGNED)
 }
 
-/// Appends the sign of a signed type.
+/// Appends the sign if the type is signed.
 #[inline]
 pub(super) fn push_sign<T: Integer>(negative: bool, out: &mut String) {
     if T::SIGNED {
@@ -384,7 +384,7 @@ mod tests {
         assert_eq!(<Digits<6> as KeyCodec<u32>>::FORM, <Digits<6, NonNegative> as KeyCodec<i32>>::FORM);
     }
 
-    /// The derive offers ranges of `digits(…)` without a proof of their order.
+    /// The derive allows ranges of `digits(…)` without checking their order.
     #[test]
     fn digits_of_each_sign_are_fixed_and_ordered() {
         let forms = [Digits::<6>::FORM, Digits::<6, NonNegative>::FORM, Digits::<6, Signed>::FORM];

@@ -1,4 +1,4 @@
-//! `Escaped`: any string, written in characters that keys may contain, in the same order.
+//! `Escaped`: any string, encoded with legal characters in the same order.
 
 use crate::error::{Error, Result};
 use crate::key::codec::fault::{mismatch, refused};
@@ -7,11 +7,10 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::is_legal;
 use crate::limits;
 
-/// Any Unicode text, including illegal characters, written in characters that keys may contain.
+/// Any Unicode text, including characters that are illegal in keys, encoded with legal characters.
 ///
-/// Each character is written separately, and most characters are unchanged. All others are written as two characters: the first sorts where the original does,
-/// and the second, one of `0` to `9` and `a` to `z`, preserves the order of the originals:
-///
+/// Each character is encoded separately, and most characters are unchanged. Every other character is written as two characters: the first sorts like
+/// the original, and the second, one of `0` to `9` and `a` to `z`, preserves the order of the originals:
 /// | characters | text |
 /// |---|---|
 /// | U+0000 to U+001F, space, `!`, `"`, `#` | `"0` to `"z` |
@@ -20,9 +19,9 @@ use crate::limits;
 /// | `[`, `\` | `[0`, `[1` |
 /// | `~`, U+007F to U+009F | `~0` to `~x` |
 ///
-/// - Variable width, at most 512 UTF-16 code units (KEY-7); a longer string is refused (`KeyEncoding`).
-/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`, so it can precede other pieces if a literal that starts
-///   with `!` follows, and ranges keep their order (PAT-CK-2, PAT-CK-4).
+/// - Variable width, up to 512 UTF-16 code units (KEY-7). A string with a longer encoding is refused (`KeyEncoding`).
+/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`, so other pieces may follow if they start with a literal
+///   that begins with `!`, and ranges keep their order (PAT-CK-2, PAT-CK-4).
 /// - The encoding of a prefix is a prefix of the encoding.
 ///
 /// ```
@@ -37,7 +36,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Escaped {}
 
-/// The first escape character for a class of consecutive characters, and the bounds of the class.
+/// The escaped characters, as classes of consecutive characters: the first character of the escape, and the bounds of the class.
 const CLASSES: [(char, char, char); 5] =
     [('"', '\0', '#'), ('.', '.', '/'), ('>', '>', '?'), ('[', '[', '\\'), ('~', '~', '\u{9F}')];
 
@@ -45,7 +44,7 @@ const fn is_escaped(character: char) -> bool {
     matches!(character, '\0'..='#' | '.' | '/' | '>' | '?' | '[' | '\\' | '~'..='\u{9F}')
 }
 
-/// Returns the two characters for a character, or `None` if it is not escaped.
+/// Returns the two characters that replace a character, or `None` if it is not escaped.
 fn escape(character: char) -> Option<(char, char)> {
     let (lead, first, _) =
         CLASSES.into_iter().find(|(_, first, last)| (*first..=*last).contains(&character))?;
@@ -53,7 +52,7 @@ fn escape(character: char) -> Option<(char, char)> {
     Some((lead, second))
 }
 
-/// Returns the original character for its two escape characters.
+/// Returns the character that two escape characters represent.
 fn unescape(lead: char, second: char) -> Option<char> {
     let (_, first, last) = CLASSES.into_iter().find(|(candidate, ..)| *candidate == lead)?;
     let place = second.to_digit(36).filter(|_| !second.is_ascii_uppercase())?;
@@ -156,7 +155,7 @@ mod tests {
         }
     }
 
-    /// The derive offers ranges and prefixes of `escaped(…), "!"` without a proof of their order and their end.
+    /// The derive allows ranges and prefixes of `escaped(…), "!"` without checking that they are ordered and self-delimiting.
     #[test]
     fn a_text_before_an_exclamation_mark_is_ordered_and_self_delimiting() {
         const ID: Piece = Piece::Part(Form::fixed(6, true, Alphabet::DIGITS));

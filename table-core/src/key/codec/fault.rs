@@ -30,13 +30,13 @@ pub(super) enum CodecFault {
     Pieces { key: String, found: String, expected: String },
 }
 
-/// Creates the error for a value that the codec cannot encode. The message names the reason and the remedy.
+/// Returns the error for a value that the codec cannot encode. The message names the reason and the remedy.
 #[cold]
 pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::of(CodecFault::Value(message.into()))
 }
 
-/// Creates the error for a string that the codec does not produce.
+/// Returns the error for a string that the codec does not produce.
 #[cold]
 pub(super) fn mismatch(text: &str, codec: impl Display) -> Error {
     Error::of(CodecFault::Text { text: text.to_owned(), codec: codec.to_string() })

@@ -1,4 +1,4 @@
-//! `Guid`: a `Uuid` in the form of the service and .NET.
+//! `Guid`: a `Uuid` in the text format of the service and .NET.
 
 use uuid::Uuid;
 
@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A `Uuid` as 36 characters, lower-case hexadecimal with hyphens: the default codec of `Uuid`.
+/// A `Uuid` as 36 characters, lower-case hexadecimal with hyphens. The default codec of `Uuid`.
 ///
-/// This is the output of `Guid.ToString()` and the form of `Edm.Guid` on the wire. The hyphens have fixed positions, so the text sorts like the
-/// bytes. Fixed width, ordered like `Uuid`: version 7 by time, version 4 at random.
+/// This is the output of `Guid.ToString()` and the format of `Edm.Guid` in requests. The hyphens have fixed positions, so the text sorts like the
+/// bytes. Fixed width, ordered like `Uuid`: version 7 by time, version 4 randomly.
 ///
 /// ```
 /// use table_core::key::codec::{Guid, KeyCodec};
@@ -30,7 +30,7 @@ fn push(value: Uuid, out: &mut String) {
 }
 
 fn read(text: &str) -> Option<Uuid> {
-    // The parser also accepts upper case, braces and other forms; only the canonical form is valid in a key.
+    // The parser also accepts upper case, braces and other formats; only the canonical one is valid in a key.
     let value = Uuid::try_parse(text).ok()?;
     (value.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(value)
 }

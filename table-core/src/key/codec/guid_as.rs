@@ -1,4 +1,4 @@
-//! `GuidAs`: a `Uuid` in other common forms.
+//! `GuidAs`: a `Uuid` in another common text format.
 
 use uuid::Uuid;
 
@@ -7,8 +7,8 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A `Uuid` in the form of a .NET format letter: `n` without hyphens, `d` with hyphens, `b` in braces, all lower case; `N`, `D` and `B` are upper
-/// case.
+/// A `Uuid` in the format of a .NET format letter: `n` without hyphens, `d` with hyphens, `b` in braces, all in lower case; `N`, `D` and `B` use
+/// upper case.
 ///
 /// Fixed width, ordered like `Uuid`. [`Guid`](crate::key::codec::Guid) is `d`.
 ///
@@ -45,7 +45,7 @@ impl<const FORMAT: char> GuidAs<FORMAT> {
     }
 
     fn read(text: &str) -> Option<Uuid> {
-        // The parser accepts every form; only the canonical form is valid in a key.
+        // The parser accepts every format; only the canonical one is valid in a key.
         let value = Uuid::try_parse(text).ok()?;
         (Self::text(value, &mut Uuid::encode_buffer()) == text).then_some(value)
     }

@@ -5,10 +5,10 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, Reversible};
 
-/// An unsigned integer as `N` zero-padded hexadecimal digits, lower-case, or upper-case if `UPPER`.
+/// An unsigned integer as `N` zero-padded hexadecimal digits in lower case, or in upper case if `UPPER`.
 ///
 /// - Fixed width, ordered. A value with more digits is refused (`KeyEncoding`) and never truncated.
-/// - `N` is at most the number of digits of the type: 8 for `u32`. A prefix such as `0x` is a literal of the key.
+/// - `N` is at most the number of digits of the type: 8 for `u32`. To write a prefix such as `0x`, add a literal to the key.
 /// - In reverse order, each digit `d` is written as 15 − `d`.
 ///
 /// ```
@@ -33,7 +33,7 @@ impl<const N: usize, const UPPER: bool> Hex<N, UPPER> {
         &if UPPER { name.with(",upper)") } else { name.with(")") }
     };
     const DIGITS: &'static str = if UPPER { CAPITALS } else { LOWER };
-    /// The largest value.
+    /// The largest value with `N` digits.
     const LARGEST: u128 = if N >= 32 { u128::MAX } else { (1 << (4 * N)) - 1 };
 
     fn push(number: u128, out: &mut String) {

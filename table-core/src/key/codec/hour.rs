@@ -1,4 +1,4 @@
-//! `Hour`: a whole hour as `yyyyMMddHH`.
+//! `Hour`: a full hour as `yyyyMMddHH`.
 
 use chrono::{DateTime, Timelike, Utc};
 
@@ -8,10 +8,10 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible, date, decimal};
 
 const WIDTH: usize = 10;
 
-/// A whole hour as `yyyyMMddHH`.
+/// A full hour as `yyyyMMddHH`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
-/// - Refused (`KeyEncoding`): an instant that is not on the hour, since several instants would have the same key, and years outside 0 to 9999.
+/// - Refused (`KeyEncoding`): instants that are not on the hour, because several instants would have the same key, and years outside 0 to 9999.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

@@ -1,4 +1,4 @@
-//! Integers that can be key parts: those with the same width on every machine.
+//! Integers that can be key parts: the types that have the same width on every machine.
 
 use std::fmt::Display;
 
@@ -35,22 +35,22 @@ pub trait Integer: sealed::SignAndMagnitude {}
 pub(super) mod sealed {
     use super::Display;
 
-    /// An integer as a sign and a magnitude of up to 128 bits.
+    /// An integer that can be split into a sign and a magnitude of up to 128 bits.
     pub trait SignAndMagnitude: Copy + Ord + Display {
         const SIGNED: bool;
-        /// The number of bits without the sign.
+        /// The number of bits, not counting the sign bit.
         const VALUE_BITS: u32;
 
         fn split(self) -> (bool, u128);
         fn join(negative: bool, magnitude: u128) -> Option<Self>;
-        /// Returns the value at the same distance from the opposite end of the range.
+        /// Returns the value at the same distance from the other end of the type's range.
         fn mirrored(self) -> Self;
-        /// Appends a magnitude with all digits of the type.
+        /// Appends a magnitude with as many digits as the type's largest value.
         fn push_padded(magnitude: u128, complement: bool, out: &mut String);
     }
 }
 
-/// The implementation shared by signed and unsigned integers.
+/// Implements the functions that signed and unsigned integers share.
 macro_rules! for_either_sign {
     () => {
         #[inline]
@@ -108,7 +108,7 @@ macro_rules! signed {
             #[inline]
             fn join(negative: bool, magnitude: u128) -> Option<Self> {
                 match (negative, magnitude) {
-                    // A minus before zero would be a second encoding of zero.
+                    // A minus before zero would be a second encoding of zero, so it is refused.
                     (true, 0) => None,
                     (true, magnitude) => (0 as Self).checked_sub_unsigned(magnitude.try_into().ok()?),
                     (false, magnitude) => Self::try_from(magnitude).ok(),

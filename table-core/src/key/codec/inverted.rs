@@ -1,4 +1,4 @@
-//! `Inverted`: a constant minus the value, as other programs write descending order.
+//! `Inverted`: a constant minus the value, which is how other programs write keys in descending order.
 
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec};
 
-/// A codec that can return the written value as a number.
+/// A codec whose output is a number.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -26,21 +26,21 @@ use crate::key::codec::{Alphabet, Form, KeyCodec};
             fixed width use `desc`"
 )]
 pub trait Counted<T>: KeyCodec<T> {
-    /// The reason why this codec cannot return a number, as in [`KeyCodec::FAULT`].
+    /// The reason why this codec has no number, as in [`KeyCodec::FAULT`].
     #[doc(hidden)]
     const COUNT_FAULT: Option<&'static str> = None;
 
-    /// Returns the number of a value.
+    /// Returns the number that is written for a value.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].
     fn count(value: &T) -> Result<u64>;
 
-    /// Returns the value that is written as this number, or `None` if no such value exists.
+    /// Returns the value for which this number is written, or `None` if no such value exists.
     fn of_count(count: u64) -> Option<T>;
 }
 
-/// `FROM` minus the number that `C` writes, with the digits of `FROM`: `long.MaxValue - millis`, `MaxTicks + 1 - ticks`.
+/// A codec that writes `FROM` minus the number that `C` writes, with as many digits as `FROM`: `long.MaxValue - millis`, `MaxTicks + 1 - ticks`.
 ///
 /// Fixed width, descending. A number greater than `FROM` is refused (`KeyEncoding`). Prefer [`Desc`](crate::key::codec::Desc) in new schemas.
 ///

@@ -1,4 +1,4 @@
-//! `IpAddress`: an IP address with all its digits.
+//! `IpAddress`: an IP address with leading zeros.
 
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// An IP address with all its digits: `192.168.000.001`, `2001:0db8:0000:0000:0000:0000:0000:0001`. The default codec of `Ipv4Addr`, `Ipv6Addr` and
-/// `IpAddr`.
+/// An IP address with leading zeros: `192.168.000.001`, `2001:0db8:0000:0000:0000:0000:0000:0001`. The default codec of `Ipv4Addr`, `Ipv6Addr`
+/// and `IpAddr`.
 ///
-/// - An `Ipv4Addr` and an `Ipv6Addr` have a fixed width and are ordered. An `IpAddr` is neither, because the addresses of both versions are mixed.
-/// - `Ipv4Addr` and `Ipv6Addr` in reverse order are the addresses at the same distance from the other end.
+/// - `Ipv4Addr` and `Ipv6Addr` have a fixed width and are ordered. `IpAddr` has neither property, because it mixes addresses of both versions.
+/// - In reverse order, an `Ipv4Addr` or `Ipv6Addr` is written as the address at the same distance from the other end of the range.
 ///
 /// ```
 /// use std::net::{IpAddr, Ipv4Addr};

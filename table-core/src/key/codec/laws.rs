@@ -12,12 +12,12 @@ use crate::key::{order, text};
 pub use derived::{check_derived, check_derived_texts, check_truncation};
 use edges::{edges, neighbours, samples};
 
-/// Checks K1 to K4 on every value and every pair of values. K3 is checked against the order of `T`.
+/// Checks the laws K1 to K4 for every value and every pair of values. K3 is checked against the order of `T`.
 ///
-/// Values that the codec refuses are skipped; refusing all values is an error. Pass many values, both similar and unusual, as property tests
-/// generate. Edge cases of the codec are derived from the encodings of these values: every string that differs in one character, or that continues
-/// with the first or last character of the alphabet, must either be refused or be the encoding of the decoded value, which is then checked like the
-/// given values. Use [`check_texts`] for strings: `String` sorts by code points, keys by UTF-16 code units.
+/// Values that the codec refuses are skipped; it is an error if the codec refuses all values. Pass many values, both similar and unusual ones, as
+/// property tests generate them. Edge cases are derived from the encodings of these values: strings that differ in one character, or that end in the
+/// first or last character of the alphabet. The codec must refuse such a string, or it must be the encoding of the decoded value, which is then
+/// checked like the given values. Use [`check_texts`] for strings: `String` sorts by code points, but keys sort by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};
@@ -32,7 +32,7 @@ pub fn check<C: KeyCodec<T>, T: Ord + Debug>(values: &[T]) -> std::result::Resul
     check_by::<C, T>(values, T::cmp)
 }
 
-/// Checks like [`check`], with K3 against a given order. Values for which the order returns `Equal` count as the same.
+/// Checks the same laws as [`check`], with K3 checked against a given order. Values for which the order returns `Equal` are considered equal.
 ///
 /// # Errors
 /// A description of the broken law and the values that break it.
@@ -92,8 +92,8 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
     Ok(())
 }
 
-/// Checks like [`check`], for codecs of strings: K3 is checked by UTF-16 code units (ORD-6), and the encoding of a prefix must be a prefix of the
-/// encoding.
+/// Checks the same laws as [`check`], for codecs of strings: K3 is checked against the order by UTF-16 code units (ORD-6), and the encoding of a
+/// prefix must be a prefix of the encoding.
 ///
 /// ```
 /// use table_core::key::codec::{Escaped, Text, laws};
@@ -123,7 +123,7 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
     Ok(())
 }
 
-/// Returns the encodings of the values that a codec does not refuse.
+/// Returns the encodings of the values that a codec accepts.
 fn encodings<T: Debug>(
     values: &[T],
     encode: impl Fn(&T, &mut String) -> Result<()>,
@@ -165,7 +165,7 @@ fn legal(form: &Form, written: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// Decodes a string, and returns the value if its encoding is this string.
+/// Decodes a string. Returns the value if its encoding is this string.
 fn canonical<C: KeyCodec<T>, T: Debug>(text: &str) -> std::result::Result<Option<T>, String> {
     match C::decode(text) {
         Ok(value) => match encoded(|out| C::encode(&value, out)) {

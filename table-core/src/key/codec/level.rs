@@ -1,17 +1,17 @@
-//! Levels of a partition key: codecs whose output a following `!` can terminate.
+//! Levels of a partition key: codecs whose output can be terminated by `!`.
 
 use crate::key::codec::{
     Boolean, CodePoint, Date, Desc, Digits, Escaped, Guid, GuidAs, Hex, Hour, Inverted, KeyCodec, KeyNewtype,
     Newtype, Padded, Pattern, Percent, Text, Ticks, Ulid, Unix, Unpadded, Variant, Without,
 };
 
-/// The codec that is used in place of this codec for a level of a hierarchical partition key (HPK-2).
+/// The codec that replaces this codec in a level of a hierarchical partition key (HPK-2).
 ///
 /// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and `Micro` never matches
-/// `Microsoft`. A plain text ([`Text`]) may contain `!`, so its level is [`Escaped`]; a newtype delegates to its inner codec; all other codecs are
-/// used unchanged. A declaration is checked at compile time: the output of [`Level`](Self::Level) must not contain `!`.
+/// `Microsoft`. Plain text ([`Text`]) may contain `!`, so its levels are written by [`Escaped`]. A newtype delegates to its inner codec. All other
+/// codecs are used unchanged. The compiler checks that the output of [`Level`](Self::Level) cannot contain `!`.
 ///
-/// Implement this trait for a custom codec that a type's [`KeyPart`](crate::key::KeyPart) names:
+/// Implement this trait for the custom codec of a type's [`KeyPart`](crate::key::KeyPart):
 ///
 /// ```
 /// # use table_core::key::codec::{Alphabet, Form, KeyCodec};
@@ -45,7 +45,7 @@ use crate::key::codec::{
     note = "or put a literal between the fields, which makes them one key without levels"
 )]
 pub trait LevelCodec<T>: KeyCodec<T> {
-    /// The codec of the level.
+    /// The codec used for a level.
     type Level: KeyCodec<T>;
 }
 

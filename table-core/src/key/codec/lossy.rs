@@ -7,9 +7,9 @@ use crate::key::codec::derived::source;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Form, PartSource};
 
-/// A string in lower case, or in upper case if `UPPER`, written by `C`. The field is also stored as a property.
+/// A codec that writes a string in lower case, or in upper case if `UPPER`, using `C`. The field is also stored as a property.
 ///
-/// Different strings may have the same key, such as `Ada` and `ada`. Case mapping is that of Unicode, independent of locale.
+/// Different strings may have the same key, such as `Ada` and `ada`. Case is mapped by the rules of Unicode, independent of locale.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -22,9 +22,9 @@ use crate::key::codec::{DerivedPart, Form, PartSource};
 #[derive(Debug)]
 pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 
-/// A string with each `FROM` replaced by `TO`, written by `C`: `/` becomes `_`. The field is also stored as a property.
+/// A codec that writes a string with each `FROM` replaced by `TO`, using `C`: `/` becomes `_`. The field is also stored as a property.
 ///
-/// Different strings may have the same key, such as `a/b` and `a_b`. Nested replacements are applied from the outside in.
+/// Different strings may have the same key, such as `a/b` and `a_b`. Of nested replacements, the outermost is applied first.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Replaced, Text};
@@ -37,10 +37,10 @@ pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 #[derive(Debug)]
 pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
 
-/// The first `N` characters of a string, written by `C`. The field is also stored as a property.
+/// A codec that writes the first `N` characters of a string, using `C`. The field is also stored as a property.
 ///
-/// Ordered like `C`: a range of strings selects the rows whose prefixes are between the prefixes of its ends, inclusive. A shorter string is written
-/// completely.
+/// Ordered like `C`: a range of strings selects the rows whose prefixes are between the prefixes of the range's ends, inclusive. A string with fewer
+/// characters is written completely.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, First, Text};
@@ -73,7 +73,7 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, 
     };
 }
 
-/// The order is that of the written string, not of the field.
+/// The rows are ordered by the written string, not by the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }

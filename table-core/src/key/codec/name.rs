@@ -1,4 +1,4 @@
-//! Names of codecs with arguments, built at compile time: `digits(6)`, `desc(ticks)`.
+//! Names of codecs with arguments, such as `digits(6)` and `desc(ticks)`, built at compile time.
 
 /// A string of up to `CAPACITY` bytes, built in a constant.
 pub(super) struct Name<const CAPACITY: usize> {

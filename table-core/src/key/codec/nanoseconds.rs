@@ -1,4 +1,4 @@
-//! `Nanoseconds`: a duration as its number of nanoseconds.
+//! `Nanoseconds`: a duration as a number of nanoseconds.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::key::codec::{Digits, Form, KeyCodec, NonNegative, Reversible, Signed}
 
 /// A duration as its number of nanoseconds in 19 digits: the default codec of `std::time::Duration` and `chrono::TimeDelta`.
 ///
-/// - A `Duration` has no sign; a `TimeDelta` has a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
+/// - A `Duration` is written without a sign. A `TimeDelta` is written with a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
 /// - Fixed width, ordered, exact. A duration of more than 292 years is refused (`KeyEncoding`).
 ///
 /// ```
@@ -28,9 +28,9 @@ pub enum Nanoseconds {}
 
 const NAME: &str = "nanoseconds";
 
-/// A duration with a number of nanoseconds.
+/// A duration that can be converted to and from a number of nanoseconds.
 trait InNanoseconds: Sized + std::fmt::Debug {
-    /// The codec of the number of nanoseconds.
+    /// The codec for the number of nanoseconds.
     type Digits: Reversible<i64>;
 
     fn number(&self) -> Option<i64>;

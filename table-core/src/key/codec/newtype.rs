@@ -1,4 +1,4 @@
-//! `Newtype`: a struct with one field, written like that field.
+//! `Newtype`: a struct with one field, encoded like that field.
 
 use std::marker::PhantomData;
 
@@ -17,7 +17,7 @@ pub trait KeyNewtype: Sized {
     fn from_inner(inner: Self::Inner) -> Self;
 }
 
-/// The codec of a newtype. Its name, form and output are those of the codec `C` of the field.
+/// The codec of a newtype. Its name, form and output are those of the field's codec `C`.
 ///
 /// ```
 /// use table_core::key::KeyPart;

@@ -5,12 +5,12 @@ use crate::key::codec::digits::{decode_integer, integer_form, push_sign};
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Counted, Form, Integer, KeyCodec, Reversible, decimal};
 
-/// An integer, zero-padded to the width of its type: the default codec of integers (DQ-10).
+/// An integer, zero-padded to the width of its type (DQ-10). The default codec of integers.
 ///
 /// - Unsigned: 3, 5, 10, 20 or 39 decimal digits for `u8` to `u128`.
-/// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. The sign is `0` for zero and above. Below zero, the sign is `-`, which sorts
-///   before `0`, and each digit `d` is written as 9 − `d`, so -2 precedes -1.
-/// - Fixed width, ordered; every value can be encoded. In reverse order, a value is written as its mirror image in the range of its type.
+/// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. The sign is `0` for zero and positive values. For negative values, the sign is
+///   `-`, which sorts before `0`, and each digit `d` is written as 9 − `d`, so -2 sorts before -1.
+/// - Fixed width, ordered. Every value can be encoded. In reverse order, a value is written as its mirror image in the type's range.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Padded};

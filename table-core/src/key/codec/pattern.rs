@@ -15,14 +15,15 @@ use crate::key::codec::{Alphabet, Counted, Form, KeyCodec, Reversible};
 use moment::Units;
 use token::{Token, name, tokens};
 
-/// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime`, formatted by a pattern that [`pattern`] packs into a number. Tokens of a pattern: `yyyy`, `MM`,
+/// A `DateTime<Utc>`, `NaiveDate` or `NaiveTime`, formatted with a pattern that [`pattern`] packs into a number. A pattern consists of `yyyy`, `MM`,
 /// `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, digits as literals, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
 ///
-/// - Fixed width. Ordered if greater units precede smaller units; `ddMMyyyy` is supported, but without ranges.
-/// - A pattern must contain every unit from the year down to its smallest, or from the hour for a `NaiveTime`; otherwise it could not be read back
-///   and does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit, but is then not ordered.
-/// - Refused (`KeyEncoding`): a value that is finer than the pattern, since several values would have the same key, and years outside 0 to 9999.
-///   [`Truncated`](crate::key::codec::Truncated) truncates the value, and the field is then also stored as a property.
+/// - Fixed width. Ordered if larger units precede smaller units. A pattern such as `ddMMyyyy` is supported, but does not allow ranges.
+/// - A pattern must contain every unit from the year (for a `NaiveTime`, from the hour) down to its smallest unit. Otherwise, the value could not be
+///   read back, and the pattern does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit, but is
+///   then not ordered.
+/// - Refused (`KeyEncoding`): values that are more precise than the pattern, because several values would have the same key, and years outside 0 to
+///   9999. [`Truncated`](crate::key::codec::Truncated) truncates such a value, and the field is then also stored as a property.
 /// - In reverse order, each digit `d` is written as 9 − `d`.
 ///
 /// ```
@@ -60,7 +61,7 @@ impl<const TOKENS: u128> Pattern<TOKENS> {
         Form::fixed(width, ordered, alphabet)
     };
 
-    /// The greatest unit, the smallest unit, and the number of fractional digits.
+    /// The largest unit, the smallest unit, and the number of fractional digits.
     const UNITS: (u8, u8, u32) = token::units(TOKENS);
 
     fn push<T: Moment>(value: &T, reversed: bool, out: &mut String) -> Result<()> {
@@ -160,7 +161,7 @@ impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
     }
 }
 
-/// The encoding as a number, for patterns such as `yyyyMMdd` that consist of units in descending size.
+/// Returns the encoding as a number, for patterns such as `yyyyMMdd` that consist only of units in descending size.
 impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
     const COUNT_FAULT: Option<&'static str> = if Self::FORM.ordered
         && !token::has_literals(TOKENS)
@@ -186,7 +187,7 @@ impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
 }
 
 impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
-    /// A time of day, or a day of the month, is not ordered like instants.
+    /// A pattern that starts with the time of day or the day of the month does not sort like the instants.
     const CUT_FORM: Form = Form { ordered: Self::FORM.ordered && Self::UNITS.0 == T::FIRST, ..Self::FORM };
     const CUT_FAULT: Option<&'static str> =
         if token::reads_back(TOKENS) && Self::UNITS.0 >= T::FIRST && Self::UNITS.1 <= T::LAST {

@@ -1,4 +1,4 @@
-//! `Percent`: any text, percent-encoded as in URLs.
+//! `Percent`: any string, percent-encoded as in URLs.
 
 use crate::error::Result;
 use crate::key::codec::caret::fits;
@@ -6,8 +6,8 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::limits;
 
-/// Any string, percent-encoded: letters, digits, `-`, `.`, `_` and `~` are unchanged, and every other byte of UTF-8 is `%` and two upper-case
-/// hexadecimal digits, like the output of `Uri.EscapeDataString` in .NET.
+/// Any string, percent-encoded. Letters, digits, `-`, `.`, `_` and `~` are unchanged; every other UTF-8 byte is written as `%` and two upper-case
+/// hexadecimal digits, as by `Uri.EscapeDataString` in .NET.
 ///
 /// Not ordered: escaped characters sort before all letters. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///

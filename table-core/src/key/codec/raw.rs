@@ -1,4 +1,4 @@
-//! `Text`: an unchanged string, if it is legal in keys.
+//! `Text`: an unchanged string that is legal in keys.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
@@ -6,10 +6,10 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::first_illegal;
 use crate::limits;
 
-/// An unchanged string: the default codec of `String`. Readable, as in published layouts.
+/// A codec that writes a string unchanged, so keys are readable, as in published layouts. The default codec of `String`.
 ///
-/// - Variable width, 0 to 512 UTF-16 code units (KEY-7); ordered by code units (ORD-6). Never folded, trimmed or normalised (KEY-6).
-/// - Refused (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3), which [`Escaped`](crate::key::codec::Escaped) can write.
+/// - Variable width, 0 to 512 UTF-16 code units (KEY-7). Ordered by code units (ORD-6). Case, spaces and normalization are unchanged (KEY-6).
+/// - Refused (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3). [`Escaped`](crate::key::codec::Escaped) can write them.
 /// - Before another piece, a text needs a separator that it cannot contain; see [`Without`](crate::key::codec::Without).
 ///
 /// ```
@@ -24,7 +24,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Text {}
 
-/// Returns `true` if a string has more code units than every store accepts in a key.
+/// Returns `true` if a string has more code units than a key may have on every store.
 pub(super) fn is_too_long(text: &str) -> bool {
     text.len() > limits::KEY_UNITS_PORTABLE && text.encode_utf16().count() > limits::KEY_UNITS_PORTABLE
 }
@@ -50,7 +50,7 @@ pub(super) fn push(value: &str, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a stored string that `push` would have refused.
+/// Returns an error for a stored string that `push` would have refused.
 fn check(text: &str) -> Result<()> {
     if first_illegal(text).is_some() || is_too_long(text) {
         return Err(mismatch(text, "text"));

@@ -1,4 +1,4 @@
-//! Tests of the laws of the codecs, on every codec: property tests and golden strings.
+//! Tests of the laws for every codec: property tests and golden strings.
 
 mod every;
 mod others;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::*;
 use crate::ticks as tick_count;
 
-/// Generates characters from every class that affects validity, escaping and order.
+/// Generates characters from every class that affects validity, escaping or order.
 pub(super) fn awkward_text() -> impl Strategy<Value = String> {
     let chosen = prop::sample::select(
         "\0\u{1F} !\"#$-./09:>?@AZ[\\]_az}~\u{7F}\u{9F}\u{A0}é\u{D7FF}\u{E000}\u{FF21}\u{FFFF}\u{10000}\u{1F600}\u{10FFFF}"
@@ -84,7 +84,7 @@ fn k1_to_k4_every_value_of_a_byte() {
 proptest! {
     #[test]
     fn k1_to_k4_instants(steps in prop::collection::vec((0..=tick_count::MAX, 0..3u64, 0..4i64), 1..24)) {
-        // Some instants occur twice, some are a tick apart, and some lie between two ticks. The codec refuses an instant between two ticks.
+        // Some instants occur twice, some differ by one tick, and some are between two ticks. The codec refuses an instant between two ticks.
         let mut instants: Vec<DateTime<Utc>> = Vec::new();
         for (count, near, nanos) in steps {
             let instant = tick_count::to_datetime(count.saturating_sub(near)).unwrap();

@@ -9,12 +9,12 @@ use crate::ticks;
 
 const WIDTH: usize = 19;
 
-/// An instant as 19 digits of ticks (TICK-1, TICK-4): the default codec of `DateTime<Utc>`.
+/// An instant as 19 digits: its number of ticks (TICK-1, TICK-4). The default codec of `DateTime<Utc>`.
 ///
-/// - Fixed width, ordered. In reverse order, inverted ticks are written, which sort the newest instant first (TICK-5, PAT-LOG-1) and are read back
+/// - Fixed width, ordered. The reverse order uses inverted ticks, which sort the newest instant first (TICK-5, PAT-LOG-1) and are read back
 ///   exactly (PAT-LOG-2).
-/// - Refused (`KeyEncoding`): years outside 1 to 9999, a precision finer than a tick, and leap seconds, since two instants would have the same key.
-///   [`ticks::now`] and [`ticks::truncate`] return valid instants.
+/// - Refused (`KeyEncoding`): years outside 1 to 9999, instants with a precision finer than a tick, and leap seconds, because two instants would have
+///   the same key. [`ticks::now`] and [`ticks::truncate`] return valid instants.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -33,7 +33,7 @@ const WIDTH: usize = 19;
 pub enum Ticks {}
 
 impl Ticks {
-    /// Returns the ticks of `instant`, if it has no fraction finer than a tick.
+    /// Returns the ticks of `instant`. Fails if the instant is more precise than a tick.
     #[inline]
     pub(super) fn exact(instant: DateTime<Utc>) -> Result<u64> {
         of(instant)
@@ -42,7 +42,7 @@ impl Ticks {
 
 #[inline]
 fn of(instant: DateTime<Utc>) -> Result<u64> {
-    // A leap second would count as part of the next second (TICK-1) and have the key of another instant.
+    // A leap second would be counted as part of the next second (TICK-1), and have the same key as another instant.
     let nanos = instant.timestamp_subsec_nanos();
     let exact = nanos.is_multiple_of(100) && nanos < 1_000_000_000;
     ticks::from_datetime(instant).filter(|_| exact).ok_or_else(|| no_ticks(instant))

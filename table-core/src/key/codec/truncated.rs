@@ -1,4 +1,4 @@
-//! `Truncated`: a part that keeps less than its field, such as the hour of an instant.
+//! `Truncated`: a key part that is less precise than its field, such as the hour of an instant.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
 
-/// A codec that is coarser than its values and can truncate a value to a value that it writes.
+/// A codec that is less precise than its values, and can truncate a value to a value that it can encode.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -28,16 +28,16 @@ use crate::key::codec::{DerivedPart, Form, Hour, KeyCodec, PartSource, Unix};
 pub trait Truncates<T>: KeyCodec<T> {
     /// The form of truncated values: ordered only if greater values never have smaller encodings.
     const CUT_FORM: Form = Self::FORM;
-    /// The error in the arguments of the codec inside `truncate`; see [`KeyCodec::FAULT`].
+    /// The error in the arguments of a codec that is used inside `truncate`; see [`KeyCodec::FAULT`].
     const CUT_FAULT: Option<&'static str> = Self::FAULT;
 
-    /// Returns the greatest value that the codec can encode and that is not greater than the given value, or `None`.
+    /// Returns the greatest value not greater than `value` that the codec can encode, or `None` if no such value exists.
     fn truncate(value: &T) -> Option<T>;
 }
 
-/// The encoding by `C` of the truncated value. The field is also stored as a property.
+/// A codec that writes the truncated value, using `C`. The field is also stored as a property.
 ///
-/// Ordered like `C`: a range of values selects the rows whose truncated values are between the truncated ends, inclusive.
+/// Ordered like `C`: a range of values selects the rows whose truncated values are between the truncated ends of the range, inclusive.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -79,7 +79,7 @@ source! {
 #[diagnostic::do_not_recommend]
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
-        // The result is computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
+        // The result is computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow after the year 2262.
         Some(value.date_naive().and_hms_opt(value.hour(), 0, 0)?.and_utc())
     }
 }

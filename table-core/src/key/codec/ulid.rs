@@ -1,4 +1,4 @@
-//! `Ulid`: 128 bits, of which the first 48 are a time, in the standard form of ULIDs.
+//! `Ulid`: 128 bits in the standard text format of ULIDs. The first 48 bits are a time.
 
 use uuid::Uuid;
 
@@ -9,7 +9,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 /// A ULID as 26 upper-case letters and digits (Crockford's base 32), from a `u128`, a `Uuid`, or a `String` that contains one.
 ///
 /// Fixed width, ordered by the time of the identifiers, then by their random bits. A `String` that is not an upper-case ULID is refused
-/// (`KeyEncoding`), since one identifier would otherwise have two keys.
+/// (`KeyEncoding`), because one identifier would otherwise have two keys.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Ulid};
@@ -34,7 +34,7 @@ fn push(number: u128, out: &mut String) {
 }
 
 fn read(text: &str) -> Option<u128> {
-    // 26 digits have 130 bits, so the first digit is at most 7.
+    // 26 digits encode 130 bits, so the first digit is at most 7.
     if text.len() != WIDTH || !text.starts_with(|first: char| ('0'..='7').contains(&first)) {
         return None;
     }

@@ -9,10 +9,10 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// An instant since 1970 as 10 digits of seconds, or as 13 digits of milliseconds if `MILLIS`.
+/// An instant as the number of seconds since 1970 in 10 digits, or of milliseconds in 13 digits if `MILLIS`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
-/// - Refused (`KeyEncoding`): instants before 1970 or after the year 2286, and a precision finer than the unit.
+/// - Refused (`KeyEncoding`): instants before 1970 or after the year 2286, and instants that are more precise than the unit.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -48,7 +48,7 @@ impl<const MILLIS: bool> Counted<DateTime<Utc>> for Unix<MILLIS> {
     fn count(value: &DateTime<Utc>) -> Result<u64> {
         let count = if MILLIS { value.timestamp_millis() } else { value.timestamp() };
         let count = u64::try_from(count).ok().filter(|count| *count <= Self::LARGEST);
-        // A value that does not survive the conversion is finer than the unit, or is a leap second.
+        // A value that the conversion changes is more precise than the unit, or is a leap second.
         count.filter(|count| Self::of_count(*count).as_ref() == Some(value)).ok_or_else(|| {
             refused(format!(
                 "{value:?} is not a whole number of `{}` between 1970 and 2286, so it cannot be read back; declare \

@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, Integer, KeyCodec, decimal};
 
-/// An integer without leading zeros, with `-` before a negative integer, for keys that another program wrote.
+/// An integer without leading zeros, with `-` before a negative integer. For keys that other programs have written.
 ///
-/// Not ordered: `10` sorts before `9`, so ranges are not offered. Variable width: it must be the last piece, or be next to a piece without digits.
-/// Prefer [`Digits`](crate::key::codec::Digits) in new schemas.
+/// Not ordered: `10` sorts before `9`, so ranges are not available. Variable width: it must be the last piece, or be next to a piece that contains no
+/// digits. Prefer [`Digits`](crate::key::codec::Digits) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Unpadded};

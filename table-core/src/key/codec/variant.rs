@@ -1,4 +1,4 @@
-//! `Variant`: a fieldless enum as the name of its variant.
+//! `Variant`: a fieldless enum as its variant name.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
@@ -7,9 +7,10 @@ use crate::key::codec::{Alphabet, Form, KeyCodec};
 use crate::key::order;
 use crate::key::text::is_legal_text;
 
-/// A fieldless enum whose variants each have a name in keys. `#[derive(KeyPart)]` implements it.
+/// A fieldless enum whose variants have names in keys. `#[derive(KeyPart)]` implements it.
 pub trait KeyEnum: Sized + 'static {
-    /// The names, in declaration order: distinct and legal in keys (KEY-3). They must never change once rows are stored.
+    /// The names of the variants, in declaration order. They are distinct and legal in keys (KEY-3), and must never change after rows have
+    /// been stored.
     const VARIANTS: &'static [&'static str];
 
     /// Returns the position of this variant in [`VARIANTS`](Self::VARIANTS).
@@ -19,10 +20,10 @@ pub trait KeyEnum: Sized + 'static {
     fn from_index(index: usize) -> Option<Self>;
 }
 
-/// A fieldless enum as the name of its variant: the default codec of an enum with `#[derive(KeyPart)]`.
+/// A fieldless enum as its variant name. The default codec of an enum with `#[derive(KeyPart)]`.
 ///
-/// - Fixed width if all names have the same length. Ordered if the names ascend in declaration order, the order of a derived `Ord`; otherwise ranges
-///   are not offered.
+/// - Fixed width if all names have the same length. Ordered if the names ascend in declaration order, which is the order of a derived `Ord`.
+///   Otherwise, ranges are not available.
 /// - Equal names, and names that are illegal in keys, do not compile.
 ///
 /// ```
@@ -49,7 +50,7 @@ pub trait KeyEnum: Sized + 'static {
 #[derive(Debug)]
 pub enum Variant {}
 
-/// Returns the form of variants with these names.
+/// Returns the form of a codec that writes these names.
 const fn form_of(names: &[&str]) -> Form {
     assert!(!names.is_empty(), "[T034] an enum in a key must have variants");
     let mut form = Form { min: usize::MAX, max: 0, ordered: true, alphabet: Alphabet::EMPTY };

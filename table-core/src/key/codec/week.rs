@@ -1,4 +1,4 @@
-//! `Week`: a week of ISO 8601 as `yyyy-Www`.
+//! `Week`: an ISO 8601 week as `yyyy-Www`.
 
 use std::fmt::Write;
 
@@ -11,11 +11,12 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Truncates};
 const WIDTH: usize = 8;
 const NAME: &str = "week";
 
-/// A week of ISO 8601, from Monday to Sunday, as `yyyy-Www`. The year is that of the week's Thursday.
+/// An ISO 8601 week, from Monday to Sunday, as `yyyy-Www`. The year is that of the week's Thursday.
 ///
 /// - Fixed width, ordered.
-/// - Refused (`KeyEncoding`): a day other than a Monday and an instant other than its beginning, since several values would have the same key, and
-///   years outside 0 to 9999. [`Truncated`](crate::key::codec::Truncated) truncates the value, and the field is then also stored as a property.
+/// - Refused (`KeyEncoding`): days other than Mondays and instants other than the start of the week, because several values would have the same
+///   key, and years outside 0 to 9999. [`Truncated`](crate::key::codec::Truncated) truncates such a value, and the field is then also stored as
+///   a property.
 ///
 /// ```
 /// use chrono::NaiveDate;
@@ -36,10 +37,10 @@ const NAME: &str = "week";
 #[derive(Debug)]
 pub enum Week {}
 
-/// A day or an instant in a week.
+/// A day or an instant, which belongs to a week.
 trait InWeek: Copy + PartialEq + std::fmt::Debug {
     fn date(self) -> NaiveDate;
-    /// Returns the beginning of a day.
+    /// Returns the first value of a day.
     fn of(day: NaiveDate) -> Self;
 }
 
@@ -63,7 +64,7 @@ impl InWeek for DateTime<Utc> {
     }
 }
 
-/// Returns the Monday of the week that contains `day`; `None` if its year does not have four digits.
+/// Returns the Monday of the week that contains `day`, or `None` if its year does not have four digits.
 fn monday(day: NaiveDate) -> Option<NaiveDate> {
     let week = day.iso_week();
     let year = Some(week.year()).filter(|year| (0..=9_999).contains(year))?;
@@ -133,7 +134,7 @@ mod tests {
         push(monday(day).unwrap_or(day), &mut text).map(|()| text)
     }
 
-    /// The examples of ISO 8601 for the ends of years.
+    /// The examples in ISO 8601 for the first and last days of years.
     #[test]
     fn the_year_is_that_of_the_thursday() {
         for (day, week) in [
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_week_outside_the_years_is_refused_and_not_read() {
-        // The first two days of the year 0 are in the last week of the year before.
+        // The first two days of year 0 belong to the last week of the year before.
         assert_eq!(text("0000-01-01").unwrap_err().code(), ErrorCode::KeyEncoding);
         for wrong in ["2005-W53", "2005-W00", "2005-W1", "2005W010", "+005-W01", "2005-w01"] {
             assert!(<Week as KeyCodec<NaiveDate>>::decode(wrong).is_err(), "{wrong}");

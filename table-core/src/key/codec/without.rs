@@ -1,4 +1,4 @@
-//! The codec `Without`, which writes a string unchanged and rejects the separator that follows it.
+//! `Without`: an unchanged string that cannot contain the separator after it.
 
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
@@ -6,11 +6,12 @@ use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Text, TextCodec, raw};
 use crate::key::text::is_legal;
 
-/// An unchanged string, like [`Text`], that cannot contain the character `C`, so it can precede a literal that starts with `C` (PAT-CK-2).
+/// A codec that writes a string unchanged, like [`Text`], and refuses the character `C`. A literal that starts with `C` may therefore
+/// follow (PAT-CK-2).
 ///
-/// - A value that contains `C` is refused (`KeyEncoding`), never replaced. `C` is an ASCII character that is legal in keys.
+/// - A value that contains `C` is refused (`KeyEncoding`). `C` is an ASCII character that is legal in keys.
 /// - If other pieces follow, ranges keep their order only if `C` sorts before every other character, like a space.
-///   [`Escaped`](crate::key::codec::Escaped) before `!` also preserves the order.
+///   [`Escaped`](crate::key::codec::Escaped) before `!` also keeps the order.
 ///
 /// ```
 /// use table_core::key::codec::{TextCodec, Without};

@@ -22,11 +22,12 @@ use crate::schema::stored::{StoredIndex, StoredSchema};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The rule that determines the consequence of the change.
+    /// The rule that determines the effect of the change.
     pub rule: &'static Rule,
     /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The one-time work that [`Compatibility::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or `property Age`.
+    /// The one-time work that [`Compatibility::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or
+    /// `property Age`.
     pub pending: Option<String>,
 }
 
@@ -47,7 +48,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// All differences between two schemas, and their combined consequence.
+/// All differences between two schemas, and their combined effect.
 ///
 /// ```
 /// use table_core::schema::{Evolution, Compatibility};
@@ -61,19 +62,19 @@ impl fmt::Display for Change {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evolution {
-    /// All differences, in the order name, table, keys, properties, indexes.
+    /// All differences, in this order: name, table, keys, properties, indexes.
     pub changes: Vec<Change>,
 }
 
 impl Evolution {
-    /// Returns the worst compatibility of the changes, or [`Compatibility::Same`] without changes.
+    /// Returns the worst compatibility of the changes, or [`Compatibility::Same`] if there are none.
     #[must_use]
     pub fn compatibility(&self) -> Compatibility {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if a program with the older schema can write at the same time as a program with the newer schema: the older program lacks only optional
-    /// properties and announced parts, and writes no index entries that include these properties.
+    /// Returns `true` if a program with the older schema can write at the same time as a program with the newer schema. This requires that the older
+    /// program lacks only optional properties and announced parts, and writes no index entries that include these properties.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
@@ -94,8 +95,8 @@ impl Evolution {
             && self.changes.iter().all(|change| allowed.contains(&change.rule.id))
     }
 
-    /// Returns `true` if both schemas have the same kind, and keys of the same form: the same literals, and parts of the same values in the same order.
-    /// Two types of one table that need no rename have different ones.
+    /// Returns `true` if both schemas have the same kind, and keys of the same form: the same literals, and parts with the same values in the same
+    /// order. Two different types of one table differ in at least one of these.
     pub(crate) fn keeps_form_of_keys(&self) -> bool {
         let others = [
             KIND.id,
@@ -110,7 +111,7 @@ impl Evolution {
         !self.changes.iter().any(|change| others.contains(&change.rule.id))
     }
 
-    /// Returns `true` if nothing changed.
+    /// Returns `true` if the schemas are equal.
     #[must_use]
     pub fn is_same(&self) -> bool {
         self.changes.is_empty()

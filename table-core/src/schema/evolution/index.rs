@@ -47,7 +47,7 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     let rules: Vec<&'static Rule> = partition_key.into_iter().chain(row_key).collect();
     if old.kind != new.kind || folded(&old.table) != folded(&new.table) || rules.contains(&&rules::INDEX_KEY)
     {
-        // All rows of the index are rebuilt, so other differences do not matter.
+        // All rows of the index are rebuilt, so other differences have no effect.
         changes.push(to_build(&rules::INDEX_KEY, new, "has another kind, table, partition or key"));
         return;
     }
@@ -78,7 +78,8 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     }
 }
 
-/// Adds to `changes` the differences in the copies' properties that follow neither from the entity's properties nor from the included properties.
+/// Adds the differences between the properties of copies to `changes`. Differences that follow from the entity's properties or from the included
+/// properties are omitted.
 fn stored_otherwise(
     (old, before): (&StoredSchema, &StoredIndex),
     (new, index): (&StoredSchema, &StoredIndex),

@@ -9,11 +9,11 @@ use crate::schema::fingerprint::is_derived;
 use crate::schema::stored::{Source, StoredPiece, StoredSchema};
 use crate::schema::text::name_of;
 
-/// A key part without the literals around it.
+/// A key part without the literals before and after it.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     source: &'a Source,
-    /// The number of earlier parts with the same source, counted separately in each key.
+    /// The number of earlier parts in the same key that have the same source.
     nth: usize,
     codec: &'a str,
     form: Form,
@@ -63,7 +63,7 @@ fn keys(schema: &StoredSchema) -> [&[StoredPiece]; 2] {
     [&schema.partition_key, &schema.row_key]
 }
 
-/// Key fields whose Rust name has changed while their position has not.
+/// Key fields whose Rust name has changed but whose position has not.
 pub(super) struct Renamed<'a>(BTreeMap<&'a Source, &'a Source>);
 
 impl<'a> Renamed<'a> {
@@ -91,7 +91,7 @@ impl<'a> Renamed<'a> {
         self.0.get(old).copied().unwrap_or(old)
     }
 
-    /// Returns the old pieces with the new names.
+    /// Returns the pieces of an old key with the new names.
     pub(super) fn apply(&self, key: &[StoredPiece]) -> Vec<StoredPiece> {
         let mut key = key.to_vec();
         for piece in &mut key {
@@ -105,7 +105,7 @@ impl<'a> Renamed<'a> {
     }
 }
 
-/// Returns the family of a codec. Codecs of one family write the same values in different forms.
+/// Returns the family of a codec. Codecs of the same family write the same values in different forms.
 fn family(part: Part<'_>) -> (bool, &str) {
     let mut codec = part.codec;
     while let Some(inner) = codec.strip_prefix("desc(").and_then(|rest| rest.strip_suffix(')')) {
@@ -192,7 +192,7 @@ fn is_same_part(old: &Part<'_>, new: &Part<'_>, names: &Renamed<'_>) -> bool {
     names.of(old.source) == new.source && old.nth == new.nth && old.is_derived() == new.is_derived()
 }
 
-/// Returns `true` if old rows contain the value of a part, either in their key or as a property with the field's default name.
+/// Returns `true` if old rows contain the value of a part, either in the key or as a property with the field's default name.
 fn holds(old: &StoredSchema, source: &Source) -> bool {
     let property = match source {
         Source::Property(name) => name.clone(),
@@ -230,7 +230,7 @@ fn codec_rule(old: Part<'_>, new: Part<'_>) -> Option<&'static Rule> {
     })
 }
 
-/// Returns `true` if every output of one codec is read as the same value by the other codec.
+/// Returns `true` if the new codec decodes every output of the old codec as the same value.
 fn accepts_more(old: &str, new: &str) -> bool {
     fn variants(codec: &str) -> Option<Vec<&str>> {
         let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;

@@ -9,15 +9,15 @@ use self::Compatibility::{Compatible, NeedsAcceptance, NeedsBackfill, NeedsRewri
 pub enum Compatibility {
     /// The stored bytes are the same.
     Same,
-    /// The new program reads old and new rows in the same way.
+    /// The new program reads old rows and new rows in the same way.
     Compatible,
-    /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until a backfill has processed them.
+    /// Old rows can be read, but a new index, or a filter on a widened property, does not find them before a backfill has processed them.
     NeedsBackfill,
-    /// The new schema maintains less than the stored schema promises, as an older program would. The program must accept this explicitly.
+    /// The new schema maintains less than the stored schema promises, as if an older program were started. The program must accept this explicitly.
     NeedsAcceptance,
-    /// Old rows cannot be read or found until they are rewritten.
+    /// Old rows cannot be read or found before they are rewritten.
     NeedsRewrite,
-    /// Old rows lack information that the new schema needs, or several of them would become a single row.
+    /// Old rows lack information that the new schema needs, or several of them would be merged into one row.
     Refused,
 }
 

@@ -33,7 +33,7 @@ index ByEmail RowKey .Email text 0..512 ordered legal
 index ByEmail keeps *
 "#;
 
-/// Returns the rules that apply to replacements in the text of the schema, old and new.
+/// Applies text replacements to a schema. Returns the evolution from the original schema to the changed schema, and its rules.
 fn judged(base: &str, edits: &[(&str, &str)]) -> (Evolution, Vec<&'static str>) {
     let mut text = base.to_owned();
     for (from, to) in edits {
@@ -52,7 +52,7 @@ const BY_AGE: &str = "index ByAge copies\nindex ByAge RowKey .Age padded 10 orde
 
 const WHOLE: &str = "index ByEmail copies unique\nindex ByEmail RowKey \"email_\"\nindex ByEmail RowKey .Email text 0..512 ordered legal\nindex ByEmail keeps *\n";
 
-/// A rule, and the replacements to which it applies.
+/// A rule, and the replacements that it applies to.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);
 
 #[rustfmt::skip]
@@ -174,7 +174,7 @@ fn another_name_of_a_key_field_is_not_a_change() {
     assert_eq!(evolution.compatibility(), Compatibility::Same);
 }
 
-/// The rules of changes after which keys have another form, or rows another kind.
+/// The rules for changes that alter the form of keys or the kind of rows.
 const OTHER_FORM: [&str; 8] = ["EVO-9", "EVO-10", "EVO-13", "EVO-14", "EVO-15", "EVO-16", "EVO-17", "EVO-18"];
 
 #[test]
@@ -259,7 +259,7 @@ fn index() -> impl Strategy<Value = StoredIndex> {
             sparse,
             when,
             table,
-            // A key that contains only an empty literal is not valid.
+            // A key that consists only of an empty literal is not valid.
             partition_key: partition_key.map(|mut key| {
                 key.push(StoredPiece::Literal("x".to_owned()));
                 key
@@ -312,7 +312,7 @@ prop_compose! {
     }
 }
 
-/// Generates two schemas that often differ in a single place.
+/// Generates two schemas that often differ in only one detail.
 fn pair() -> impl Strategy<Value = (StoredSchema, StoredSchema)> {
     (schema(), schema(), 0..64u8).prop_map(|(old, other, edits)| {
         let mut new = old.clone();

@@ -1,4 +1,4 @@
-//! Tests that compare layouts with keys: every statement about two layouts holds for every key that matches one of them.
+//! Tests that compare layouts with keys: every result about two layouts must hold for every key that matches one of them.
 
 use proptest::prelude::*;
 
@@ -114,7 +114,7 @@ fn pieces() -> impl Strategy<Value = Vec<KeyPiece>> {
     prop::collection::vec(piece, 1..5)
 }
 
-/// Returns a text of a layout: each part has `choices` characters from its alphabet.
+/// Returns a text that matches a layout. `choices` selects the characters of each part from its alphabet.
 fn text(pieces: &[KeyPiece], choices: &[usize]) -> String {
     let mut choices = choices.iter().cycle().copied();
     let mut choose = |among: usize| choices.next().unwrap_or(0) % among;
@@ -151,7 +151,7 @@ proptest! {
         for text in [text(&a, &choices), text(&b, &choices)] {
             prop_assert!(!(is_disjoint && fits(&a, &text) && fits(&b, &text)), "'{}'", text);
         }
-        // The languages are disjoint, not only their prefixes: a text of `a` is not a text of `b`.
+        // The layouts are disjoint for complete texts, not only for prefixes: a text of `a` is not a text of `b`.
         prop_assert!(!is_disjoint || text(&a, &choices) != text(&b, &choices));
     }
 

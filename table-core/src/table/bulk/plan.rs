@@ -1,4 +1,4 @@
-//! Division of a sequence of entities into batches: grouped by partition, split at the limits, and in the original order within each partition.
+//! Divides a sequence of entities into batches: grouped by partition, split at the limits, and in the original order within each partition.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::key::PartitionKey;
 use crate::table::bulk::BulkTarget;
 
-/// The number of entities in one window. Entities of the window in the same partition share transactions.
+/// The number of entities in one window. Entities of one partition in the same window share transactions.
 const ENTITIES: usize = 4_000;
-/// The maximum size of one window in bytes, by the published formula, which bounds memory use.
+/// The maximum size of one window in bytes, by the published formula. It bounds memory use.
 const BYTES: usize = 64 << 20;
 
 /// A batch with the positions of its entities in the input.
@@ -31,7 +31,7 @@ impl<'a, T: BulkTarget> Window<'a, T> {
         Self { target, chains: Vec::new(), index: HashMap::new(), entities: 0, bytes: 0 }
     }
 
-    /// Returns `true` if the window accepts no further entity.
+    /// Returns `true` if the window accepts no more entities.
     pub(super) const fn is_full(&self) -> bool {
         self.entities >= ENTITIES || self.bytes >= BYTES
     }

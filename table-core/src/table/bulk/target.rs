@@ -1,4 +1,4 @@
-//! Handles through which bulk writes are made.
+//! The handles that can run bulk writes.
 
 use crate::error::{Error, Result};
 use crate::key::{EntityKey, PartitionKey};
@@ -8,7 +8,7 @@ use crate::key::{EntityKey, PartitionKey};
 /// ```
 /// use table_core::table::BulkVerb;
 ///
-/// /// Returns `true` if a run that stopped may be repeated as a whole.
+/// /// Returns `true` if a run that stopped may be repeated completely.
 /// fn is_repeatable(verb: BulkVerb) -> bool {
 ///     matches!(verb, BulkVerb::InsertOrReplace | BulkVerb::InsertOrMerge)
 /// }
@@ -27,7 +27,7 @@ pub enum BulkVerb {
     Delete,
 }
 
-/// A handle through which [`Bulk`](super::Bulk) writes. It encodes entities and puts them into transactions.
+/// A handle through which [`Bulk`](super::Bulk) writes. It encodes entities and adds them to transactions.
 ///
 /// Implemented by [`Table`](crate::Table), and by the handle of the patterns crate.
 ///
@@ -90,7 +90,7 @@ pub trait BulkTarget: Sync {
     /// Checks before each window that the handle may write.
     ///
     /// # Errors
-    /// `SchemaMismatch`; any error from the store.
+    /// `SchemaMismatch` if the program must not write; any error from the store.
     fn admit(&self, verb: BulkVerb) -> impl Future<Output = Result<()>> + Send;
 
     /// Commits a batch as one transaction.
@@ -104,7 +104,7 @@ pub trait BulkTarget: Sync {
         false
     }
 
-    /// Splits a batch into two halves; the first one has half of the writes, rounded down.
+    /// Splits a batch in half. If the number of writes is odd, the first half has one write less.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).

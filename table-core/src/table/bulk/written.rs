@@ -86,7 +86,7 @@ impl FromIterator<usize> for WrittenPositions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BulkProgress {
-    /// The number of entities written so far, including those of an earlier run.
+    /// The number of entities written until now, including those of an earlier run.
     pub written: usize,
     /// The number of entities in the last transaction.
     pub transaction: usize,
@@ -98,7 +98,7 @@ pub struct BulkProgress {
 pub struct BulkError {
     /// The error with the smallest position.
     pub source: Error,
-    /// The position of the entity that caused it.
+    /// The position of the entity that caused the error.
     pub at: Option<usize>,
     /// The written entities, to be passed to [`Bulk::resume`](super::Bulk::resume).
     pub written: WrittenPositions,
@@ -132,7 +132,8 @@ impl std::error::Error for BulkError {
     }
 }
 
-/// Keeps the error of the store, and prepends the summary to its message. The positions are lost, so to resume, read [`BulkError::written`] first.
+/// Preserves the error of the store and prepends the summary to its message. The positions are lost, so read [`BulkError::written`] first if you want
+/// to resume.
 ///
 /// ```
 /// use table_core::{Engine, Entity, Result, TableStoreExt};

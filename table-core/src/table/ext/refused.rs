@@ -1,10 +1,10 @@
-//! Method names of other libraries that entities and stores do not have. Using one is a compile error that names the method to use instead.
+//! Method names that other libraries use and entities and stores do not have. Using one is a compile error that names the right method.
 
 use crate::refused::Refused;
 use crate::store::TableStore;
 
-/// A store that opens tables: every [`TableStore`] that is `Clone`. One bound instead of two, because rustc shows the message of a bound for a missing
-/// method only if no other bound is missing.
+/// A store that opens tables: every [`TableStore`] that is `Clone`. This is one bound instead of two, because rustc shows the message of a bound for
+/// a missing method only if no other bound is missing.
 #[diagnostic::on_unimplemented(
     message = "[T214] `{Self}` has no method of this name: an entity is read and written by its table",
     label = "write it as a method of `store.table::<{Self}>()`",
@@ -16,7 +16,7 @@ pub trait OpensTables: TableStore + Clone {}
 #[diagnostic::do_not_recommend]
 impl<S: TableStore + Clone> OpensTables for S {}
 
-/// A store whose entities are read and written without their table. No store implements it: the methods that require it exist only for their error message.
+/// A store whose entities are read and written without a table. No store implements it: the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T215] a store has no method of this name: entities are read and written through their table",
     label = "write `table::<…>()` first, with the type of the entity",

@@ -8,8 +8,7 @@ use crate::runtime::Runtime;
 use crate::store::TableStore;
 use crate::table::layout::Standing;
 
-/// A check against the stored schema of a table's entities, repeated like the check of their own handle. Created by
-/// `Table::admission`.
+/// A check that entities of a schema may be written, repeated as often as the check of their own handle. Created by `Table::admission`.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};
@@ -27,7 +26,7 @@ use crate::table::layout::Standing;
 /// # pollster::block_on(async {
 /// let agents = Engine::in_memory().table::<Agent>().create_if_missing().await?;
 /// let tickets = agents.admission(Ticket::SCHEMA, TableName::new("Desk")?);
-/// tickets.admit(639_307_584_000_000_000).await?; // no design of `Ticket` is stored, so none is newer
+/// tickets.admit(639_307_584_000_000_000).await?; // no schema of `Ticket` is stored, so none is newer
 /// # Ok::<(), table_core::Error>(())
 /// # }).unwrap();
 /// ```
@@ -49,8 +48,8 @@ impl<S: TableStore> Admission<S> {
     /// Checks that the entities may be written at `now`, in ticks.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a program with a newer schema has opened the table, and this program would not maintain the declarations of that schema;
-    /// any error from the store.
+    /// `SchemaMismatch` if a program with a newer schema has opened the table and this program would not maintain the declarations of that
+    /// schema; any error from the store.
     pub async fn admit(&self, now: u64) -> Result<()> {
         match &self.standing {
             Some(standing) => standing.admit((&self.store, &self.runtime), &self.table, now).await,

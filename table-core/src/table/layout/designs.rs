@@ -1,4 +1,4 @@
-//! Storing and deleting the schemas of a table.
+//! Stores and deletes the schemas of a table.
 
 use crate::error::{Error, Result};
 use crate::etag::IfMatch;
@@ -15,7 +15,7 @@ use crate::table::layout::unknown::{Stored, unknown_parts};
 use crate::table::layout::{renamed, replaced};
 use crate::table::request;
 
-/// Stores a schema in place of the present one, if the compatibility or `accepted`, the reason of the caller, allows it.
+/// Stores a schema instead of the current one if the compatibility allows it, or if the caller passes a reason as `accepted`.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -50,7 +50,7 @@ pub(super) async fn store<S: TableStore>(
                 request::create_if_missing(store, &record::table()?).await?;
                 race.retry(error).await?;
             }
-            // Another program stored a schema first, so the schema is compared with that one.
+            // Another program stored a schema first, so this schema is compared with the new one.
             Err(error) if error.is_conflict() => {
                 is_new = false;
                 race.retry(error).await?;
@@ -62,7 +62,7 @@ pub(super) async fn store<S: TableStore>(
 
 /// The next step of storing a schema.
 enum Next {
-    /// No step: this schema, or a newer compatible schema, is already stored.
+    /// This schema, or a newer compatible schema, is already stored. No further step is needed.
     Stored(Stored),
     First(Box<SchemaRecord>),
     /// A new schema replaces the stored schema.
@@ -111,7 +111,7 @@ async fn next<S: TableStore>(
         };
     }
     let before = stored.clone();
-    // IMPORTANT: a new index is pending on an empty table, too: programs of the older schema may be writing the first rows.
+    // IMPORTANT: a new index is pending even on an empty table, because programs with the older schema may be writing the first rows.
     let mut layout = stored.evolved(design.clone(), &evolution);
     let adds_properties = evolution.changes.iter().any(|change| change.rule.id == "EVO-1");
     layout.settling |= adds_properties && accepted.is_none() && !store.capabilities().exclusive;
@@ -123,13 +123,13 @@ async fn next<S: TableStore>(
     Ok(Next::Follows(Box::new(layout), Box::new(before)))
 }
 
-/// Returns the parts of a schema that programs without it do not maintain, as in [`SchemaRecord::pending`].
+/// Returns the parts that programs without this schema do not maintain, named as in [`SchemaRecord::pending`].
 fn derived_parts(design: &StoredSchema) -> Vec<String> {
     let indexes = design.indexes.iter().map(|index| format!("index {}", index.name));
     indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()
 }
 
-/// Returns the range that contains the `RowKey`s of a schema's entities. Other entity types of the table have other rows.
+/// Returns the range that contains the `RowKey`s of a schema's entities. Entities of other types in the table have other rows.
 fn own_rows(design: &StoredSchema) -> TextRange {
     match design.row_key.as_slice() {
         [StoredPiece::Literal(literal), ..] => TextRange::prefix(literal),
@@ -137,12 +137,12 @@ fn own_rows(design: &StoredSchema) -> TextRange {
     }
 }
 
-/// Returns `true` if a table has no rows in a range of `RowKey`s, except for rows of patterns.
+/// Returns `true` if a table has no rows in a range of `RowKey`s, except rows of patterns.
 async fn is_empty<S: TableStore>(store: &S, table: &TableName, row_key: &TextRange) -> Result<bool> {
     let keys = KeyRange { partition_key: TextRange::ALL, row_key: row_key.clone() };
     let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };
     let mut from = None;
-    // An empty page need not be the last one (PAGE-3).
+    // An empty page is not necessarily the last one (PAGE-3).
     loop {
         let page = request::page(store, table, &query, from.as_ref()).await?;
         if page.rows.iter().any(|row| !is_reserved(row.row_key)) {

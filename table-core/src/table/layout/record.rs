@@ -1,4 +1,4 @@
-//! The entity that contains a stored schema.
+//! The entity that stores a schema.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use crate::table::fault::TableFault;
 use crate::table::request;
 use crate::value::Value;
 
-/// The table of stored schemas. The `PartitionKey` is a table's name in lower case, and the `RowKey` is the name of an entity type.
+/// The table of stored schemas. The `PartitionKey` is a table's name in lower case; the `RowKey` is the name of an entity type.
 ///
 /// The table can be copied and deleted like any other; `docs/schema-evolution.md` describes its entities.
-/// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it, [`TableStore::list_tables`] includes it.
+/// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it; [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// The number of code units in one piece of a schema's text, less than the limit of a string property (TYPE-11).
+/// The number of code units in one piece of a schema's text, below the limit of a string property (TYPE-11).
 const PIECE: usize = 32_000;
 
-/// Maximum number of remembered fingerprints of superseded schemas.
+/// The maximum number of fingerprints of superseded schemas that a record remembers.
 const REMEMBERED: usize = 64;
 
 /// The stored record of a table's schema for one entity type: the schema with which the table was last opened, and the state of its parts.
@@ -34,25 +34,26 @@ const REMEMBERED: usize = 64;
 pub struct SchemaRecord {
     /// The schema with which the table was last opened.
     pub schema: StoredSchema,
-    /// The parts with pending work, such as `index ByEmail`, `keeps feed` or `property Age`, as in [`Change::pending`](crate::schema::Change::pending). A part
-    /// is incomplete until its work is done.
+    /// The parts with pending work, such as `index ByEmail`, `keeps feed` or `property Age`, as in
+    /// [`Change::pending`](crate::schema::Change::pending). A part is incomplete until its work is done.
     pub pending: Vec<String>,
-    /// Complete parts that are disabled, such as `index ByEmail`.
+    /// The complete parts that are disabled, such as `index ByEmail`.
     pub disabled: Vec<String>,
-    /// The progress of running backfills: the position of each, by the name of its pending part.
+    /// The position of each running backfill, by the name of its pending part.
     pub progress: BTreeMap<String, String>,
-    /// Pending work that has not begun, with the store's time, in [ticks](crate::ticks), at which it was first requested.
+    /// The pending work that has not begun, with the time at which it was first requested, by the store's clock and in [ticks](crate::ticks).
     pub waiting: BTreeMap<String, u64>,
-    /// The reason given to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules; `None` if no schema was accepted.
+    /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules; `None` if no schema
+    /// was accepted.
     pub accepted: Option<String>,
-    /// The number of schemas stored so far, including this one.
+    /// The number of schemas stored until now, including this one.
     pub generation: u64,
-    /// The time at which this schema replaced another schema, in [ticks](crate::ticks), by the clock of the program that replaced it.
+    /// The time at which this schema replaced another one, in [ticks](crate::ticks), by the clock of the program that replaced it.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
-    /// `true` while programs with an older schema may replace rows without knowing optional properties of this one. Writers with this schema wait, and
-    /// the first that has waited removes the mark.
+    /// `true` while programs with an older schema may replace rows without knowing optional properties of this one. Writers with this schema wait,
+    /// and the first to finish waiting clears the flag.
     pub settling: bool,
     pub(super) etag: ETag,
 }
@@ -74,7 +75,8 @@ impl SchemaRecord {
         }
     }
 
-    /// Returns `true` if programs that do not know `index` may still write: the index is pending, and its backfill has not started.
+    /// Returns `true` if programs that do not know `index` may still write, which is the case while the index is pending and its backfill has
+    /// not begun.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -95,12 +97,12 @@ impl SchemaRecord {
         self.awaits(&format!("index {index}"))
     }
 
-    /// Returns `true` if a part is pending, and its backfill has not begun.
+    /// Returns `true` if a part is pending and its backfill has not begun.
     pub(super) fn awaits(&self, part: &str) -> bool {
         self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
-    /// Returns this record as the next generation of a stored record, or as the same generation if only Rust names differ.
+    /// Returns this record as the generation after a stored record, or as the same generation if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
@@ -122,7 +124,7 @@ impl SchemaRecord {
         self.superseded.contains(&design.fingerprint().to_string())
     }
 
-    /// Returns the record of the next schema, with the remaining work and the additional work.
+    /// Returns the record of the next schema, which adds the work of the evolution to the remaining work.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let is_there = |what: &String| match what.split_once(' ') {
             Some(("index", name)) => schema.indexes.iter().any(|index| index.name == name),
@@ -220,7 +222,7 @@ fn text<'b>(bag: &'b TableEntity, name: &str) -> Option<&'b str> {
     }
 }
 
-/// Returns the schema in an entity of the table of stored schemas.
+/// Reads the schema from an entity of the table of stored schemas.
 pub(super) fn schema_in(bag: &TableEntity) -> Result<StoredSchema> {
     let located = |error: Error| {
         let EntityKey { partition_key, row_key } = bag.key();
@@ -257,12 +259,12 @@ pub(super) fn table() -> Result<TableName> {
     TableName::new(LAYOUTS)
 }
 
-/// Returns the key of an entity type's schema in a table.
+/// Returns the key of the record for an entity type of a table.
 pub(super) fn key(table: &TableName, entity: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: PartitionKey::new(table.folded())?, row_key: RowKey::new(entity)? })
 }
 
-/// Returns the stored schema of an entity type, or `None`.
+/// Returns the stored schema of an entity type, or `None` if no schema is stored.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,

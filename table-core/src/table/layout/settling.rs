@@ -1,4 +1,4 @@
-//! The mark of a schema whose optional properties older programs may not know yet.
+//! The flag of a schema whose optional properties may still be unknown to older programs.
 
 use crate::error::Result;
 use crate::etag::IfMatch;
@@ -9,7 +9,7 @@ use crate::store::TableStore;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// Removes the mark of a schema whose properties all programs know. If the record has changed, the mark remains, and the next program waits again.
+/// Clears the flag of a schema whose properties all programs know. If the record has changed, the flag remains, and the next program waits again.
 pub(super) async fn settle<S: TableStore>(store: &S, table: &TableName, design: &StoredSchema) -> Result<()> {
     let Some(mut layout) = record::read(store, table, &design.entity).await? else { return Ok(()) };
     if !layout.settling || layout.schema.fingerprint() != design.fingerprint() {

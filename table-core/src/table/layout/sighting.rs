@@ -1,5 +1,5 @@
-//! Sightings of older programs: rows next to the stored schema whose Timestamps, by the store's clock, show when one last checked whether it may
-//! write. Grants to programs that cannot read the stored schema are rows with the instant at which these programs can write no longer.
+//! Sightings of older programs: rows next to the stored schema. Their Timestamps, which the store's clock sets, show when an older program last
+//! checked whether it may write. Programs that cannot read the stored schema have grants: rows with the time until which they may write.
 
 use crate::error::{Error, Result};
 use crate::etag::IfMatch;
@@ -30,8 +30,8 @@ use crate::value::ValueRef;
 pub struct Sightings {
     /// The store's time, in [ticks](crate::ticks).
     pub now: u64,
-    /// The time of the last sighting, which was read after `now`, or the later expiry of a grant to a program with another schema; `None` if no older
-    /// program was seen.
+    /// The time of the last sighting, read after `now`, or the expiry of a grant to a program with another schema, if that is later; `None` if no
+    /// older program was seen.
     pub older: Option<u64>,
 }
 
@@ -39,9 +39,9 @@ pub struct Sightings {
 const OLDER: &str = "older";
 /// The row that is written to read the store's time.
 const CLOCK: &str = "clock";
-/// The rows of grants. The entity type and the fingerprint of the schema follow.
+/// The prefix of the rows of grants. The entity type and the fingerprint of the schema follow.
 const GRANTED: &str = "granted";
-/// The property of a grant with its expiry, in ticks.
+/// The property that stores a grant's expiry, in ticks.
 const EXPIRY: &str = "Expiry";
 
 fn key(table: &TableName, row: &str, entity: &str) -> Result<EntityKey> {
@@ -64,7 +64,7 @@ pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &
     write(store, &key(table, OLDER, entity)?).await
 }
 
-/// Records that programs with a schema may write until an instant without reading the stored schema. A later expiry remains.
+/// Records that programs with a schema may write until a given time without reading the stored schema. If a later expiry is recorded, it is kept.
 pub(super) async fn grant<S: TableStore>(
     (store, retry): (&S, &Retry),
     table: &TableName,
@@ -96,7 +96,7 @@ fn expiry_in(row: RowView<'_>) -> Option<u64> {
     }
 }
 
-/// Returns the last expiry of the grants to programs with other schemas of an entity type.
+/// Returns the latest expiry of grants to programs with other schemas of an entity type.
 async fn granted<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -117,7 +117,7 @@ async fn granted<S: TableStore>(
     }
 }
 
-/// Reads the store's time, then the last sighting of a program with another schema than this one.
+/// Reads the store's time, and then the last sighting of a program with a different schema.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,5 +1,5 @@
-//! State of an opened handle relative to the stored schema: a program with an older schema records sightings, or stops writing; a program with a newer
-//! schema waits before its first write, until older programs know its properties.
+//! The state of an opened handle relative to the stored schema. A program with an older schema records sightings, or stops writing. A program with a
+//! newer schema waits before its first write until older programs know its properties.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,21 +15,21 @@ use crate::table::layout::record::read;
 use crate::table::layout::unknown::{Stored, UnknownParts, unknown_parts};
 use crate::table::layout::{replaced, settling, sighting};
 
-/// The maximum time for which a handle writes before it reads the stored schema again.
+/// The longest time for which a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The time after which no program writes without knowing a schema that was stored before: a lease, and as long for its last request.
+/// The time after which every writing program knows a schema that was stored before it: one lease, and the same time again for the last request.
 const SETTLED_AFTER: Duration = Duration::from_secs(2 * LEASE.as_secs());
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
 
-/// The state of the stored schema, as known since the handle was opened.
+/// The state of the stored schema, as it is known to an opened handle.
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
     /// The time at which the store was last queried.
     asked: AtomicU64,
-    /// `true` if no other process can use the store, so this process replaces all schemas.
+    /// `true` if no other process can use the store, so all schemas are replaced by this process.
     exclusive: bool,
     /// The number of schemas that this process had replaced when the store was last queried.
     replaced: AtomicU64,
@@ -37,13 +37,13 @@ pub(crate) struct Standing {
     lacks: AtomicBool,
     /// `true` if the next write waits until older programs know the properties of the schema.
     settling: AtomicBool,
-    /// The instant since which this process has known that the schema is stored.
+    /// The time since which this process has known that the schema is stored.
     since: Mutex<Option<Instant>>,
 }
 
 impl Standing {
-    /// Creates the state of a handle that has compared its schema. If it lacks announced parts, its first write queries the store and records a
-    /// sighting.
+    /// Creates the state of a handle that has compared its schema with the stored one. If its schema lacks announced parts, the first write queries
+    /// the store and records a sighting.
     pub(super) fn new(
         (design, exclusive): (StoredSchema, bool),
         (now, replaced): (u64, u64),
@@ -92,8 +92,8 @@ impl Standing {
         is_replaced
     }
 
-    /// Checks that a write may start now. Queries the store if the last result is too old. Waits while older programs may not know the properties of
-    /// this schema.
+    /// Checks that a write may start now. Queries the store if the last result is too old, and waits while older programs may not know the properties
+    /// of this schema.
     pub(crate) async fn admit<S: TableStore>(
         &self,
         (store, runtime): (&S, &Runtime),
@@ -105,7 +105,7 @@ impl Standing {
                 self.wait_until_settled((store, runtime), table).await?;
                 now = runtime.now();
             }
-            // IMPORTANT: after the wait, because another program may have replaced the schema in the meantime.
+            // IMPORTANT: this comes after the wait, because another program may have replaced the schema in the meantime.
             let replaced = replaced::count();
             self.ask(store, table).await?;
             self.replaced.store(replaced, Ordering::Relaxed);
@@ -149,13 +149,13 @@ impl Standing {
                 self.lacks.store(unknown.properties, Ordering::Relaxed);
                 return Ok(is_own);
             }
-            // IMPORTANT: the schema is read again after the sighting. A backfill that did not see it has refused older programs before.
+            // IMPORTANT: the schema is read again after the sighting. A backfill that missed the sighting had already refused older programs by then.
             sighting::leave(store, table, &self.design.entity).await?;
             is_seen = true;
         }
     }
 
-    /// Checks that a row may be replaced as a whole.
+    /// Checks that a row may be replaced entirely.
     pub(crate) fn admit_whole(&self, table: &TableName) -> Result<()> {
         if !self.lacks.load(Ordering::Relaxed) {
             return Ok(());

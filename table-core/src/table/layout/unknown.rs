@@ -1,4 +1,4 @@
-//! The parts of a stored schema that the program of a handle does not know.
+//! The parts of a stored schema that the program does not know.
 
 use crate::error::{Error, Result};
 use crate::name::TableName;
@@ -6,7 +6,7 @@ use crate::schema::{StoredSchema, compare_schemas};
 use crate::table::fault::TableFault;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that a program does not know, although it may write.
+/// The parts of a newer schema that are unknown to a program which may still write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
     /// `true` if the unknown parts include optional properties.
@@ -15,16 +15,16 @@ pub(super) struct UnknownParts {
     pub(super) announced: bool,
 }
 
-/// A schema that is stored, or that remains stored.
+/// The stored schema, after a comparison with the schema of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stored {
-    /// The declarations of a newer schema that remains.
+    /// The parts of the stored schema that the program does not know.
     pub(super) unknown: UnknownParts,
-    /// `true` if programs with an older schema may not know all properties of this one.
+    /// `true` if programs with an older schema may not know all properties of the stored schema.
     pub(super) settling: bool,
 }
 
-/// Returns the declarations of the stored schema that a program with an older schema lacks.
+/// Returns the declarations of the stored schema that an older program's schema lacks.
 ///
 /// # Errors
 /// `SchemaMismatch` if the program cannot write at the same time as programs with the stored schema.

@@ -1,9 +1,9 @@
-//! Method names of other libraries that patches do not have. Using one is a compile error that names the method to use instead.
+//! Method names that other libraries use and patches do not have. Using one is a compile error that names the right method.
 
 use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};
 
-/// A patch that computes or removes values. No patch implements it: the methods that require it exist only for their error message.
+/// A patch that computes or removes values. No patch implements it: the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch has no method of this name: it sets properties to values",
     label = "write `set(column, value)` with a column of `{E}`",
@@ -12,7 +12,7 @@ use crate::table::patch::{Patch, PatchTarget};
 )]
 pub trait Computes<E>: Refused {}
 
-/// A patch that is sent by a method of another library. No patch implements it.
+/// A patch that is sent with a method of another library. No patch implements it.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",

@@ -1,9 +1,10 @@
-//! Method names of other libraries that transactions do not have. Using one is a compile error that names the method to use instead.
+//! Method names that other libraries use and transactions do not have. Using one is a compile error that names the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
 
-/// A transaction that a method of another library commits. No transaction implements this trait: methods that require it exist only for their error message.
+/// A transaction that is committed with a method of another library. No transaction implements it: the methods that require it only produce an
+/// error message.
 #[diagnostic::on_unimplemented(
     message = "[T211] a transaction has no method of this name: `commit` applies its operations, and dropping it discards them",
     label = "write `commit()`",

@@ -1,7 +1,7 @@
-//! An update that is being awaited.
+//! The future of an update.
 //!
-//! The requests are a boxed future, and the change runs in [`Update`] itself. The box is named without the types of the arguments, so rustc reports a
-//! wrong argument once; and it contains encoded rows only, so an update can change threads if its entity and its change can.
+//! The requests are a boxed future, and the change runs in [`Update`] itself. The type of the box does not depend on the types of the arguments, so
+//! rustc reports a wrong argument only once. The box contains only encoded rows, so an update is `Send` if its entity and its change are.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -28,11 +28,11 @@ pub(super) struct Changed {
     pub(super) after: Row,
     /// The key after the change.
     pub(super) key: EntityKey,
-    /// The version that was changed, if it was read for the update.
+    /// The version that was changed; `None` if the update did not read it.
     pub(super) version: Option<Found>,
 }
 
-/// A change that the requests wait for.
+/// The state of a change that the requests wait for.
 #[derive(Default)]
 enum Change {
     #[default]
@@ -42,17 +42,17 @@ enum Change {
     Made(Result<Changed>),
 }
 
-/// The changes that pass between the requests and the [`Update`] that polls them.
+/// Passes changes between the requests and the [`Update`] that polls them.
 #[derive(Default)]
 pub(super) struct Changes(Mutex<Change>);
 
 impl Changes {
-    /// Requests the change of a version, and returns it once the update has made it.
+    /// Requests the change of a version and returns the changed entity after the update has run the change.
     pub(super) async fn of(&self, version: Option<Found>) -> Result<Changed> {
         self.replace(Change::Requested(version));
         poll_fn(|_| match self.replace(Change::None) {
             Change::Made(changed) => Poll::Ready(changed),
-            // No waker is kept: the update makes the change and polls again.
+            // No waker is stored: the update runs the change and polls again.
             change => {
                 self.replace(change);
                 Poll::Pending
@@ -66,7 +66,7 @@ impl Changes {
     }
 }
 
-/// The result of a change: `()`, or a `Result` of a change that may fail.
+/// The result of a change: `()`, or a `Result` if the change may fail.
 #[doc(hidden)]
 pub trait ChangeResult {
     /// Returns the error of the change, if any.
@@ -88,7 +88,7 @@ impl ChangeResult for Result<()> {
     }
 }
 
-/// An update, returned by [`Table::update`](crate::Table::update). It does nothing until it is awaited.
+/// The future returned by [`Table::update`](crate::Table::update). It does nothing until it is awaited.
 ///
 /// ```
 /// use table_core::table::Update;
@@ -109,9 +109,9 @@ pub struct Update<'a, E, F, R> {
     writes: BoxFuture<'a, Result<(ETag, u64)>>,
     changes: Arc<Changes>,
     change: F,
-    /// The entity that the caller had read, and the entity as it was last changed.
+    /// The entity that the caller read before, and later the entity after its last change.
     entity: Option<E>,
-    // These fields are function pointers, because rustc would check trait bounds again at the `.await`.
+    // These fields are function pointers, because rustc would check the trait bounds again at each `.await`.
     read: fn(&Found) -> Result<E>,
     encode: fn(&E) -> Result<(Row, EntityKey)>,
     on_written: fn(&mut E, &ETag, u64),
@@ -139,7 +139,7 @@ impl<'a, E: FromEntity + ToEntity, F, R> Update<'a, E, F, R> {
 }
 
 impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
-    /// Changes a version, and keeps the changed entity.
+    /// Changes a version, and stores the changed entity in the future.
     fn change(&mut self, version: Option<Found>) -> Result<Changed> {
         let read = version.as_ref().map(self.read).transpose()?;
         let mut entity = read.or_else(|| self.entity.take()).ok_or_else(no_version)?;
@@ -157,7 +157,7 @@ impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Update<'_, E, F, R> {
     }
 }
 
-/// An update keeps no references to its own fields.
+/// An update contains no references to its own fields.
 impl<E, F, R> Unpin for Update<'_, E, F, R> {}
 
 impl<E, F: FnMut(&mut E) -> R, R: ChangeResult> Future for Update<'_, E, F, R> {

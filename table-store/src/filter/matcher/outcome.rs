@@ -13,7 +13,7 @@ const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
 /// The outcome if either side is NaN (FIL-17).
 const UNORDERED: u8 = 8;
-/// The outcome for different types without widening (FIL-16).
+/// The outcome for values of different types that cannot be widened (FIL-16).
 const MISMATCH: u8 = 16;
 
 /// Returns the outcomes for which an operator is true. A missing property has no outcome (FIL-11).
@@ -28,11 +28,11 @@ pub(super) const fn accepted(operator: Comparison) -> u8 {
     }
 }
 
-/// A constant, converted to each type with which it can be compared.
+/// A constant, converted to every type that it can be compared with.
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     String(Box<str>),
-    /// A constant that is also widened to the stored types (FIL-15).
+    /// A constant that is also widened to the types of stored numbers (FIL-15).
     Int32(i32),
     /// A constant that is also widened to a stored Double (FIL-15).
     Int64(i64),
@@ -58,10 +58,10 @@ impl Constant {
     }
 }
 
-/// Compares a stored value with a constant and returns one of the outcomes above.
+/// Compares a stored value with a constant. Returns one of the outcomes defined above.
 pub(super) fn outcome(stored: &ValueRef<'_>, constant: &Constant) -> u8 {
     let ordering = match (stored, constant) {
-        // Equality is decided by the bytes, independent of the order.
+        // Equality is determined by comparing bytes, independent of the order.
         (ValueRef::String(stored), Constant::String(constant)) if *stored == &**constant => Ordering::Equal,
         (ValueRef::String(stored), Constant::String(constant)) => order::compare(stored, constant),
         (ValueRef::Int32(stored), Constant::Int32(constant)) => stored.cmp(constant),

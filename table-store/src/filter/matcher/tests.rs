@@ -1,4 +1,4 @@
-//! Tests of the rules' truth table, and comparison of the matcher with a naive reference.
+//! Tests of the truth table in the rules, and comparisons of the matcher with a simple reference.
 
 use std::cmp::Ordering;
 
@@ -92,7 +92,7 @@ fn fil_16_mismatch_holds_for_every_pair_of_types() {
             let alike = widened || constant.edm_type() == stored.edm_type();
             for operator in Comparison::ALL {
                 use Comparison::{Eq, Ge, Le, Lt, Ne};
-                // If the types agree, the values are equal; otherwise FIL-16 applies.
+                // If the types match, the values are equal; otherwise FIL-16 applies.
                 let expected =
                     if alike { matches!(operator, Eq | Ge | Le) } else { matches!(operator, Ne | Lt | Le) };
                 assert_all(Some(stored), expected, &[&format!("P {} {literal}", operator.as_str())]);
@@ -222,7 +222,7 @@ fn compare(stored: &Value, operator: Comparison, constant: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// One matcher is used on many rows with different layouts, because its cached positions must never change a result.
+    /// One matcher is used for many rows with different layouts, because its cached positions must never change a result.
     #[test]
     fn eng_4_matcher_agrees_with_the_reference(
         filter in arbitrary::filter(),

@@ -1,4 +1,4 @@
-//! Tests that the fast path and the general reader agree for any order of members, types before or after values, escapes and repetitions.
+//! Tests that the fast path agrees with the general reader, for any order of members, types before or after values, escapes and repetitions.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::query::Rows;
 use crate::row::tests::{model, row};
 use crate::value::ValueRef;
 
-/// Returns the whole content of a page as text, in which NaN equals itself.
+/// Returns the complete content of a page as text, in which NaN equals NaN.
 fn told(rows: &Rows) -> Vec<String> {
     let told = rows.iter().map(|entity| {
         let (partition_key, row_key, etag) = (entity.partition_key, entity.row_key, entity.etag());
@@ -36,7 +36,7 @@ fn agree(page: &str) -> Result<bool, TestCaseError> {
     Ok(quick.is_some())
 }
 
-/// Generates a member's name from a few names, which therefore repeat and meet their types.
+/// Generates a member's name from a short list, so that names repeat and match their type annotations.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "A",
@@ -100,7 +100,7 @@ fn edm() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// Generates members, some of them preceded by a type.
+/// Generates members, some of which follow a type annotation.
 fn member() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => (name(), value()).prop_map(|(name, value)| format!(r#""{name}":{value}"#)),
@@ -129,7 +129,7 @@ proptest! {
 
     #[test]
     fn type_2_a_type_counts_at_any_position(model in model(), order in any::<u64>()) {
-        // The members of a written entity are read in another order, which may change only the order of properties.
+        // The members of a written entity are read in a different order. This may change only the order of the properties.
         let stored = row(&model).with_timestamp(STAMP);
         let mut rows = Rows::default();
         rows.push("p", "r", stored.view(), None);

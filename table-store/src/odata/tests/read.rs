@@ -1,4 +1,4 @@
-//! Tests of the forms that the reader accepts and rejects, rule by rule.
+//! Tests of the formats that the reader accepts and refuses, rule by rule.
 
 use crate::error::ErrorCode;
 use crate::odata::{Sender, read_entity, read_page};
@@ -71,7 +71,8 @@ fn eng_10_and_eng_12_lenient_reads() {
     }
 }
 
-/// Clients that send declared types as text: Azure/azure-storage-node's `Double(100)`, `@azure/data-tables` with `disableTypeConversion`, and Storage Explorer.
+/// Clients that send values of declared types as strings: Azure/azure-storage-node's `Double(100)`, `@azure/data-tables` with
+/// `disableTypeConversion`, and Storage Explorer.
 #[test]
 fn every_declared_type_may_be_text() {
     let guid: uuid::Uuid = "c9da6455-213d-42c9-9a79-3e9149a57833".parse().unwrap();
@@ -123,7 +124,7 @@ fn a_byte_order_mark_is_skipped() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
 
-    /// A value written as text with its type equals the value written as JSON.
+    /// A value that is written as a string with its type equals the value that is written as JSON.
     #[test]
     fn text_and_json_of_a_value_are_read_alike(number: i32, long: i64, real: f64, flag: bool, ticks in crate::ticks::EDM_MIN..crate::ticks::MAX, bytes: Vec<u8>, guid: u128) {
         use proptest::prelude::*;

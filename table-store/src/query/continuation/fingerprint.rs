@@ -1,4 +1,4 @@
-//! Fingerprint of a query in its continuations, identical in every process and version.
+//! The fingerprint of a query in its continuations. It is identical in every process and version.
 
 use std::ops::Bound;
 
@@ -6,16 +6,16 @@ use crate::fnv::fnv1a64;
 use crate::name::TableName;
 use crate::query::{Query, Select, TextRange};
 
-/// Returns the 64-bit FNV-1a of the following bytes:
+/// Returns the 64-bit FNV-1a hash of the following bytes:
 ///
 /// 1. the table's name in lower case (TBL-2);
-/// 2. the range of `PartitionKey`, then of `RowKey`. Each consists of the lower bound, then the upper bound; a bound is one byte, `0` for none, `1`
-///    for inclusive, or `2` for exclusive, followed by its string;
+/// 2. the range of the `PartitionKey`, then the range of the `RowKey`. Each range consists of the lower bound and the upper bound. A bound is one
+///    byte, `0` for none, `1` for inclusive, or `2` for exclusive, followed by its string;
 /// 3. the filter: one byte `0` for none, or `1` followed by the printed filter;
-/// 4. `$select`: one byte `0` for all, or `1`, the number of names in 4 bytes, and the names in the order given.
+/// 4. `$select`: one byte `0` for all properties, or `1`, the number of names in 4 bytes, and the names in the given order.
 ///
-/// Each string is encoded as its length in UTF-8 bytes (4 bytes, little-endian) followed by the bytes. `$top` is not included. A change of this
-/// format invalidates tokens of earlier versions and must change the version of the token.
+/// Each string is encoded as its length in UTF-8 bytes (4 bytes, little-endian) followed by the bytes. `$top` is not included. A change to this
+/// format invalidates the tokens of earlier versions, and must change the version of the token.
 pub(super) fn fingerprint(table: &TableName, query: &Query) -> u64 {
     let mut bytes = Vec::with_capacity(128);
     text(table.folded(), &mut bytes);

@@ -1,4 +1,4 @@
-//! Tests of tokens: their fixed form, round trips, and rejected tokens.
+//! Tests of tokens: their format, round trips, and tokens that must be refused.
 
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ fn query() -> Query {
     }
 }
 
-/// A token is opaque, and contains the same information as the service's token: the next PartitionKey and RowKey (ENG-13).
+/// A token is opaque. It contains the same information as the service's token: the next `PartitionKey` and `RowKey` (ENG-13).
 #[test]
 fn the_form_of_the_token_is_pinned() {
     let token = Continuation::new(&table(), &query(), at("Sales", Some("empid_000223")));
@@ -66,7 +66,7 @@ fn page_9_a_forged_position_outside_the_query_is_refused() {
     ] {
         let forged = Continuation::new(&table(), &query(), position.clone());
         assert_eq!(forged.position(&table(), &query()).unwrap_err().rule(), Some("PAGE-9"), "{position:?}");
-        // A service may choose the form of its token, but not of the key.
+        // A service may choose the format of its token, but not of a key.
         let words = Continuation::of_service(&table(), &query(), position.clone());
         assert_eq!(words.service_position(&table(), &query()).unwrap(), &position);
         assert!(words.position(&table(), &query()).is_err());
@@ -102,7 +102,7 @@ fn page_9_other_texts_are_not_tokens() {
     }
 }
 
-/// Each token has exactly one text. Bytes with a valid checksum are rejected if they differ from the output of `Display`.
+/// Each token has exactly one text. Bytes with a valid checksum are refused if `Display` would print them differently.
 #[test]
 fn page_9_a_valid_checksum_is_not_enough() {
     use base64::Engine as _;

@@ -3,15 +3,15 @@
 //! | bytes | content |
 //! | --- | --- |
 //! | 1 | version of this layout, 1 |
-//! | 1 | 0: a key; 1: a key without a row; 2: a service's text; 3: a service's text without `NextRowKey`; plus 4 with an incarnation |
+//! | 1 | 0: a key; 1: a key without a row; 2: a service's text; 3: a service's text without `NextRowKey`; plus 4 if the incarnation follows |
 //! | 8 | fingerprint of the query, little-endian |
 //! | 4 | optional: incarnation of the table, greater than 0, little-endian |
 //! | 4 | length of `NextPartitionKey` in UTF-8 bytes, little-endian |
 //! | | `NextPartitionKey`, then `NextRowKey` up to the checksum |
-//! | 8 | FNV-1a 64 of all bytes before, little-endian |
+//! | 8 | FNV-1a 64 of all preceding bytes, little-endian |
 //!
-//! The checksum detects every change of one character: a character affects at most two adjacent bytes, and no two such changes have the same FNV-1a.
-//! It protects against accidents, not against forgery; a forged token can only reach keys inside the range of its query.
+//! The checksum detects every change to a single character: a character affects at most two adjacent bytes, and no two such changes have the same
+//! FNV-1a hash. It protects against accidental changes, but not against forgery. A forged token can only read keys within the range of its query.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -20,9 +20,9 @@ use crate::fnv::fnv1a64;
 use crate::query::continuation::{Continuation, Kind, Position};
 
 const VERSION: u8 = 1;
-/// Longer strings are refused without parsing: two keys of 1,024 code units need about 8,200 characters, and a service's header fewer than this.
+/// Longer strings are refused without parsing. Two keys of 1,024 code units need about 8,200 characters, and a service's header needs fewer.
 const CHARACTERS: usize = 65_536;
-/// The number that is added to the kind if the continuation has an incarnation.
+/// The value added to the kind if the continuation has an incarnation.
 const INCARNATION: u8 = 4;
 const KINDS: [(u8, Kind, bool); 4] =
     [(0, Kind::Key, true), (1, Kind::Key, false), (2, Kind::Service, true), (3, Kind::Service, false)];

@@ -5,8 +5,8 @@ use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
 
-/// A page under construction, from keys in the byte encoding of [`order`]. Validating a hundred bytes of UTF-8 takes little longer than validating a
-/// few.
+/// A page under construction from keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of
+/// UTF-8 takes little longer than validating a few.
 #[derive(Debug, Default)]
 pub struct Gather {
     /// The rows without their `RowKey`s.
@@ -21,7 +21,7 @@ impl Gather {
         self.rows.len()
     }
 
-    /// Returns `true` if no row was appended.
+    /// Returns `true` if no rows have been appended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -29,7 +29,7 @@ impl Gather {
 
     /// Reserves capacity for more rows of the current average size, up to a number of bytes.
     pub fn reserve(&mut self, rows: usize, most_bytes: usize) {
-        // The capacity is an eighth larger, because larger rows would otherwise force a copy of the page.
+        // The capacity is an eighth larger than the average suggests; otherwise, larger rows would force a copy of the page.
         let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
         let for_rows = |bytes: usize| most(bytes).min(most_bytes);
         self.row_keys.reserve(for_rows(self.row_keys.len()));
@@ -37,10 +37,10 @@ impl Gather {
         self.rows.entries.reserve(rows);
     }
 
-    /// Appends an entity with the requested properties. `is_alike` means that the partition and the shape are those of the previous entity.
+    /// Appends an entity with the requested properties. `is_alike` is `true` if its partition and shape are those of the previous entity.
     ///
     /// # Errors
-    /// `Corrupted` if the bytes are not a row, or are recognised not to be a key.
+    /// `Corrupted` if the bytes are not a row, or are found not to be a key.
     #[inline]
     pub fn push(
         &mut self,
@@ -51,7 +51,7 @@ impl Gather {
         is_alike: bool,
     ) -> Result<()> {
         let row_key = order::lower(row_key)?;
-        // IMPORTANT: each key must start at a character boundary, because two invalid keys must not form a valid string when concatenated.
+        // IMPORTANT: each key must start at a character boundary, so that two invalid keys cannot be concatenated to a valid string.
         if row_key.first().is_some_and(|byte| matches!(byte, 0x80..=0xBF)) {
             return Err(no_text(partition_key, &row_key));
         }

@@ -4,8 +4,8 @@ use std::ops::Bound;
 
 use table_core::key::text::is_legal;
 
-/// Returns the first key inside a lower bound. No key contains a character smaller than the space (KEY-3), so appending a space gives the
-/// next key.
+/// Returns the first key within a lower bound. No key contains a character that sorts before the space (KEY-3), so the next key is the same text
+/// followed by a space.
 pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),
@@ -14,7 +14,7 @@ pub(super) fn first(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// Returns the approximate last key inside an upper bound.
+/// Returns approximately the last key within an upper bound.
 pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     match bound {
         Bound::Included(text) => Some(text.clone()),
@@ -23,8 +23,8 @@ pub(super) fn last(bound: &Bound<String>) -> Option<String> {
     }
 }
 
-/// Returns a key just before a text. For example, `a0` becomes `a.` followed by the largest character that a key may contain. The character before `0`, `/`, cannot
-/// occur in keys.
+/// Returns a key that sorts just before a text. For example, `a0` becomes `a.` followed by U+FFFD: the character before `0` is `/`, which keys
+/// cannot contain.
 fn before(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let Some(mut character) = characters.pop() else { return String::new() };
@@ -35,7 +35,7 @@ fn before(text: &str) -> String {
         }
         character = earlier;
     }
-    // No legal key starts with the stem and a smaller character, so the stem itself is the last key.
+    // No legal key starts with the stem followed by a smaller character, so the stem itself is the last key.
     stem
 }
 

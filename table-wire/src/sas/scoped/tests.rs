@@ -43,7 +43,7 @@ fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_161_600 + seconds, 0).unwrap()
 }
 
-/// Returns an engine with a few entities, an authority with its clock at `at(0)`, and a handle to move the clock.
+/// Returns an engine with a few entities, a verifier whose clock is at `at(0)`, and a handle that moves the clock.
 fn scene() -> (Engine, SasVerifier, Arc<AtomicI64>) {
     let (engine, hand) = (Engine::in_memory(), Arc::new(AtomicI64::new(0)));
     block_on(async {
@@ -163,7 +163,7 @@ fn sas_6_and_8_reads_and_writes_stay_inside_the_compound_range() {
     assert_eq!(keys(&engine, &Query::new(KeyRange::ALL)).len(), 6);
 }
 
-/// A server reads the position of a continuation by the query of its client, and creates the next one from the position.
+/// A server checks the position in a continuation against its client's query, and creates the next continuation from that position.
 #[test]
 fn sas_8_and_page_6_a_continuation_belongs_to_the_query_of_the_caller() {
     let (engine, authority, _) = scene();
@@ -354,7 +354,7 @@ fn sas_6_typed_selections_become_signed_ranges() {
     assert_eq!(rows, ["Sales", "empid_000100", "Sales", "empid_000199"]);
     let point = spans(TableSas::selection(Employee::key("Sales", 7)));
     assert_eq!(point, ["Sales", "empid_000007", "Sales", "empid_000007"]);
-    // The range has all rows of the entity, but no other rows of its partition.
+    // The range contains all rows of the entity, but no other rows in its partition.
     let entity = spans(TableSas::selection(Employee::rows("Sales")));
     assert_eq!(entity, ["Sales", "empid_", "Sales", "empid_\u{FFFD}"]);
     assert_eq!(spans(TableSas::selection(Employee::partition("Sales"))), ["Sales", "-", "Sales", "-"]);

@@ -7,7 +7,7 @@ use proptest::sample::{Index, select};
 use super::*;
 
 pub(super) const ACCOUNT: &str = "contoso";
-/// Values that could be mistaken for another field, or for a missing one.
+/// Values that could be mistaken for another field, or for a missing field.
 const TEXTS: [&str; 10] = [
     "",
     "2015-02-21",
@@ -30,7 +30,7 @@ pub(super) fn texts() -> impl Strategy<Value = String> {
 /// An alteration of a query string.
 #[derive(Clone, Debug)]
 pub(super) enum Alteration {
-    /// The parameters whose bit is set are removed.
+    /// Removes the parameters whose bits are set.
     Remove(u16),
     Empty(Index),
     Double(Index),
@@ -39,15 +39,15 @@ pub(super) enum Alteration {
     Add(&'static str, String),
     Set(Index, String),
     Rename(Index, &'static str),
-    /// The case of a name or a value is changed.
+    /// Changes the case of a name or a value.
     Case(Index, bool),
-    /// Every byte of a value, and optionally of a name, is written as `%xx`.
+    /// Writes every byte of a value, and optionally of a name, as `%xx`.
     Encode(Index, bool),
-    /// A space is written as `+`.
+    /// Writes a space as `+`.
     Plus(Index),
-    /// A text is added at the start or the end of a value.
+    /// Adds a text at the start or the end of a value.
     Append(Index, &'static str, bool),
-    /// The signed lines are assigned to other fields of a token of the same kind. Some line breaks stay inside values.
+    /// Assigns the signed lines to other fields of a token of the same kind. Some line breaks remain within values.
     Cut(bool, Vec<Index>),
 }
 
@@ -92,7 +92,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(byte).collect::<Vec<_>>().concat()
 }
 
-/// Returns the signed text as fields of a token, with the line breaks of `kept` inside values.
+/// Returns the string to sign as fields of a token, with the line breaks in `kept` within values.
 fn cut(token: &SasToken, table: bool, kept: &[Index]) -> Pairs {
     let text = match token.table() {
         Some(_) => token.0.string_of_table(ACCOUNT),

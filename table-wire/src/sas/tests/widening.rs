@@ -1,5 +1,5 @@
-//! Tests of altered tokens: parameters that are removed, added, duplicated, reordered, spelled differently or cut into other fields never
-//! allow more than the signed token.
+//! Tests that an altered token never permits more than the signed token. Parameters are removed, added, duplicated, reordered, encoded differently,
+//! or moved to other fields.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ fn lifetime() -> impl Strategy<Value = Lifetime> {
     select(vec![until, until.starting(at(10))])
 }
 
-/// Generates table tokens without the parts that are not signed.
+/// Generates table tokens. Combinations that cannot be signed are discarded.
 fn of_table() -> impl Strategy<Value = SasToken> {
     let ends = vec(prop::option::of(texts()), 4);
     let rest =
@@ -60,7 +60,7 @@ fn of_table() -> impl Strategy<Value = SasToken> {
     )
 }
 
-/// Generates account tokens.
+/// Generates account SAS tokens.
 fn of_account() -> impl Strategy<Value = SasToken> {
     let letters = (select(vec!["t", "q", "bqt"]), select(vec!["o", "sco"]), select(vec!["r", "rwdlacu"]));
     (letters, lifetime(), protocol(), version(), any::<bool>()).prop_filter_map(
@@ -77,7 +77,7 @@ fn of_account() -> impl Strategy<Value = SasToken> {
     )
 }
 
-/// Returns authorities at several times and for several callers.
+/// Returns verifiers with several clock times and callers.
 fn authorities() -> Vec<SasVerifier> {
     let policy = |id: &str, letters: &str, expiry| {
         let permissions = Some(TablePermissions::read(letters).unwrap());
@@ -104,7 +104,7 @@ fn authorities() -> Vec<SasVerifier> {
     .collect()
 }
 
-/// Returns the grant of an altered text, or nothing if it is not a valid token.
+/// Returns the grant of an altered token, or an error if the token is not valid.
 fn allowed(authority: &SasVerifier, text: &str) -> Result<Grant> {
     authority.verify(&text.parse()?)
 }
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Names the faults of tokens from other signers, for inputs that this library never writes.
+/// Checks errors in tokens from other signers, which this library never creates.
 #[test]
 fn sas_2_an_empty_field_equals_a_missing_one() {
     let clock = Clock::of_instants(|| at(0));

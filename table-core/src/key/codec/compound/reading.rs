@@ -1,6 +1,6 @@
-//! Finds the end of a part in a key, using the pieces around it.
+//! Functions that find the end of a part in a key, using the adjacent pieces.
 //!
-//! The functions accept pieces of any type with a conversion to [`Piece`], because the pieces of a schema also have names.
+//! The functions accept any type that converts to [`Piece`], because the pieces of a schema also have names.
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
@@ -21,7 +21,7 @@ pub(crate) fn end_of_part<P>(
     }
 }
 
-/// Returns the position where the pieces at the end of a string begin, read from the right.
+/// Returns the position at which the last pieces of a string begin. The pieces are read from the right.
 fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> Option<usize> {
     let mut rest = text;
     while let Some((last, before)) = after.split_last() {
@@ -38,7 +38,7 @@ fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> O
     Some(rest.len())
 }
 
-/// Returns the end of the first `units` UTF-16 code units, or `None` if the string is shorter or the position is inside a character.
+/// Returns the end of the first `units` UTF-16 code units, or `None` if the string is shorter or the position is within a character.
 fn end_of_units(text: &str, units: usize) -> Option<usize> {
     if text.as_bytes().get(..units)?.is_ascii() {
         return Some(units);
@@ -53,7 +53,7 @@ fn end_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(text.len())
 }
 
-/// Returns the start of the last `units` UTF-16 code units, or `None` if the string is shorter or the position is inside a character.
+/// Returns the start of the last `units` UTF-16 code units, or `None` if the string is shorter or the position is within a character.
 fn start_of_units(text: &str, units: usize) -> Option<usize> {
     let mut left = units;
     for (at, character) in text.char_indices().rev() {
@@ -65,13 +65,13 @@ fn start_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(0)
 }
 
-/// Returns the first character of the literals that a list of pieces starts with.
+/// Returns the first character of the literals at the start of a list of pieces.
 pub(super) fn first_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().map_while(|it| literal(piece(it)));
     literals.flat_map(str::chars).next()
 }
 
-/// Returns the last character of the literals that a list of pieces ends with.
+/// Returns the last character of the literals at the end of a list of pieces.
 fn last_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().rev().map_while(|it| literal(piece(it)));
     literals.flat_map(|literal| literal.chars().rev()).next()

@@ -6,10 +6,11 @@ use crate::key::codec::compound::Piece;
 use crate::key::codec::compound::reading::{end_of_part, first_character};
 use crate::key::codec::fault::CodecFault;
 
-/// A splitter that returns the encoded parts of a key one by one, without copying.
+/// A splitter that returns the encoded parts of a key one after another, without copying.
 ///
-/// Correct for pieces without a [`fault`](crate::key::codec::compound::fault): a part of fixed width has that many UTF-16 code units; any other part
-/// ends before the next literal whose first character it cannot contain, or takes the remainder if all parts after it are read from the end.
+/// The splitter is correct for pieces without a [`fault`](crate::key::codec::compound::fault). A part of fixed width has that many UTF-16 code units.
+/// Any other part ends before the next literal if it cannot contain that literal's first character; otherwise, it is the remainder, and all parts
+/// after it are read from the end.
 ///
 /// ```
 /// use table_core::key::codec::compound::{Piece, Splitter};
@@ -33,13 +34,13 @@ pub struct Splitter<'a> {
 }
 
 impl<'a> Splitter<'a> {
-    /// Starts with the first piece.
+    /// Creates a splitter that starts with the first piece.
     #[must_use]
     pub const fn new(pieces: &'a [Piece], text: &'a str) -> Self {
         Self { pieces, text, rest: text }
     }
 
-    /// Returns the next encoded part. Literals before it are checked and skipped.
+    /// Returns the next encoded part. Literals before the part are checked and skipped.
     ///
     /// # Errors
     /// `EntityMismatch` if the key lacks an expected piece, or if no part remains.
@@ -58,10 +59,10 @@ impl<'a> Splitter<'a> {
         Ok(part)
     }
 
-    /// Checks that the whole key and all pieces were read.
+    /// Checks that the entire key and all pieces have been read.
     ///
     /// # Errors
-    /// `EntityMismatch` if part of the key remains.
+    /// `EntityMismatch` if a part of the key remains, or if pieces are missing.
     #[inline]
     pub fn finish(mut self) -> Result<()> {
         let is_over = self.literals().is_some() && self.pieces.is_empty() && self.rest.is_empty();
@@ -76,7 +77,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Skips the next literals. Returns `None` if one is missing.
+    /// Skips the literals up to the next part. Returns `None` if a literal is missing.
     #[inline]
     fn literals(&mut self) -> Option<()> {
         while let Some((Piece::Literal(literal), after)) = self.pieces.split_first() {
@@ -86,7 +87,7 @@ impl<'a> Splitter<'a> {
         Some(())
     }
 
-    /// Creates the error for a missing literal, or for any other deviation from the expected pieces.
+    /// Returns the error for a missing literal, or for any other deviation from the pieces.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         match self.pieces.first() {

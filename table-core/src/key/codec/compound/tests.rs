@@ -1,4 +1,4 @@
-//! Tests of K2 and K3 for compound keys: every verdict is checked with every value of small domains, and random pieces are tested.
+//! Tests of K2 and K3 for compound keys. Every result is checked with all values of small domains, and with random pieces.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::key::order::compare;
 /// The position of a value in the order of its type.
 type Rank = Vec<u32>;
 
-/// A codec with some of its values, each as its rank and text.
+/// A codec with some of its values, each with its rank and its text.
 #[derive(Clone, Debug)]
 struct Sample {
     form: Form,
@@ -37,7 +37,7 @@ fn sample<C: KeyCodec<T>, T>(values: impl IntoIterator<Item = T>, rank: impl Fn(
     Sample { form: C::FORM, values }
 }
 
-/// Returns strings that contain the separators, prefixes of each other, and characters on which UTF-8 and UTF-16 disagree.
+/// Returns strings that contain separators, prefixes of each other, and characters that sort differently in UTF-8 and UTF-16.
 fn texts<C: TextCodec>() -> Sample {
     const TEXTS: [&str; 22] = [
         "",
@@ -115,7 +115,7 @@ fn key<'a>(pieces: &[Piece], values: &[&'a (Rank, String)]) -> Key<'a> {
     }
 }
 
-/// Checks two keys with valid pieces against all verdicts about the pieces.
+/// Checks two keys with valid pieces against all results about the pieces.
 fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String> {
     let fault = |law: &str| Err(format!("{law}: {pieces:?} makes {left:?} and {right:?}"));
     if (left.ranks == right.ranks) != (left.text == right.text) {
@@ -141,7 +141,7 @@ fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String>
     Ok(())
 }
 
-/// Returns the text of a key up to a part, including the literals after it, which is the prefix of the rows with the part's value.
+/// Returns the text of a key up to a part, including the literals after the part. It is the prefix of the rows with the part's value.
 fn begin(pieces: &[Piece], key: &Key<'_>, part: usize) -> String {
     let mut texts = key.texts.iter();
     let mut begin = String::new();
@@ -188,7 +188,7 @@ fn k2_and_k3_every_pair_of_codecs_and_separator_on_every_value() {
                     let units = key.text.encode_utf16().count();
                     assert!((shortest(&pieces)..=longest(&pieces)).contains(&units));
                 }
-                // In sorted keys, equal or wrongly ordered keys are adjacent.
+                // After sorting, keys that are equal or in the wrong order are adjacent.
                 keys.sort_by(|a, b| compare(&a.text, &b.text));
                 for pair in keys.windows(2) {
                     let [a, b] = pair else { panic!("windows of two") };
@@ -200,7 +200,8 @@ fn k2_and_k3_every_pair_of_codecs_and_separator_on_every_value() {
     assert!(sound > 1_000 && ordered > 700, "most pieces are sound ({sound}) and many ordered ({ordered})");
 }
 
-/// Returns `true` for K2 if two keys with these pieces are equal, and for K3 if two keys are in the wrong order of their first part.
+/// Searches for counterexamples. The first result is `true` if two keys with these pieces are equal (K2), the second if two keys are in the wrong
+/// order of their first parts (K3).
 fn counterexamples(first: &Sample, literal: &'static str, second: &Sample) -> (bool, bool) {
     let pieces = [Piece::Part(first.form), Piece::Literal(literal), Piece::Part(second.form)];
     let pairs = || first.values.iter().flat_map(|a| second.values.iter().map(move |b| [a, b]));
@@ -227,7 +228,7 @@ fn pat_ck_2_and_4_refused_keys_have_counterexamples() {
     assert_eq!(counterexamples(&mixed, "_", &id), (false, true));
 }
 
-/// Generates up to six pieces, and for each part the index of its sample.
+/// Generates up to six pieces and, for each part, the index of its sample.
 fn random_pieces() -> impl Strategy<Value = (Vec<Piece>, Vec<usize>)> {
     let samples = samples();
     let literal = prop::sample::select(LITERALS.to_vec()).prop_map(|literal| (Piece::Literal(literal), None));
@@ -384,10 +385,10 @@ fn pat_ck_2_keys_are_read_from_the_right_if_one_part_takes_the_rest() {
         ["2012", "-x", "000007"]
     );
     assert_eq!(read(&[TEXT, Piece::Literal("-head")], "-head-head"), ["-head"]);
-    // A missing part is an error, and nothing is read twice.
+    // A missing part is an error, and no text is read twice.
     assert!(Splitter::new(&[TEXT, ID], "00007").next_part().is_err());
     assert!(Splitter::new(&[Piece::Literal("a_"), TEXT, Piece::Literal("_b")], "a_b").next_part().is_err());
-    // 'a_' is a prefix of the rows of 'a' and of 'a_b'.
+    // 'a_' is a prefix of the rows with 'a' and of the rows with 'a_b'.
     assert!(
         !is_self_delimiting(&[TEXT, Piece::Literal("_"), ID], 0)
             && is_self_delimiting(&[TEXT, Piece::Literal("_"), ID], 2)

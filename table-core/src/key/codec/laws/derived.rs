@@ -8,8 +8,8 @@ use crate::key::codec::laws::{encoded, encodings, legal};
 use crate::key::codec::{DerivedPart, Truncates};
 use crate::key::order;
 
-/// Checks the laws of derived parts: a value has one legal encoding, [`DerivedPart::check`] accepts only that encoding, and greater values never have
-/// smaller encodings if the form is ordered.
+/// Checks the laws of derived parts: each value has exactly one legal encoding, [`DerivedPart::check`] accepts only that encoding, and greater values
+/// never have smaller encodings if the form is ordered.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -27,8 +27,8 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> Result<
     check_derived_by::<C, T>(values, Ord::cmp)
 }
 
-/// Checks the laws of [`Truncates`]: a value that the codec encodes is truncated to itself; any other value is truncated to a value that the codec
-/// encodes and that is not greater; and greater values are never truncated to smaller values.
+/// Checks the laws of [`Truncates`]: a value that the codec can encode is unchanged; any other value is truncated to a value that the codec can
+/// encode and that is not greater; greater values are never truncated to smaller values.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -65,7 +65,7 @@ pub fn check_truncation<C: Truncates<T>, T: Ord + Debug>(values: &[T]) -> Result
     Ok(())
 }
 
-/// Checks like [`check_derived`], for strings, which are ordered by UTF-16 code units (ORD-6).
+/// Checks the same laws as [`check_derived`], for strings, which are ordered by UTF-16 code units (ORD-6).
 ///
 /// ```
 /// use table_core::key::codec::{First, Text, laws};

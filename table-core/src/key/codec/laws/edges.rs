@@ -1,4 +1,4 @@
-//! Strings close to an encoding, each of which a codec must refuse or write itself.
+//! Strings that differ slightly from an encoding. A codec must either refuse such a string or produce it as the encoding of some value.
 
 use crate::key::codec::Form;
 
@@ -13,10 +13,10 @@ pub(super) fn neighbours(text: &str) -> impl Iterator<Item = String> {
     last.map(|_| shorter).into_iter().chain(changed).chain(longer).chain(cases)
 }
 
-/// Maximum number of encodings from which edge cases are derived.
+/// The maximum number of encodings from which edge cases are derived.
 const SAMPLES: usize = 3;
 
-/// Returns the positions of the first element, the last element, and some elements between them.
+/// Returns the positions of the first element, the last element, and some elements in between.
 pub(super) fn samples(count: usize) -> impl Iterator<Item = usize> {
     let last = count.saturating_sub(1);
     let mut positions: Vec<usize> = (0..SAMPLES).map(|at| last * at / (SAMPLES - 1)).collect();
@@ -24,8 +24,8 @@ pub(super) fn samples(count: usize) -> impl Iterator<Item = usize> {
     positions.into_iter().filter(move |_| count > 0)
 }
 
-/// Returns strings at the edges of a form of fixed width: with the first, the last, the next and the previous character of the alphabet at each
-/// position, and with each prefix continued by the first or last character. Non-ASCII characters and forms of variable width are omitted.
+/// Returns strings at the edges of a fixed-width form: with the first, the last, the next and the previous character of the alphabet at each
+/// position, and with each prefix followed by the first or last character. Non-ASCII characters and forms of variable width are omitted.
 pub(super) fn edges(form: &Form, text: &str) -> Vec<String> {
     if !form.is_fixed() || !text.is_ascii() {
         return Vec::new();

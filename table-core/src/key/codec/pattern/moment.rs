@@ -1,10 +1,10 @@
-//! Dates and times split into units, the input of patterns.
+//! Dates and times as units, which patterns write.
 
 use std::fmt::Debug;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 
-/// A type that a [`Pattern`](crate::key::codec::Pattern) writes: `DateTime<Utc>`, `NaiveDate`, `NaiveTime`.
+/// A type that a [`Pattern`](crate::key::codec::Pattern) can write: `DateTime<Utc>`, `NaiveDate`, `NaiveTime`.
 ///
 /// ```
 /// use chrono::{NaiveDate, NaiveTime};
@@ -21,14 +21,14 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 )]
 pub trait Moment: sealed::InUnits {}
 
-/// The units of a date or time: year to second, and nanoseconds.
+/// The units of a date or time: year to second, and the nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     whole: [u32; 6],
     pub(super) nanos: u32,
 }
 
-/// The smallest value of each unit, to which units below the smallest of a pattern are truncated.
+/// The smallest value of each unit. Units below the smallest unit of a pattern are truncated to it.
 const LEAST: [u32; 6] = [0, 1, 1, 0, 0, 0];
 
 impl Units {
@@ -44,7 +44,7 @@ impl Units {
         }
     }
 
-    /// Truncates the units below `smallest`, and the fraction to the given number of digits.
+    /// Truncates the units below `smallest`, and truncates the fraction to the given number of digits.
     pub(super) fn cut(mut self, smallest: u8, fraction: u32) -> Self {
         for (place, least) in self.whole.iter_mut().zip(LEAST).skip(usize::from(smallest) + 1) {
             *place = least;
@@ -86,9 +86,9 @@ pub(super) mod sealed {
 
     /// A date or time that can be split into units.
     pub trait InUnits: Sized + Debug {
-        /// The greatest unit that a pattern of this type may contain, where 0 is the year and 3 the hour.
+        /// The largest unit that a pattern of this type may contain, where 0 is the year and 3 is the hour.
         const FIRST: u8;
-        /// The smallest unit that a pattern of this type may contain, where 2 is the day and 6 the fraction of a second.
+        /// The smallest unit that a pattern of this type may contain, where 2 is the day and 6 is the fraction of a second.
         const LAST: u8;
 
         fn units(&self) -> Option<Units>;

@@ -2,7 +2,7 @@
 
 use crate::key::codec::name::Name;
 
-/// A token. Units are numbered from the year, 0, to the fraction of a second, 6.
+/// A token of a pattern. Units are numbered from 0, the year, to 6, the fraction of a second.
 #[derive(Clone, Copy)]
 pub(super) enum Token {
     Literal(char),
@@ -11,12 +11,12 @@ pub(super) enum Token {
 }
 
 const BITS: u32 = 5;
-/// The code of a fractional digit in a packed pattern. Codes start with 1, for `yyyy`; literals follow the fraction.
+/// The code of a fractional digit in a packed pattern. The code of `yyyy` is 1, and the codes of literals follow that of the fraction.
 const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
 
-/// Packs a pattern for [`Pattern`](crate::key::codec::Pattern): at most 25 tokens, with each `f` counted separately.
+/// Packs a pattern for [`Pattern`](crate::key::codec::Pattern) into a number. A pattern has at most 25 tokens; each `f` is one token.
 ///
 /// # Panics
 /// Panics at compile time if the pattern contains an invalid letter.
@@ -95,7 +95,7 @@ pub(super) fn tokens(packed: u128) -> impl Iterator<Item = Token> {
     })
 }
 
-/// Returns the greatest unit, the smallest unit, and the number of fractional digits.
+/// Returns the largest unit, the smallest unit, and the number of fractional digits.
 pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
     let (mut first, mut last, mut fraction, mut rest) = (u8::MAX, 0, 0, packed);
     while let Some((token, after)) = Token::split(rest) {
@@ -113,7 +113,7 @@ pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
     (first, last, fraction)
 }
 
-/// Returns `true` if each unit from the greatest to the smallest occurs once, and the fractional digits are adjacent.
+/// Returns `true` if each unit from the largest to the smallest occurs once, and the fractional digits are adjacent.
 pub(super) const fn reads_back(packed: u128) -> bool {
     let (first, last, fraction) = units(packed);
     let (mut seen, mut after_fraction, mut rest) = (0u8, false, packed);

@@ -1,4 +1,4 @@
-//! Tests of every codec: alone, in compound keys, and reversed where possible. A codec that is missing from the list fails the test.
+//! Tests of every codec: alone, in compound keys, and reversed if possible. The test fails if a codec is missing from the list.
 
 mod compound;
 mod implementors;
@@ -57,7 +57,7 @@ fn truncated<C: Truncates<T>, T: Sampled + Ord + std::fmt::Debug>(
         .map_err(|fault| TestCaseError::fail(format!("{}: {fault}", C::NAME)))
 }
 
-/// Returns the encodings of the values that have an encoding.
+/// Returns the encodings of the values that can be encoded.
 fn written<T>(values: &[T], encode: fn(&T, &mut String) -> Result<(), crate::Error>) -> Vec<String> {
     let text = |value| {
         let mut out = String::new();

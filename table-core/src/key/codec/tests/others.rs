@@ -1,4 +1,4 @@
-//! Tests of codecs for the layouts of other programs: literal keys of public projects, and rejected values.
+//! Tests of codecs for the layouts of other programs: keys from public projects, and refused values.
 
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn instant(text: &str) -> DateTime<Utc> {
 }
 
 proptest! {
-    /// A truncated value is never later than the value, and its text has the pattern's length.
+    /// A truncated value is never later than the original value, and its text has the length of the pattern.
     #[test]
     fn a_truncated_value_is_never_later(steps in prop::collection::vec((0i64..253_402_300_800, 0..1_000_000_000_u32), 1..24)) {
         for (seconds, nanos) in steps {
@@ -43,22 +43,22 @@ fn literal_keys_of_public_projects() {
     let day = NaiveDate::from_ymd_opt(2014, 4, 23).unwrap();
     let at = instant("2000-01-20T11:25:42Z");
     let texts = [
-        // `DurableTask.AzureStorage`: `KeySanitation.EscapePartitionKey`; rows of history are `{sequence:X16}`.
+        // `DurableTask.AzureStorage`: `KeySanitation.EscapePartitionKey`. The history rows are `{sequence:X16}`.
         (text_of::<Caret, _>(&"!@#$%^&*()_+=-0987654321d".to_owned()), "!@^2$%^^&*()_+=-0987654321d"),
         (text_of::<Caret, _>(&"\u{1F}\u{7F}\u{9F}".to_owned()), "^\u{DF}^\u{13F}^\u{15F}"),
         (text_of::<Hex<16, true>, _>(&0x2A_u64), "000000000000002A"),
-        // `Akka.Persistence.Azure`: a sequence number of 19 digits, with a row `highestSequenceNr`.
+        // `Akka.Persistence.Azure`: a sequence number with 19 digits, and a row `highestSequenceNr`.
         (text_of::<Digits<19>, _>(&7u64), "0000000000000000007"),
-        // Logs of Azure Diagnostics: `0` and ticks, the literal in the key.
+        // Logs of Azure Diagnostics: `0` followed by ticks. The `0` is a literal in the key.
         (text_of::<Ticks, _>(&at), "0630839643420000000"),
         // The guest book of the Windows Azure training kit: `MMddyyyy`, and inverted ticks.
         (text_of::<American, _>(&day), "04232014"),
         (text_of::<Desc<Ticks>, _>(&at), "2524539332579999999"),
         (text_of::<Inverted<Ticks, MAX_TICKS_AND_ONE>, _>(&at), "2524539332580000000"),
-        // The common form in Java: `Long.MAX_VALUE - System.currentTimeMillis()`.
+        // A common format in Java: `Long.MAX_VALUE - System.currentTimeMillis()`.
         (text_of::<Inverted<Unix<true>, LONG_MAX>, _>(&at), "9223371088487233807"),
         (text_of::<Desc<Unix<true>>, _>(&at), "9051632457999"),
-        // .NET: `Guid.ToString("N")`, `("B")` in capitals, `Uri.EscapeDataString`, `DateTime.ToString("o")`.
+        // .NET: `Guid.ToString("N")`, `("B")` in upper case, `Uri.EscapeDataString`, `DateTime.ToString("o")`.
         (text_of::<GuidAs<'n'>, _>(&guid), "0123456789abcdef0123456789abcdef"),
         (text_of::<GuidAs<'B'>, _>(&guid), "{01234567-89AB-CDEF-0123-456789ABCDEF}"),
         (text_of::<Percent, _>(&"a b/é".to_owned()), "a%20b%2F%C3%A9"),
@@ -93,7 +93,7 @@ fn too_precise_and_out_of_range_values_are_refused_with_advice() {
     }
 }
 
-/// The key does not contain the hashed text, so the text may contain invalid characters and be longer than a key.
+/// The key does not contain the hashed string, so the string may contain illegal characters and be longer than a key.
 #[test]
 fn a_hash_takes_any_text() {
     let url = format!("https://contoso.com/?q={}#top", "x".repeat(600));

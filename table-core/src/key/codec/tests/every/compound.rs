@@ -1,4 +1,4 @@
-//! Compound keys of each layout with the part under test.
+//! Compound keys of every layout that contains the part under test.
 
 use super::*;
 use crate::key::codec::compound::{Piece, Splitter, fault};
@@ -9,7 +9,7 @@ enum Place {
     Literal(&'static str),
     /// The part under test.
     Own,
-    /// A text next to the part.
+    /// A string next to the part.
     Neighbour,
 }
 
@@ -25,7 +25,7 @@ const LAYOUTS: [&[Place]; 7] = [
     &[Own, Literal("|"), Own, Literal("|"), Neighbour],
 ];
 
-/// Checks that the encodings of a part can be read back from every compound key whose pieces are valid.
+/// Checks that the encodings of a part can be read from every compound key whose pieces are valid.
 pub(super) fn compound(name: &str, form: Form, texts: &[String]) -> Result<(), TestCaseError> {
     const NEIGHBOUR: &str = "a|_x7";
     let mut sound = 0;
@@ -41,7 +41,7 @@ pub(super) fn compound(name: &str, form: Form, texts: &[String]) -> Result<(), T
         }
         sound += 1;
         for (at, text) in texts.iter().enumerate() {
-            // Two parts of one kind are of two values.
+            // Two parts of the same kind have different values.
             let mut own = [text, texts.get(at + 1).unwrap_or(text)].into_iter();
             let written: Vec<(&Place, &str)> = layout
                 .iter()

@@ -1,4 +1,4 @@
-//! Values of each type of a key part, derived from seeds.
+//! Values of each type that can be a key part, derived from seeds.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -7,13 +7,13 @@ use chrono::{Datelike, NaiveTime, TimeDelta, TimeZone, Timelike};
 
 use super::*;
 
-/// Seeds for values of all types.
+/// Seeds for the values of all types.
 pub(super) struct Seeds {
     pub(super) numbers: Vec<u128>,
     pub(super) texts: Vec<String>,
 }
 
-/// A type with values derived from seeds, including its extreme values.
+/// A type whose values can be derived from seeds, including its extreme values.
 pub(super) trait Sampled: Sized {
     fn of(seeds: &Seeds) -> Vec<Self>;
 }
@@ -41,11 +41,11 @@ impl Sampled for String {
 }
 
 impl Sampled for DateTime<Utc> {
-    /// Returns values without truncation, and values truncated to the second, the minute, the hour, the week and the month.
+    /// Returns the values as they are, and truncated to the second, minute, hour, week and month.
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
-        // A codec of weeks accepts only Mondays, and the seeds may contain none.
+        // The codec of weeks accepts only Mondays, and the seeds may not contain any.
         let monday = Utc.with_ymd_and_hms(1970, 1, 5, 0, 0, 0).unwrap();
         let last = tick_count::to_datetime(tick_count::MAX).unwrap();
         let mut instants = vec![DateTime::UNIX_EPOCH, monday, last];
