@@ -4,7 +4,7 @@ use std::io;
 
 use table_store::error::{Error, Fault};
 
-/// A request that the engine refuses, or to which it did not respond.
+/// A request that the engine refuses, or that it did not answer.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EngineFault {
     #[error("the engine was closed; open it again")]
