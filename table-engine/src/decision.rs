@@ -83,7 +83,7 @@ pub(crate) trait Decision: Send {
     /// Stores an error to be sent to the caller.
     fn refuse(&mut self, error: Error);
 
-    /// Sends the caller the outcome, or the failure of the whole group.
+    /// Sends the caller the outcome, or the failure of its group.
     fn answer(self: Box<Self>, failure: Option<&Error>);
 }
 

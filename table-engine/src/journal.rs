@@ -282,7 +282,7 @@ impl Journal {
         })
     }
 
-    /// Returns the size in bytes of the group so far.
+    /// Returns the current size of the group in bytes.
     pub(crate) fn group_bytes(&self) -> usize {
         self.group.as_bytes().len()
     }

@@ -25,7 +25,7 @@ use crate::state::State;
 /// The recovered content of a folder, and the handles that the engine continues with.
 pub(crate) struct Recovered {
     pub(crate) state: State,
-    /// The largest Timestamp issued so far.
+    /// The largest Timestamp that has been issued.
     pub(crate) timestamp: u64,
     /// Tables dropped since the last checkpoint.
     pub(crate) dropped: Vec<u32>,

@@ -76,7 +76,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Sends the response, or the failure of the whole group. A caller that no longer waits is not an error.
+    /// Sends the response, or the failure of the group. It is not an error if the caller no longer waits.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

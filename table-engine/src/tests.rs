@@ -1,4 +1,4 @@
-//! Tests of the whole engine, with one file per topic, and their shared functions.
+//! Tests of the complete engine, with one file per topic, and their shared functions.
 
 mod answers;
 mod backup;

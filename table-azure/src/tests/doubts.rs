@@ -196,7 +196,7 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
         let error = server.client(Options::new()).create_table(&table()).await.unwrap_err();
         assert!(error.is_ambiguous() && error.table() == Some("Employee"), "{error}");
     }
-    // The table exists, regardless of which writer created it.
+    // The table exists, whichever writer created it.
     let server = Server::start([Reply::Cut, refusal(409, "TableAlreadyExists")]).await;
     assert!(!server.client(Options::new()).create_table_if_missing(&table()).await.unwrap());
     let server = Server::start([refusal(503, "ServerBusy"), refusal(409, "TableAlreadyExists")]).await;

@@ -138,7 +138,7 @@ async fn con_11_a_write_without_a_definite_response_is_ambiguous() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_connection_is_not_ambiguous() {
-    // The socket is bound for the whole test, so no other socket gets the port, but it never listens.
+    // The socket is bound during the entire test, so no other socket gets the port, but it never listens.
     let closed = tokio::net::TcpSocket::new_v4().unwrap();
     closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let mut server = Server::start([]).await;

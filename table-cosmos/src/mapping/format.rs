@@ -33,9 +33,9 @@ pub enum Format {
     Boolean,
     /// `Edm.DateTime` as an RFC 3339 string in UTC: `"2026-11-26T08:00:00.5Z"`. Strings that end with `+00:00` can also be read.
     DateTime,
-    /// `Edm.DateTime` as the number of whole seconds since 1970.
+    /// `Edm.DateTime` as the number of seconds since 1970, an integer.
     UnixSeconds,
-    /// `Edm.DateTime` as the number of whole milliseconds since 1970.
+    /// `Edm.DateTime` as the number of milliseconds since 1970, an integer.
     UnixMilliseconds,
     /// `Edm.Guid` as a string in lower case with hyphens.
     Guid,

@@ -142,7 +142,7 @@ impl BaseView {
         run.ok_or_else(|| Error::of(BaseFault::OtherBackup(file.name.clone())))
     }
 
-    /// Reads a whole file and checks it.
+    /// Reads an entire file and checks it.
     pub(crate) fn check_file(&self, file: &BackupFile) -> Result<()> {
         check(&*self.run(file)?)
     }

@@ -11,7 +11,7 @@ use table_core::{EdmType, TableEntity, Value};
 use crate::parquet::KEYS;
 use crate::parquet::value::{Form, micros, nanos};
 
-/// The properties and types of the entities seen so far.
+/// The properties and types of the entities that were added.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     properties: Vec<Seen>,

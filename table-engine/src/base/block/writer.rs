@@ -6,8 +6,8 @@ use table_store::row::RowView;
 
 use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 
-/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks a whole block. With smaller blocks, shapes
-/// and the index would take more space, and scans would open more blocks.
+/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks an entire block. With smaller blocks,
+/// shapes and the index would take more space, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
 /// The number of recent shapes that a new shape is compared with. Neighbouring rows usually have the same type.
 const SHAPES_BACK: usize = 8;

@@ -23,7 +23,7 @@ pub(in super::super) struct RunWriter {
     pool: Arc<Pool>,
     number: u64,
     file: Arc<dyn DiskFile>,
-    /// The number of bytes written so far.
+    /// The number of bytes already written.
     written: u64,
     /// The bytes to write next.
     pending: Vec<u8>,
