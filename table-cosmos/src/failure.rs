@@ -32,8 +32,8 @@ pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }
 
-/// Returns `true` if the item, or the container with a name, does not exist. A 404 with a sub-status has another meaning: for example, 1002 means
-/// that a replica has not caught up with the session.
+/// Returns `true` if the item, or the container with the given name, does not exist. A 404 with a sub-status has another meaning: for example, 1002
+/// means that a replica has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0) && is_from_service(error)
 }

@@ -164,7 +164,7 @@ impl Mapping {
         self.levels.len()
     }
 
-    /// Returns the mapped property with a name.
+    /// Returns the mapped property with the given name.
     pub(crate) fn member(&self, name: &str) -> Option<&Member> {
         self.members.iter().find(|member| member.name == name)
     }

@@ -62,7 +62,7 @@ impl Words {
     }
 }
 
-/// Returns a help in which the arguments of a word replace the placeholders: a name, or the fields of both keys.
+/// Returns a help text in which the arguments of a word replace the placeholders: a name, or the fields of both keys.
 pub(crate) fn with_arguments(help: &str, word: &Ident, arguments: &TokenStream) -> String {
     if let [partition, row @ ..] = key_fields(arguments).as_slice()
         && !row.is_empty()

@@ -258,7 +258,7 @@ fn fields<'a>(ctxt: &Ctxt, attributes: &[Attribute], named: &'a FieldsNamed) -> 
     fields.collect()
 }
 
-/// Returns the position of the field with a name. Reports an unknown name.
+/// Returns the position of the field with the given name. Reports an unknown name.
 pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let found = fields.iter().position(|field| field.ident == name);
     if found.is_none() {

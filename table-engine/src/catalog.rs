@@ -49,7 +49,7 @@ impl Default for Catalog {
 }
 
 impl Catalog {
-    /// Returns the table with a name.
+    /// Returns the table with the given name.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).

@@ -60,7 +60,7 @@ pub(crate) fn set_table(key: &mut Key, table: u32) {
     }
 }
 
-/// Returns the table of a key.
+/// Returns the table of the given key.
 pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
 }
@@ -175,7 +175,7 @@ pub(crate) struct KeyReader {
 }
 
 impl KeyReader {
-    /// Returns the `(PartitionKey, RowKey)` of a key.
+    /// Returns the `(PartitionKey, RowKey)` of the given key.
     pub(crate) fn read(&mut self, key: &[u8]) -> Result<(&str, &str)> {
         let (_, row_key) = self.split(key)?;
         self.row_key.clear();

@@ -48,7 +48,7 @@ impl State {
         self.fronts.get(&table).copied().unwrap_or_default()
     }
 
-    /// Returns the row with a key.
+    /// Returns the row with the given key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let newer = || self.memtable.get(key);
         let older = || self.frozen.as_ref().and_then(|frozen| frozen.get(key));

@@ -24,7 +24,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Creates an account with a key.
+    /// Creates an account with the given key.
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = SasVerifier::new(key.clone());

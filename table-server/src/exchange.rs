@@ -230,7 +230,7 @@ fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
     values.into_iter().map(|value| value.to_str().unwrap_or_default())
 }
 
-/// Returns the account with a name, and `true` if the name denotes its secondary.
+/// Returns the account with the given name, and `true` if the name denotes its secondary.
 fn find<'a, A: Borrow<Account>>(accounts: &'a [A], name: &str) -> Option<(&'a A, bool)> {
     let named = |wanted: &str| accounts.iter().find(|account| (*account).borrow().name() == wanted);
     let secondary = || named(name.strip_suffix("-secondary")?);

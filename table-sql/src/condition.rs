@@ -76,7 +76,7 @@ impl<'a> Condition<'a> {
     }
 }
 
-/// Returns the column with a name.
+/// Returns the column with the given name.
 pub(crate) fn named<'a>(name: &str, columns: &'a [Column]) -> Option<&'a Column> {
     columns.iter().find(|column| column.name == name)
 }

@@ -70,7 +70,7 @@ impl Store {
     /// Refuses a store that does not return rows in key order. For commands that need this order.
     ///
     /// # Errors
-    /// `Refused` with a help that names an alternative.
+    /// `Refused`, with a message that names an alternative.
     pub fn require_key_order(&self, help: &str) -> Result<()> {
         if self.tables.capabilities().ordered {
             return Ok(());

@@ -46,7 +46,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "xml", read: wire::xml, samples: wire::documents },
 ];
 
-/// Calls the target with a name. This is the body of a `cargo fuzz` target.
+/// Calls the target with the given name. This is the body of a `cargo fuzz` target.
 ///
 /// # Panics
 /// Panics if a guarantee is violated, or if no target has this name.

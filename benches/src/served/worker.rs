@@ -49,7 +49,7 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// Opens the connection of the worker with a number.
+    /// Opens the connection of the worker with the given number.
     pub fn open(
         work: Work,
         place: &'a Place,

@@ -27,7 +27,7 @@ pub(super) fn created(from: DateTime<Utc>, number: u32) -> DateTime<Utc> {
     from + Duration::minutes(i64::from(number) * 7)
 }
 
-/// Returns the ticket with a number.
+/// Returns the ticket with the given number.
 pub(super) fn ticket(tenant: &str, number: u32, created: DateTime<Utc>, text: &str) -> Ticket {
     let agent = number % AGENTS;
     Ticket {

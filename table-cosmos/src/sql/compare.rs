@@ -174,7 +174,7 @@ impl Property {
     }
 }
 
-/// Returns the operator and the bound for a comparison with a number, or `None` if the service cannot represent the number.
+/// Returns the operator and the bound for a comparison with the given number, or `None` if the service cannot represent the number.
 ///
 /// Doubles represent all integers up to 2^53. A bound beyond that is rounded, and the comparison is widened.
 pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {

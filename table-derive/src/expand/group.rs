@@ -137,7 +137,7 @@ fn schema(member: &Member<'_>) -> TokenStream {
     quote_spanned!(ty.span()=> <<#ty as __table::GroupField>::Member as __table::Entity>::SCHEMA)
 }
 
-/// Expands the traits without content after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let named = named(group);

@@ -104,7 +104,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Expands the traits without content after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let consistency = consistency(index);

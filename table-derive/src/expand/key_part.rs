@@ -106,7 +106,7 @@ fn property(ident: &Ident) -> TokenStream {
     }
 }
 
-/// Expands the traits without content after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(part: &KeyPart<'_>) -> TokenStream {
     let ident = &part.original.ident;
     let property = property(ident);

@@ -93,7 +93,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     )
 }
 
-/// Expands the traits without content after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let of = projection

@@ -159,7 +159,7 @@ fn schema(ty: impl ToTokens) -> TokenStream {
     quote_spanned!(ty.span()=> <#ty as __table::Entity>::SCHEMA)
 }
 
-/// Expands the traits without content after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     wrapped(

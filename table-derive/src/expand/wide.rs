@@ -105,7 +105,7 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     quote!(#definition #items)
 }
 
-/// Expands the traits without content after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let (ident, header_ident, runtime) =
         (&wide.entity.original.ident, &header.original.ident, &header.runtime);

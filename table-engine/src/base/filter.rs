@@ -11,7 +11,7 @@ const PROBES: u32 = 6;
 /// An odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Returns the hash of a key.
+/// Returns the hash of the given key.
 pub(super) fn hash(key: &[u8]) -> u64 {
     let mut hash = key.len() as u64;
     let mut mix = |word: u64| {

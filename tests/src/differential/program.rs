@@ -159,7 +159,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Returns the program with a number. It is always the same.
+/// Returns the program with the given number. It is always the same.
 ///
 /// # Panics
 /// Panics if the strategy gives up, which is not expected to happen.

@@ -1,4 +1,4 @@
-//! The attributes of other libraries, each with its help.
+//! The attributes of other libraries, each with its help text.
 
 /// The help for an attribute that does not specify which key it declares.
 const BOTH: &str = "write both keys above the struct: `#[partition_key({department})]`, and `#[row_key(…)]` with the field that identifies an entity in \

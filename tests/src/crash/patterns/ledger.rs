@@ -172,7 +172,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the acknowledged value of a key.
+    /// Returns the acknowledged value of the given key.
     #[must_use]
     pub fn acknowledged(&self, kind: Kind, key: &str) -> Option<&str> {
         self.acknowledged.get(&kind)?.get(key).map(String::as_str)

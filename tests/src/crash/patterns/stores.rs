@@ -320,7 +320,7 @@ pub(super) fn hour_text(hour: u32) -> String {
     format!("{hour:07}")
 }
 
-/// Returns the content of the document with a number.
+/// Returns the content of the document with the given number.
 pub(super) fn content(number: i64) -> Vec<u8> {
     let length = usize::try_from(number.rem_euclid(40_000)).unwrap_or_default();
     number.to_be_bytes().into_iter().cycle().take(length).collect()
