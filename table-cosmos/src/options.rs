@@ -197,7 +197,7 @@ impl Options {
         found.unwrap_or_else(|| Arc::new(Mapping::standard(1)))
     }
 
-    /// Returns the mapping of a table whose container has this number of levels, if its paths have the standard names.
+    /// Returns the mapping of a table. `standard_levels` is the number of levels of its container, or `None` if its paths lack the standard names.
     pub(crate) fn mapping_for(&self, table: &str, standard_levels: Option<usize>) -> Arc<Mapping> {
         match standard_levels {
             Some(levels)

@@ -54,7 +54,7 @@ struct Follows {
     detail: String,
 }
 
-/// Returns the diagram of an entity type. It is empty if there are no derived rows.
+/// Returns the diagram of an entity type. It is empty without derived rows.
 pub(crate) fn picture(schema: &StoredSchema) -> Markup {
     let indexes = schema.indexes.iter().map(of_index);
     let keeps = schema.keeps.iter().map(|word| of_word(word));

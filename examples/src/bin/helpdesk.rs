@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Blocks inside a tokio runtime, which the client for an account's blobs requires.
+/// Waits for a future inside a tokio runtime, which the client for an account's blobs requires.
 #[cfg(feature = "azure")]
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     Ok(tokio::runtime::Runtime::new()?.block_on(future))

@@ -108,7 +108,7 @@ impl Load {
     }
 }
 
-/// Returns all permutations of `0..count`. A key has at most three levels (HPK-2), so there are at most six permutations.
+/// Returns all permutations of `0..count`. A key has at most three levels (HPK-2), so the result has at most six permutations.
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count.min(3) {

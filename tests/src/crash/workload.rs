@@ -17,7 +17,7 @@ pub const TABLE: &str = "Torture";
 pub const SLOTS: u64 = 37;
 /// The number of rows that one transaction writes in addition to the counter.
 pub const ROWS_OF_A_SLOT: u64 = 5;
-/// One of this number of transactions deletes its slot.
+/// One in `DELETE_EVERY` transactions deletes its slot.
 const DELETE_EVERY: u64 = 11;
 
 /// A writer and its progress.

@@ -7,7 +7,7 @@ use table_core::{QueueStore, Result};
 
 /// The time for which received messages are hidden. It exceeds the duration of any run.
 const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
-/// One of this number of received messages is kept.
+/// One in `KEEP_EVERY` received messages is kept.
 const KEEP_EVERY: u64 = 8;
 
 /// The calls that were made to a queue, and those that were acknowledged.
