@@ -1,4 +1,4 @@
-//! The client of Azure tables compared with other clients of the same server, an Azurite started by the run.
+//! The client for Azure tables, compared with other clients on the same Azurite server, which the run starts.
 
 pub mod allocations;
 pub mod client;

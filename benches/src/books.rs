@@ -1,8 +1,9 @@
-//! An accounting ledger of one tenant, written once on the patterns and once on `SQLite`, with the same content and the same guarantees.
+//! An accounting ledger for one tenant, implemented once with the patterns and once with `SQLite`. Both have the same content
+//! and the same guarantees.
 //!
-//! A post checks that its request is new, and that its period and its accounts are open. It takes the next number without a gap, and writes the
-//! entry with its searches by date and by reference, its postings, the balances and the monthly sums of its accounts, a line of the audit log
-//! and a record for a webhook, all in one durable transaction.
+//! A post checks that its request is new and that its period and accounts are open. It takes the next number without a gap. It writes the entry with
+//! its lookups by date and by reference, its postings, the balances and the monthly sums of its accounts, a line in the audit log and a record for a
+//! webhook, all in one durable transaction.
 //!
 //! The package `examples` contains the same ledger, but is compiled without optimisation, so its times would not be meaningful.
 
@@ -17,7 +18,7 @@ use crate::Outcome;
 
 /// The number of accounts.
 pub const ACCOUNTS: u32 = 1_000;
-/// The number of postings on a page of a statement.
+/// The number of postings per page of a statement.
 pub const PAGE: usize = 50;
 /// The tenant.
 pub const TENANT: &str = "contoso";
@@ -32,13 +33,13 @@ pub const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
 /// An entry to post.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// The request, chosen by the client.
+    /// The identifier of the request, which the client chooses.
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
     /// A reference to the document that the entry records.
     pub reference: String,
-    /// The accounts with their amounts in cents, which sum to zero.
+    /// The accounts with their amounts in cents. The amounts sum to zero.
     pub lines: Vec<(u32, i64)>,
 }
 
@@ -63,10 +64,10 @@ pub trait Books: Sync {
     /// Posts entries in one durable transaction.
     fn post(&self, drafts: Vec<Draft>) -> Outcome<()>;
 
-    /// Posts many entries as fast as possible, and returns when all are durable.
+    /// Posts many entries as fast as possible, and returns when all of them are durable.
     fn load(&self, drafts: Vec<Draft>) -> Outcome<()>;
 
-    /// Closes an account whose balance is zero.
+    /// Closes an account. Its balance must be zero.
     fn close_account(&self, account: u32) -> Outcome<()>;
 
     /// Returns a reader for one thread.
@@ -81,10 +82,10 @@ pub trait Reader {
     /// Returns the newest postings of an account.
     fn statement(&mut self, account: u32) -> Outcome<Vec<Line>>;
 
-    /// Returns the balances before a month of all accounts whose balance is not zero.
+    /// Returns the balances before a month, for all accounts whose balance is not zero.
     fn trial_balance(&mut self, month: u32) -> Outcome<BTreeMap<u32, i64>>;
 
-    /// Returns the number of entries, and fails if the numbers have a gap.
+    /// Returns the number of entries. Fails if their numbers have a gap.
     fn entries(&mut self) -> Outcome<u32>;
 }
 
@@ -95,7 +96,7 @@ pub fn month(day: NaiveDate) -> u32 {
     u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
 }
 
-/// Returns the `turn`th draft, with `postings` postings. Its accounts and its day are pseudo-random.
+/// Returns the `turn`th draft, with `postings` postings on pseudo-random accounts and a pseudo-random day.
 #[must_use]
 pub fn draft(turn: u32, postings: u32) -> Draft {
     let cents = |at| if at == 0 { i64::from(postings - 1) * 100 } else { -100 };

@@ -1,4 +1,4 @@
-//! Work in separate processes, to measure their memory from the first byte and to kill them.
+//! Work in separate processes, so their memory can be measured from the start, and they can be killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use crate::stage::Stage;
 
 /// The first argument of a child process.
 pub const CHILD: &str = "--child";
-/// The default cache size, used by the engine in a child.
+/// The default cache size, which the engine in a child uses.
 pub const CACHE: u64 = 256 << 20;
-/// The default limit for the bytes of rows that are not yet in the base, used by the engine in a child.
+/// The default memtable size in bytes, which the engine in a child uses.
 pub const RECENT: u64 = 192 << 20;
 
 /// A folder with one table, filled by a child process.
@@ -30,7 +30,7 @@ pub struct Filled {
     pub peak: u64,
 }
 
-/// Returns a folder with the given number of entities. It is filled at the first call of a run.
+/// Returns a folder with the given number of entities. It is filled on the first call in a run.
 pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     let folder = stage.folder.join(&format!("filled-{entities}"));
     let note = folder.with_extension("peak");
@@ -47,7 +47,7 @@ pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     Ok(Filled { folder, peak })
 }
 
-/// Lets a child write into a folder for a while and kills it.
+/// Lets a child write to a folder for a while, and then kills it.
 pub fn killed(folder: &Path, entities: u32, after: Duration) -> Outcome<()> {
     let mut child = command("write", folder, entities)?.stdout(Stdio::piped()).spawn()?;
     let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
@@ -72,7 +72,7 @@ fn command(work: &str, folder: &Path, entities: u32) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Runs the work of a child; the arguments follow [`CHILD`].
+/// Runs the work of a child. The arguments are those after [`CHILD`].
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let [work, folder, entities] = arguments else { return Err("a child has three arguments".into()) };
     let (folder, entities) = (Path::new(folder), entities.parse()?);
@@ -108,7 +108,7 @@ fn write_on(tables: &Tables, entities: u32) -> Outcome<()> {
     })
 }
 
-/// Returns the peak memory of this process, in bytes (`VmHWM`).
+/// Returns the peak memory use of this process in bytes (`VmHWM`).
 fn peak() -> Outcome<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line =
@@ -117,7 +117,7 @@ fn peak() -> Outcome<u64> {
     Ok(kibibytes * 1024)
 }
 
-/// Returns the key of an entity by its position, for readers of a filled folder.
+/// Returns the key of the entity at a position, for readers of a filled folder.
 #[must_use]
 pub fn place(index: u32) -> (String, u32) {
     (data::site(index / data::PARTITION), data::number(index % data::PARTITION))

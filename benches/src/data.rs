@@ -1,4 +1,4 @@
-//! The entities of all contenders: ten properties each, a thousand per partition, generated from one seed, so they are identical for all.
+//! The entities of all contenders: ten properties each, a thousand per partition. They are generated from one seed, so they are the same for all.
 
 mod random;
 
@@ -8,11 +8,11 @@ use table_core::Entity;
 
 pub use random::Random;
 
-/// The number of entities in each partition, and on each page.
+/// The number of entities per partition, and per page.
 pub const PARTITION: u32 = 1_000;
-/// The difference between two adjacent numbers of a partition, which leaves room for new numbers between them.
+/// The difference between two adjacent numbers in a partition. It leaves room for new numbers between them.
 pub const GAP: u32 = 4_000_000;
-/// The upper bound of `level`, which is uniformly distributed, so each value selects one per cent of the entities.
+/// The upper bound of `level`. It is uniformly distributed, so each value selects 1 % of the entities.
 pub const LEVELS: u32 = 100;
 
 /// A measurement of a station: two key fields, ten properties, about 240 bytes.
@@ -33,7 +33,7 @@ pub struct Reading {
     pub quantity: String,
     /// Free text.
     pub remark: String,
-    /// A number that is uniformly distributed below [`LEVELS`].
+    /// A uniformly distributed number below [`LEVELS`].
     pub level: i32,
     /// A small number.
     pub retries: i32,
@@ -49,7 +49,7 @@ pub struct Reading {
     pub at: DateTime<Utc>,
 }
 
-/// An instant as microseconds, for peers without a type for it.
+/// Encodes an instant as microseconds, for peers that have no type for it.
 mod micros {
     use chrono::{DateTime, Utc};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -64,21 +64,21 @@ mod micros {
     }
 }
 
-/// Returns the number of the `index`th entity of a partition.
+/// Returns the number of the `index`th entity in a partition.
 #[must_use]
 pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// Returns the number of the `made`th new entity. It looks random, and differs from all other numbers and from those of [`Reading::at`].
+/// Returns the number of the `made`th new entity. It looks random, and differs from all other new numbers and from those of [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
-    // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice: results of `number` are even.
+    // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice, because the results of `number` are even.
     let odd = u32::try_from(made & 0x7FFF_FFFF).unwrap_or_default() << 1 | 1;
     odd.wrapping_mul(0x9E37_79B1)
 }
 
-/// Returns the name of a partition, with twelve characters that sort by number.
+/// Returns the name of a partition. It has twelve characters and sorts by number.
 #[must_use]
 pub fn site(index: u32) -> String {
     format!("station-{index:05}")
@@ -91,7 +91,7 @@ const WORDS: [&str; 8] =
     ["calm", "gusts from the west", "sensor cleaned", "fog", "ice", "clear", "drizzle", "checked"];
 
 impl Reading {
-    /// Returns the entity at a position of the table, which is always the same.
+    /// Returns the entity at a position in the table. It is always the same.
     #[must_use]
     pub fn at(index: u32) -> Self {
         let (partition, number) = (index / PARTITION, number(index % PARTITION));
@@ -114,7 +114,7 @@ impl Reading {
     }
 }
 
-/// Random positions of a table to read, with the names of their partitions.
+/// Random positions in a table, for reads, with the names of their partitions.
 #[derive(Clone, Debug)]
 pub struct Places {
     sites: Vec<String>,
@@ -122,7 +122,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Creates many positions of a table with `entities` entities.
+    /// Creates many positions in a table with `entities` entities.
     #[must_use]
     pub fn new(entities: u32, seed: u64) -> Self {
         let mut random = Random::new(seed);
@@ -132,7 +132,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// Returns the partition and the number of the entity at the `turn`th position, wrapping around at the end.
+    /// Returns the partition and the number of the entity at the `turn`th position. After the last position, the first one follows.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

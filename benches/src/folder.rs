@@ -1,4 +1,4 @@
-//! Folders on the measured disk. All of them are below `target/benches`, and are removed at the end of the run.
+//! Folders on the measured disk. They are in `target/benches`, and are removed at the end of the run.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ impl Folder {
 
     /// Opens or creates a folder that later runs can reuse if it is kept.
     pub fn named(name: &str, keep: bool) -> Outcome<Self> {
-        // The executable is in `target/release`. `target/benches` is on the same disk and ignored by git.
+        // The executable is in `target/release`. `target/benches` is on the same disk and is ignored by git.
         let program = std::env::current_exe()?;
         let target = program.parent().and_then(Path::parent).ok_or("the program lies in no target folder")?;
         let path = target.join("benches").join(name);
@@ -50,7 +50,7 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the total size of all files in a folder whose names end with `ending`, in bytes.
+/// Returns the total size in bytes of all files in a folder whose names end with `ending`.
 pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -62,7 +62,7 @@ pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Returns the total size of all files below a folder, in bytes. Files that are removed in the meantime are not counted.
+/// Returns the total size in bytes of all files in a folder and its subfolders. Files that are removed meanwhile are not counted.
 pub fn bytes_below(path: &Path) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -73,7 +73,7 @@ pub fn bytes_below(path: &Path) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Waits until earlier writes are on the disk, so that they do not slow down the next row of the table.
+/// Waits until earlier writes are on the disk, so they do not slow down the next row of the table.
 pub fn settle() -> Outcome<()> {
     std::process::Command::new("sync").status().map(drop).map_err(Into::into)
 }

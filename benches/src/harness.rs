@@ -1,4 +1,4 @@
-//! Lets contenders take turns, and keeps the rate of every round.
+//! Runs contenders in turn, and records the rate of every round.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// One round of one contender: works for about the given time and returns the number of operations and the time they took.
+/// One round of a contender: works for about the given time, and returns the number of operations and the elapsed time.
 pub type Round<'a> = Box<dyn FnMut(Duration) -> Outcome<Rate> + 'a>;
 
-/// Operations and the time they took.
+/// A number of operations and their elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// The number of operations.
@@ -27,14 +27,14 @@ impl Rate {
     }
 }
 
-/// A contender with its work.
+/// A contender and its work.
 pub struct Contender<'a> {
     name: &'static str,
     round: Round<'a>,
 }
 
 impl<'a> Contender<'a> {
-    /// Creates a contender with one round of its work.
+    /// Creates a contender from the work of one round.
     pub fn new(name: &'static str, round: impl FnMut(Duration) -> Outcome<Rate> + 'a) -> Self {
         Self { name, round: Box::new(round) }
     }
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Contender<'_> {
     }
 }
 
-/// The rates of a contender over its rounds.
+/// The rates of a contender in all rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The contender.
@@ -56,20 +56,20 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Creates a figure from operations per second, one for each round.
+    /// Creates a figure from the operations per second of each round.
     #[must_use]
     pub const fn new(name: &'static str, rates: Vec<f64>) -> Self {
         Self { name, rates }
     }
 
-    /// Returns the median of the rounds.
+    /// Returns the median over all rounds.
     #[must_use]
     pub fn median(&self) -> f64 {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to the other figure: the median of the ratios of all rounds, because a disturbance of the machine affects all contenders
-    /// of a round. For figures that did not take turns, it is the ratio of their medians.
+    /// Returns the ratio to the other figure. This is the median of the ratios of all rounds, because a disturbance of the machine affects all
+    /// contenders of a round. If the contenders did not take turns, it is the ratio of their medians.
     ///
     /// ```
     /// use benches::harness::Figure;
@@ -111,7 +111,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Measures the contenders in turns: a short round for each to warm up, then `rounds` rounds, each of which starts with a different contender.
+/// Measures contenders in turn: a short warm-up round for each, and then `rounds` rounds, each starting with a different contender.
 pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Duration) -> Outcome<Vec<Figure>> {
     for contender in &mut contenders {
         (contender.round)(time / 4)?;
@@ -128,7 +128,7 @@ pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Durati
     Ok(contenders.iter().zip(rates).map(|(contender, rates)| Figure::new(contender.name, rates)).collect())
 }
 
-/// Repeats an operation for about `time`, and checks the clock after every `batch`.
+/// Repeats an operation for about `time`. Checks the clock after every `batch` operations.
 pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let start = Instant::now();
     let mut operations = 0;
@@ -144,8 +144,8 @@ pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outc
     }
 }
 
-/// Repeats an operation like [`repeat`], for work that never waits. Only the time in which the thread was running is counted, which is all of the
-/// time on an idle machine. Other load then slows all contenders equally.
+/// Repeats an operation like [`repeat`], for work that never waits. Only the time for which the thread was running is counted, which is the entire
+/// time on an idle machine. Other load on the machine then slows all contenders equally.
 pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let before = busy();
     let rate = repeat(time, batch, operation)?;
@@ -153,7 +153,7 @@ pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Out
     Ok(Rate { elapsed: elapsed.filter(|elapsed| !elapsed.is_zero()).unwrap_or(rate.elapsed), ..rate })
 }
 
-/// Returns the time for which this thread was running since it started; `None` if the system does not report it.
+/// Returns the time for which this thread has been running since it started; `None` if the system does not report it.
 fn busy() -> Option<Duration> {
     let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)

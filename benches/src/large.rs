@@ -1,4 +1,4 @@
-//! The stage of a full run: contenders with ten times as many entities, each in a separate folder, opened one or two at a time.
+//! The stage of a full run: contenders with ten times the entities, each in a separate folder. Only one or two are open at a time.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::peer::bytes::pair;
 use crate::peer::store::{Kind, Store};
 use crate::report::short;
 
-/// The number of readings whose bytes are counted to estimate the size of all readings.
+/// The number of readings that are measured to estimate the size of all readings.
 const SAMPLE: u32 = 10_000;
 
 /// The folders of a full run.
@@ -22,7 +22,7 @@ pub struct Large {
     pub options: Options,
     /// The number of entities of each contender.
     pub entities: u32,
-    /// The average number of bytes of a key and its row.
+    /// The average size in bytes of a key and its row.
     pub row_bytes: u64,
     folder: Folder,
 }
@@ -40,7 +40,7 @@ impl Large {
         Ok(Self { options: options.clone(), entities, row_bytes: bytes / u64::from(SAMPLE), folder })
     }
 
-    /// Returns the bytes of all keys and rows.
+    /// Returns the total size in bytes of all keys and rows.
     #[must_use]
     pub fn logical_bytes(&self) -> u64 {
         u64::from(self.entities) * self.row_bytes
@@ -52,7 +52,7 @@ impl Large {
         usize::try_from(u64::from(self.entities) * CACHE as u64 / 10_000_000).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of entities for reads that should hit the cache, which is a tenth of all.
+    /// Returns the number of entities for reads that should hit the cache: a tenth of all entities.
     #[must_use]
     pub fn warm(&self) -> u32 {
         (self.entities / 10).next_multiple_of(PARTITION)
@@ -67,7 +67,7 @@ impl Large {
         self.filled(kind)
     }
 
-    /// Returns the folder of a contender with the entities, possibly updated since they were loaded.
+    /// Returns the folder of a contender with the entities, which may have been updated since they were loaded.
     pub fn filled(&self, kind: Kind) -> Outcome<PathBuf> {
         let (folder, whole) = (self.place(kind), self.place(kind).with_extension("whole"));
         if !(whole.exists() && folder.exists()) {

@@ -1,8 +1,7 @@
-//! Ratios to alternative storage libraries, measured in one run on one machine.
+//! Performance ratios to other storage libraries, measured in one run on one machine.
 //!
-//! `cargo run --profile bench -p benches --bin ratios` prints them as a Markdown table and fails if a target is missed. With `--
-//! --azurite` it measures the client of Azure tables instead, compared with other clients of one server, and with `-- --server`
-//! the server compared with Azurite.
+//! `cargo run --profile bench -p benches --bin ratios` prints the ratios as a Markdown table, and fails if a target is missed. With `-- --azurite` it
+//! instead compares the client for Azure tables with other clients of one server, and with `-- --server` it compares the server with Azurite.
 
 pub mod azurite;
 pub mod books;

@@ -1,4 +1,4 @@
-//! The command line: the extent of the measurement, and the selected rows.
+//! The command line: the extent of the measurement, and the rows to measure.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use crate::Outcome;
 /// The usage of the program.
 pub const USAGE: &str = "ratios [--azurite | --server] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep] [--record]";
 
-/// The subject of a run, and its peers.
+/// The subject of a run, and the peers that it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The embedded engine, compared with other engines.
     Engine,
-    /// The client of Azure tables, compared with other clients of one Azurite.
+    /// The client for Azure tables, compared with other clients of one Azurite server.
     Client,
     /// The server, compared with Azurite.
     Server,
@@ -22,9 +22,9 @@ pub enum Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Options {
-    /// The number of entities in the table for reads, a multiple of 1,000.
+    /// The number of entities in the table for reads, which is a multiple of 1,000.
     pub entities: u32,
-    /// The number of rounds of each contender.
+    /// The number of rounds per contender.
     pub rounds: usize,
     /// The duration of one round.
     pub time: Duration,

@@ -1,4 +1,4 @@
-//! The contenders, each used as recommended by its documentation.
+//! The contenders. Each is used as its documentation recommends.
 
 pub mod bytes;
 pub mod committer;
@@ -13,28 +13,28 @@ pub mod tables;
 use crate::Outcome;
 use crate::data::Reading;
 
-/// The number of bytes of memory that each contender may use as a cache.
+/// The maximum size in bytes of each contender's cache.
 pub const CACHE: usize = 1 << 30;
 
-/// A store of readings. Writes are durable when they return; reads see all earlier writes.
+/// A store of readings. Writes are durable when they return, and reads see all earlier writes.
 pub trait Peer: Sync {
     /// Returns the name of the contender in the table of results.
     fn name(&self) -> &'static str;
 
-    /// Fills the store with the first readings, as fast as it can.
+    /// Fills the store with the first readings as fast as possible.
     fn load(&self, entities: u32) -> Outcome<()>;
 
     /// Returns a reader for one thread.
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>>;
 
-    /// Inserts a reading; fails if it exists.
+    /// Inserts a reading. Fails if it exists.
     fn insert(&self, reading: Reading) -> Outcome<()>;
 
     /// Inserts readings of one partition in one transaction.
     fn transaction(&self, readings: Vec<Reading>) -> Outcome<()>;
 }
 
-/// A callback for each reading that was read.
+/// A callback that receives each reading.
 pub type See<'a> = &'a mut dyn FnMut(&Reading);
 
 /// A reader that returns decoded readings.
@@ -42,9 +42,9 @@ pub trait Reader {
     /// Returns one entity.
     fn get(&mut self, site: &str, number: u32) -> Outcome<Option<Reading>>;
 
-    /// Reads the first thousand entities of a partition, and passes each on as soon as it is decoded.
+    /// Reads the first thousand entities of a partition, and passes on each entity when it is decoded.
     fn page(&mut self, site: &str, see: See<'_>) -> Outcome<()>;
 
-    /// Reads the entities of a partition with this level, and passes each on as soon as it is decoded.
+    /// Reads the entities of a partition that have this level, and passes on each entity when it is decoded.
     fn filter(&mut self, site: &str, level: i32, see: See<'_>) -> Outcome<()>;
 }

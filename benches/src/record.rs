@@ -1,4 +1,4 @@
-//! Results over time: each row of a run becomes a line of JSON in a file in the repository.
+//! Results over time: each row of a run is stored as a line of JSON in a file in the repository.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -17,22 +17,22 @@ use crate::report::Line;
 pub struct Entry {
     /// The day of the run, in UTC: `2026-11-26`.
     pub date: String,
-    /// The short name of the commit; it ends with `+` if files differed from the commit.
+    /// The abbreviated commit hash. It ends with `+` if files differed from the commit.
     pub commit: String,
     /// The number of cores and the model of the processor.
     pub machine: String,
     /// The number of entities in the table that the row reads; `None` if the row reads another table, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entities: Option<u32>,
-    /// The measured work, as the table of the run names it.
+    /// The measured work, as named in the run's table.
     pub work: String,
-    /// The figure of this project, with its spread.
+    /// This project's figure, with its spread.
     pub ours: String,
     /// The name and figure of the peer, with its spread.
     pub peer: String,
     /// The ratio of the two figures; `None` if one is missing.
     pub ratio: Option<f64>,
-    /// The target, as the table of the run shows it.
+    /// The target, as shown in the run's table.
     pub target: String,
     /// `true` if the ratio met its target.
     pub passed: bool,
@@ -100,10 +100,10 @@ pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
     Ok(())
 }
 
-/// Reads the entries of a file, the oldest first.
+/// Reads the entries of a file, oldest first.
 ///
 /// # Errors
-/// An error of the disk, or the number of a line that is not an entry.
+/// An error of the disk, or an error with the number of a line that is not an entry.
 pub fn read(file: &Path) -> Outcome<Vec<Entry>> {
     let text = std::fs::read_to_string(file)?;
     let entry = |(index, line)| {

@@ -1,4 +1,4 @@
-//! The table of ratios and its verdict.
+//! The table of ratios, and its verdict.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::harness::Figure;
 /// The name of this project's contender.
 pub const OURS: &str = "tables";
 
-/// The target of a ratio.
+/// The target for a ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// The engine reaches at least this multiple of the peer's figure.
+    /// The engine must reach at least this multiple of the peer's figure.
     AtLeast(f64),
-    /// The engine reaches at most this multiple of the peer's figure.
+    /// The engine must reach at most this multiple of the peer's figure.
     AtMost(f64),
     /// No target; the ratio is shown for information only.
     Shown,
@@ -47,7 +47,7 @@ pub struct Line {
     pub entities: Option<u32>,
     /// The measured work.
     pub work: String,
-    /// The figure of this project, with its spread.
+    /// This project's figure, with its spread.
     pub ours: String,
     /// The name and figure of the peer, with its spread.
     pub peer: String,
@@ -71,17 +71,17 @@ impl Report {
         self.entities = Some(entities);
     }
 
-    /// Adds the engine's rate compared with each peer's. A missing figure fails.
+    /// Adds the engine's rate, compared with each peer's. A missing figure is an error.
     pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(rate, work, figures, targets);
     }
 
-    /// Adds the engine's rate compared with each peer's, shown as the time of one operation.
+    /// Adds the engine's rate, compared with each peer's. Rates are shown as the time of one operation.
     pub fn compare_times(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(time, work, figures, targets);
     }
 
-    /// Adds the ratio of the first figure's rate to the second's.
+    /// Adds the ratio of the first figure's rate to the second figure's.
     pub fn compare_figures(&mut self, work: &str, figures: &[Figure], target: Target) {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
@@ -91,7 +91,7 @@ impl Report {
         self.line(work, shown(first), shown(second), ratio, target);
     }
 
-    /// Adds the ratio of the first figure's time per operation to the second's.
+    /// Adds the ratio of the first figure's time per operation to the second figure's.
     pub fn compare_bound(&mut self, work: &str, figures: &[Figure], target: Target) {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
@@ -99,7 +99,7 @@ impl Report {
         self.line(work, time(first), time(second), second.times(first), target);
     }
 
-    /// Adds the ratio of the times of two figures in their fastest rounds.
+    /// Adds the ratio of two figures' times in their fastest rounds.
     pub fn compare_fastest(&mut self, work: &str, first: &Figure, second: &Figure, target: Target) {
         self.line(work, time(first), time(second), second.max() / first.max(), target);
     }
@@ -128,14 +128,14 @@ impl Report {
         self.lines.push(line);
     }
 
-    /// Adds a sentence below the table.
+    /// Adds a note below the table.
     pub fn note(&mut self, note: impl Into<String>) {
         let note = note.into();
         eprintln!("{note}");
         self.notes.push(note);
     }
 
-    /// Returns the rows, in the order of the run.
+    /// Returns the rows in the order of the run.
     #[must_use]
     pub fn rows(&self) -> &[Line] {
         &self.lines

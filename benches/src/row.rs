@@ -1,4 +1,4 @@
-//! The rows of the table: one file for each kind of work.
+//! The rows of the table, with one file for each kind of work.
 
 pub mod backfill;
 pub mod base_size;
@@ -31,10 +31,10 @@ use crate::large::Large;
 use crate::report::Report;
 use crate::stage::Stage;
 
-/// A row: its name on the command line, and its measurement.
+/// A row: its command-line name, and its measurement.
 pub type Row = (&'static str, fn(&Stage, &mut Report) -> Outcome<()>);
 
-/// All rows; those that only read come first.
+/// All rows. Those that only read come first.
 pub const ROWS: &[Row] = &[
     ("key", key::measure),
     ("codec", codec::measure),
@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
 /// A row of a full run.
 pub type LargeRow = (&'static str, fn(&Large, &mut Report) -> Outcome<()>);
 
-/// All rows of a full run, measured after [`ROWS`].
+/// All rows of a full run, which are measured after [`ROWS`].
 pub const LARGE_ROWS: &[LargeRow] = &[
     ("large_get", large_get::measure),
     ("large_page", large_page::measure),

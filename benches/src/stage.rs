@@ -25,7 +25,7 @@ pub struct Stage {
     pub redb: Snapshot,
     /// The random positions of the entities to read.
     pub places: Places,
-    /// The readings from which new ones are derived.
+    /// The readings that new readings are derived from.
     pool: Vec<Reading>,
     /// The number of readings that were derived from the pool.
     made: AtomicU64,
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Stage {
 }
 
 impl Stage {
-    /// Creates every contender and fills it.
+    /// Creates all contenders and fills them.
     pub fn set(options: Options) -> Outcome<Self> {
         let folder = Folder::create(options.keep)?;
         let redb = RawRedb::open(&folder.join("raw.redb"), CACHE)?;
@@ -79,7 +79,7 @@ impl Stage {
         (self.options.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns the number of entities in a large table: a hundred times as many as in the small one in a full run, otherwise the number of
+    /// Returns the number of entities in a large table: in a full run, a hundred times as many as in the small table; otherwise, the number of
     /// entities in the table for reads.
     #[must_use]
     pub fn large(&self) -> u32 {
@@ -92,13 +92,13 @@ impl Stage {
         self.options.entities / PARTITION
     }
 
-    /// Returns a reading that no contender contains, in an existing partition.
+    /// Returns a new reading in an existing partition. No contender contains it.
     pub fn fresh(&self) -> Reading {
         let made = self.made.fetch_add(1, Ordering::Relaxed);
         self.fresh_at(made, self.any_site(made))
     }
 
-    /// Returns readings that no contender contains, in one existing partition.
+    /// Returns new readings in one existing partition. No contender contains them.
     pub fn fresh_batch(&self, size: u64) -> Vec<Reading> {
         let made = self.made.fetch_add(size, Ordering::Relaxed);
         (made..made + size).map(|turn| self.fresh_at(turn, self.any_site(made))).collect()
@@ -114,7 +114,7 @@ impl Stage {
         Reading { site, number: data::fresh_number(made), ..template }
     }
 
-    /// Compares the contenders' results with the data, because only contenders with equal results are comparable.
+    /// Compares the contenders' results with the data, because only contenders with equal results can be compared.
     fn check(&self) -> Outcome<()> {
         let partition = self.partitions() / 2;
         let (site, level) = (data::site(partition), i32::try_from(LEVELS / 2)?);

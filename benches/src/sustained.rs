@@ -1,4 +1,4 @@
-//! Continuous random updates of one contender, in a separate process: bytes written, delays of writers, and the time to close.
+//! Continuous random updates of one contender in a separate process: bytes written, delays of writers, and the time for closing.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::peer::store::{Kind, Store};
 
 /// The number of writing threads.
 const WRITERS: u64 = 32;
-/// The number of rows in a transaction.
+/// The number of rows per transaction.
 const ROWS: u32 = 10;
 
-/// The distribution of a transaction's rows over partitions.
+/// The distribution of a transaction's rows over the partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
     /// All rows of a transaction are in one partition, as the engine requires.
@@ -30,7 +30,7 @@ pub enum Rows {
     Anywhere,
 }
 
-/// The work of a child process, which receives it as an argument.
+/// The work of a child process. The child receives it as an argument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
     kind: String,
@@ -38,7 +38,7 @@ pub struct Work {
     folder: PathBuf,
     cache: usize,
     entities: u32,
-    /// The number of entities from which pages are read.
+    /// The number of entities that pages are read from.
     warm: u32,
     row_bytes: u64,
     millis: u64,
@@ -49,13 +49,13 @@ pub struct Work {
 pub struct Figures {
     /// The number of rows updated per second.
     pub rows: f64,
-    /// The median time until a write became durable, in milliseconds.
+    /// The median time until a write was durable, in milliseconds.
     pub half: f64,
-    /// The 99.9th percentile of the time until a write became durable, in milliseconds.
+    /// The 99.9th percentile of the time until a write was durable, in milliseconds.
     pub most: f64,
-    /// The longest time until a write became durable, in milliseconds.
+    /// The longest time until a write was durable, in milliseconds.
     pub longest: f64,
-    /// The number of whole seconds in which no write became durable.
+    /// The number of full seconds in which no write became durable.
     pub idle_seconds: u32,
     /// The number of bytes that the process wrote for each byte of an updated row, including its key.
     pub written: f64,
@@ -63,14 +63,14 @@ pub struct Figures {
     pub folder_most: u64,
     /// The size of the folder in bytes after it was closed.
     pub folder_after: u64,
-    /// The time to close the contender, in milliseconds.
+    /// The time for closing the contender, in milliseconds.
     pub close: f64,
-    /// Pages of 1,000 entities read per second of the time in which the reader was running, during the writes.
+    /// The number of pages of 1,000 entities read per second of the reader's running time, while writes continued.
     pub pages: f64,
 }
 
 impl Work {
-    /// Creates the work on a contender's folder.
+    /// Creates the work for a contender's folder.
     pub fn new(large: &Large, kind: Kind, rows: Rows, time: Duration) -> Outcome<Self> {
         Ok(Self {
             kind: kind.word().to_owned(),
@@ -151,7 +151,7 @@ struct Running {
     committed: AtomicU64,
 }
 
-/// Writes for `time` from all threads while another function runs. Returns the time of each write in microseconds.
+/// Writes from all threads for `time` while another function runs. Returns the time of each write in microseconds.
 fn update<T: Send>(
     store: &dyn Store,
     work: &Work,
@@ -184,7 +184,7 @@ fn update<T: Send>(
     })
 }
 
-/// Returns different rows of the table, with new values.
+/// Returns distinct rows of the table with new values.
 fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     let partition = random.below(partitions);
     let mut indices: Vec<u32> = Vec::new();
@@ -206,7 +206,7 @@ fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     indices.into_iter().map(change).collect()
 }
 
-/// The observer's samples, one for each second.
+/// The observer's samples, one per second.
 struct Seen {
     most: u64,
     idle: u32,
@@ -232,7 +232,7 @@ fn watch(folder: &Path, running: &Running) -> Outcome<Seen> {
     Ok(seen)
 }
 
-/// Returns the pages per second of the time in which the reader was running.
+/// Returns the number of pages per second of the reader's running time.
 fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     let (mut look, mut random) = (store.look()?, Random::new(5));
     let rate = repeat_busy(time, 1, || {
@@ -242,7 +242,7 @@ fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     Ok(rate.per_second())
 }
 
-/// Returns the bytes that this process wrote to a disk.
+/// Returns the number of bytes that this process wrote to disk.
 fn written() -> Outcome<u64> {
     let io = std::fs::read_to_string("/proc/self/io")?;
     let line = io.lines().find_map(|line| line.strip_prefix("write_bytes: "));

@@ -17,26 +17,26 @@ use crate::recipe::Recipe;
 use crate::store::{self, Store};
 use crate::{large, recipes};
 
-/// The recipes to run, and the store.
+/// The recipes to run, and the store to run them on.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The folder of the store; `None` keeps it in memory.
     pub folder: Option<PathBuf>,
-    /// The connection string of an account, instead of an embedded store: everything created there is deleted at the end.
+    /// The connection string of an account to use instead of an embedded store. All data created there is deleted at the end.
     pub azure: Option<String>,
-    /// The recipes to run; empty for all.
+    /// The names of the recipes to run; empty for all recipes.
     pub only: Vec<String>,
-    /// The number of builds of packages in the larger input; `None` skips it.
+    /// The number of package builds in the larger input; `None` skips it.
     pub large: Option<u64>,
 }
 
 /// Runs the cookbook and prints it to `out`.
 ///
 /// # Errors
-/// Any error from the store or the output; an error for a name in [`Options::only`] that no recipe has.
+/// Any error from the store or the output; an error for a name in [`Options::only`] that is not the name of a recipe.
 ///
 /// # Panics
-/// Panics if a result differs from the one computed from the input.
+/// Panics if a result differs from the result computed from the input.
 pub async fn run(options: &Options, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     check_names(options)?;
     let Some(connection_string) = &options.azure else {
@@ -64,14 +64,13 @@ async fn run_in_account(_: &str, _: &Options, _: &mut dyn Write) -> Result<(), B
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Runs the cookbook on a store without other data, and deletes all tables, queues and blobs at the end, even after an error or a
-/// panic.
+/// Runs the cookbook on a store without other data. Deletes all tables, queues and blobs at the end, even after an error or a panic.
 ///
 /// # Errors
 /// Any error from the store or the output.
 ///
 /// # Panics
-/// Panics if a result differs from the one computed from the input.
+/// Panics if a result differs from the result computed from the input.
 pub async fn run_and_delete(
     store: &Store,
     options: &Options,
@@ -109,13 +108,13 @@ async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// Imports builds of packages and runs the recipes over them.
+/// Imports package builds and runs the recipes on them.
 ///
 /// # Errors
 /// Any error from the store or the output.
 ///
 /// # Panics
-/// Panics if a result differs from the one computed from the index.
+/// Panics if a result differs from the result computed from the index.
 pub async fn run_large(
     index: &PackageIndex,
     store: &Store,

@@ -1,20 +1,20 @@
-//! The cost of a recipe, as the cookbook prints it.
+//! The cost of a recipe, as printed by the cookbook.
 
 use std::fmt;
 use std::ops::Sub;
 
 use table_advice::meter::Counts;
 
-/// A reading of a meter. The difference between two readings is the cost of the work between them.
+/// A reading of a meter. The difference between two readings is the cost of the work done between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Calls of the store: each would be one round trip to a service.
+    /// The number of calls to the store. Each would be one round trip to a service.
     pub requests: u64,
-    /// Entities that the store examined, if it counts them.
+    /// The number of entities that the store examined, if it counts them.
     pub rows_read: u64,
-    /// Entities that were returned.
+    /// The number of entities that were returned.
     pub rows_returned: u64,
-    /// Operations sent in transactions.
+    /// The number of operations in all transactions.
     pub writes: u64,
 }
 

@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 const SHOWN: usize = 12;
 const WIDTH: u16 = 118;
 
-/// Rows under headers. When displayed, it shows the first twelve rows and the number of the remaining rows.
+/// Rows under headers. `Display` shows the first twelve rows and the number of remaining rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     headers: Vec<String>,
@@ -19,7 +19,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Creates a grid without rows. A header that begins with `#` marks a column of numbers, which are aligned to the right.
+    /// Creates a grid without rows. A header that begins with `#` marks a column of numbers, which are right-aligned.
     ///
     /// ```
     /// use examples::grid::Grid;

@@ -41,7 +41,7 @@ const TENANTS: [&str; 8] =
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
 
-/// Runs the whole program with `tickets` tickets.
+/// Runs the complete program with `tickets` tickets.
 ///
 /// # Errors
 /// An error if the folder is not empty, and any error from the store.
@@ -148,7 +148,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     heat()
 }
 
-/// Keeps today's audit log for 90 days, then drops it with its table.
+/// Keeps today's audit log for 90 days, and then drops it with its table.
 async fn drop_old_entries(store: &Store, audit: &PeriodTables<AuditEntry, Store>) -> Result<(), Failed> {
     for days in [90, 91] {
         store.meter().take();
@@ -170,7 +170,7 @@ fn rate(what: &str, count: u32, began: Instant) {
     );
 }
 
-/// Returns the whole hours within a period of time.
+/// Returns the full hours within a period of time.
 fn whole_hours(time: &std::ops::Range<DateTime<Utc>>) -> std::ops::Range<DateTime<Utc>> {
     use chrono::DurationRound;
     let hour = |at: DateTime<Utc>| at.duration_trunc(Duration::hours(1)).unwrap_or(at);
@@ -225,7 +225,7 @@ async fn changes(
     agents: &Agents,
     worker: impl Fn() -> Worker<Store, DynQueueStore>,
 ) -> Result<(), Failed> {
-    // 200 KB of text, a gapless number and a comment, all in one transaction; the attachment of 5 MB follows.
+    // One transaction writes 200 KB of text, a gapless number and a comment; the attachment of 5 MB follows.
     let numbers = load::numbers(tickets)?;
     let text = "It beeps. ".repeat(20_000);
     let number = numbers
@@ -251,7 +251,7 @@ async fn changes(
     let attached = large.open(&read, Ticket::ATTACHMENT_BLOB).await?.ok_or("just attached")?;
     assert_eq!((read.text.len(), attached.len()), (200_000, 5_000_000));
 
-    // The new name of the agent is copied to all of the agent's tickets.
+    // The agent's new name is copied to all tickets of the agent.
     store.meter().take();
     agents.update(Agent::key(CONTOSO, 7), |agent| agent.name = "Ada Lovelace".into()).await?;
     cost(store, "an agent renamed");
@@ -281,12 +281,12 @@ async fn changes(
     cost(store, "its customer notified, by a worker");
     let mails = store.table::<Mail>().query(Mail::rows(CONTOSO)).collect().await?;
     assert_eq!(mails, [Mail { tenant: CONTOSO.into(), ticket: oldest }]);
-    // The requests of this check are not part of the next printed cost.
+    // The requests of this check do not count towards the next printed cost.
     store.meter().take();
     Ok(())
 }
 
-/// Shows a newer program that adds a field and an index over existing rows, after the older program was stopped.
+/// Shows a newer program that adds a field and an index over existing rows after the older program was stopped.
 async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities_with_outbox::<next::Ticket, _>(outbox.clone());
@@ -304,7 +304,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
         .await?;
     cost(store, "20 of priority 1, by the new index");
     assert!(!urgent.is_empty() && next::TicketByPriority::SCHEMA.name == "ByPriority");
-    // From now on, the older program would not maintain the index.
+    // From now on, the older program must not run, because it would not maintain the index.
     match store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await {
         Ok(_) => return Err("the older program starts".into()),
         Err(error) => println!("  the older program is refused: {error}"),
@@ -315,7 +315,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Prints the distribution of the load when tickets are opened: each tenant is a partition.
+/// Prints how the load is distributed when tickets are opened. Each tenant is a partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
     let next = move |draw: &mut table_advice::Draw<'_>| {

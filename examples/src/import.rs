@@ -1,4 +1,4 @@
-//! Imports of many entities into one table, with a progress bar on the terminal and one line on the output.
+//! Imports many entities into one table, with a progress bar on the terminal and one line in the output.
 
 use std::borrow::Borrow;
 use std::error::Error;
@@ -13,7 +13,7 @@ use table_core::{Entity, FromEntity, IndexEntry, TableEntity, TableStoreExt};
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// Inserts or replaces the entities; a second import changes nothing.
+/// Inserts or replaces the entities. A second import changes nothing.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -28,7 +28,7 @@ pub async fn import<E: PlainEntity, T: Borrow<E>>(
     import_many(store, what, entities, count, out).await
 }
 
-/// Inserts or replaces the entities of an iterator of unknown length.
+/// Inserts or replaces the entities of an iterator whose length is unknown.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -55,9 +55,8 @@ pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
     Ok(())
 }
 
-/// Inserts or replaces the entities and their index rows, first the table and then one index after another. Two imports of the same entities give the same
-/// rows.
-/// All other writes need index maintenance, which reads the previous rows.
+/// Inserts or replaces the entities and their index rows: first the table, and then one index after another. Two imports of the same entities write
+/// the same rows. All other writes need index maintenance, which reads the previous rows.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -1,4 +1,4 @@
-//! The first input: the public-domain datasets and the company, read from the binary, and imported into a store.
+//! The first input: the public-domain datasets and the company, which are read from the binary and imported into a store.
 
 use std::error::Error;
 use std::io::Write;
@@ -25,12 +25,12 @@ use crate::model::weather::Day;
 use crate::model::{earthquake_days, indexed, listed, named_routes, traffic, weather_months, weather_years};
 use crate::store::Store;
 
-/// The whole input in memory. Recipes compare their results with it.
+/// The complete input in memory. Recipes compare their results with it.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// The airports, ordered by code.
     pub airports: Vec<airports::Airport>,
-    /// The earthquakes, the latest first.
+    /// The earthquakes, latest first.
     pub earthquakes: Vec<earthquakes::Earthquake>,
     /// The routes, ordered by origin and destination.
     pub routes: Vec<Route>,
@@ -40,9 +40,9 @@ pub struct Inputs {
     pub employees: Vec<Employee>,
     /// The reviews of the company.
     pub reviews: Vec<Review>,
-    /// The expense claims of the company, the earliest first.
+    /// The expense claims of the company, earliest first.
     pub expenses: Vec<Expense>,
-    /// The blob store, which contains the large values of the tables. It is in memory and is dropped at the end of the run.
+    /// The blob store for the large values of the tables. It is in memory, and is dropped at the end of the run.
     pub blobs: Arc<dyn ObjectStore>,
 }
 
@@ -50,7 +50,7 @@ impl Inputs {
     /// Reads the datasets.
     ///
     /// # Errors
-    /// Any error from parsing the embedded files, which does not occur, because they are part of the binary.
+    /// Any error from parsing the embedded files. This cannot happen, because they are part of the binary.
     pub fn load() -> Result<Self, Box<dyn Error>> {
         let airports = airports::load()?;
         Ok(Self {
@@ -65,7 +65,7 @@ impl Inputs {
         })
     }
 
-    /// Writes all datasets into their tables, replacing an earlier import.
+    /// Writes all datasets to their tables, replacing an earlier import.
     ///
     /// # Errors
     /// Any error from the store or the output.
@@ -104,7 +104,7 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
-        // The tables of the patterns are created here, so a first run costs as much as later runs.
+        // The tables of the patterns are created here, so a first run costs the same as later runs.
         store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The second, larger input: any number of builds of Debian packages.
 //!
-//! The input is generated from the package index of the machine if it has one, or from a seeded generator. The same number and index always produce the same
-//! builds, so a recipe can compute the expected result by generating them again, without keeping them in memory.
+//! The input is generated from the machine's package index if there is one, or otherwise by a seeded generator. The same number and index always
+//! produce the same builds, so a recipe can compute the expected result by generating them again instead of keeping them in memory.
 
 pub mod debian;
 pub mod import;
@@ -38,7 +38,7 @@ pub struct Package {
 pub struct PackageBuild<'a> {
     /// The package.
     pub package: &'a Package,
-    /// The number of the build, starting with 1.
+    /// The number of the build, counted from 1.
     pub number: u32,
     /// The time of the build.
     pub built: DateTime<Utc>,
@@ -78,7 +78,7 @@ pub struct PackageIndex {
 }
 
 impl PackageIndex {
-    /// Returns the index of this machine, or a generated index if the machine has none.
+    /// Returns the package index of this machine, or a generated index if there is none.
     #[must_use]
     pub fn of_machine(builds: u64) -> Self {
         match debian::load() {
@@ -94,10 +94,10 @@ impl PackageIndex {
     }
 
     fn new(source: String, mut packages: Vec<Package>, builds: u64) -> Self {
-        // Packages are sorted like their row keys, in which a `_` follows the name: `zlib_` sorts after `zlib+x_`, because `+` is below `_`.
+        // Packages are sorted like their row keys, in which `_` follows the name: `zlib_` sorts after `zlib+x_`, because `+` is less than `_`.
         packages.sort_by_cached_key(|package| (package.section.clone(), format!("{}_", package.name)));
         packages.dedup_by(|left, right| (&left.section, &left.name) == (&right.section, &right.name));
-        // Each package has about ten builds. If there are few builds, only some packages have any.
+        // Each package has about ten builds. If the number of builds is small, some packages have none.
         let wanted = usize::try_from(builds / 10).unwrap_or(usize::MAX).max(1);
         let step = (packages.len() / wanted).max(1);
         let packages: Vec<Package> = packages.into_iter().step_by(step).collect();
@@ -123,13 +123,13 @@ impl PackageIndex {
         self.builds == 0
     }
 
-    /// Returns every build, by section, package and number.
+    /// Returns all builds, ordered by section, package and number.
     pub fn builds(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         (0..self.builds).map(|rank| self.build(rank))
     }
 
-    /// Returns every build, alternating between sixteen positions of the order. Consecutive builds are then in different partitions and can be
-    /// written concurrently.
+    /// Returns all builds, alternating between sixteen positions in the order. Consecutive builds are then in different partitions, and
+    /// can be written concurrently.
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);
         let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));
@@ -137,14 +137,14 @@ impl PackageIndex {
         ranks.filter(|rank| *rank < self.builds).map(|rank| self.build(rank))
     }
 
-    /// Returns the builds of one section, by package and number.
+    /// Returns the builds of one section, ordered by package and number.
     pub fn section<'a>(&'a self, section: &str) -> impl Iterator<Item = PackageBuild<'a>> + use<'a> {
         let first = self.packages.partition_point(|package| package.section.as_str() < section);
         let end = self.packages.partition_point(|package| package.section.as_str() <= section);
         (self.builds_before(first as u64)..self.builds_before(end as u64)).map(|rank| self.build(rank))
     }
 
-    /// Returns every section that has a build, with the number of its builds, in order.
+    /// Returns each section that has a build, with the number of its builds, in order.
     pub fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
         let mut end = 0;
         let sections = self.packages.chunk_by(|left, right| left.section == right.section);
@@ -156,8 +156,8 @@ impl PackageIndex {
         counted.filter(|(_, builds)| *builds > 0)
     }
 
-    /// Returns the number of builds before a package. The builds of a package are adjacent, and the numbers of builds of two packages differ by at
-    /// most one.
+    /// Returns the number of builds before a package. The builds of a package are adjacent, and the numbers of builds of any two packages differ by
+    /// at most one.
     fn builds_before(&self, package: u64) -> u64 {
         package * self.builds / (self.packages.len().max(1) as u64)
     }
@@ -170,7 +170,7 @@ impl PackageIndex {
 }
 
 fn build(package: &Package, at: u64, number: u64) -> PackageBuild<'_> {
-    // The first builds are scattered over the days of a year; each further build of a package is one day after the previous build.
+    // The first builds are scattered over the days of a year. Each further build of a package is one day after the previous one.
     let minutes = seeded::scatter(at) % (365 * 24 * 60) + number * 24 * 60;
     let since = Duration::minutes(i64::try_from(minutes).unwrap_or(i64::MAX));
     PackageBuild {

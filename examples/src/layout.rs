@@ -11,7 +11,7 @@ use crate::grid::Grid;
 /// The maximum number of properties of a row that are printed.
 const SHOWN: usize = 12;
 
-/// Returns the keys, properties and indexes of a schema, one in each row.
+/// Returns the keys, properties and indexes of a schema, one per row.
 #[must_use]
 pub fn of(schema: &EntitySchema) -> Grid {
     let mut grid = Grid::new(["Part", "Of", "Written as", "#Width", "Ordered"]);
@@ -79,7 +79,7 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) });
     let mut grid = Grid::new(["PartitionKey", "RowKey", "Properties"]);
     let page = match store.query(&TableName::new(schema.table)?, &query, None).await {
-        // A schema may be used by several tables, none of which has the name in the schema.
+        // Several tables may use a schema, in which case none of them has the name in the schema.
         Err(error) if error.is_table_not_found() => return Ok(grid),
         page => page?,
     };

@@ -31,13 +31,13 @@ const CONTOSO: &str = TENANTS[0];
 /// The number of accounts of each tenant: five rows of balances.
 const ACCOUNTS: u32 = 1_000;
 
-/// Runs the whole program with `entries` entries, posted by `tasks` concurrent tasks.
+/// Runs the complete program with `entries` entries, posted by `tasks` concurrent tasks.
 ///
 /// # Errors
-/// An error if the folder contains anything, and the errors of the store.
+/// An error if the folder is not empty, and any error from the store.
 ///
 /// # Panics
-/// If an invariant of the ledger is violated.
+/// Panics if an invariant of the ledger is violated.
 pub async fn run(place: &Place, entries: u32, tasks: usize) -> Result<(), Failed> {
     match place {
         Place::Account(connection_string) => in_account(connection_string, entries, tasks).await,
@@ -116,7 +116,7 @@ fn per_second(count: u32, seconds: f64) -> u64 {
     (f64::from(count) / seconds.max(1e-9)) as u64
 }
 
-/// Posts entries one by one, then by concurrent tasks that use the same accounts, then by concurrent tasks that use different accounts.
+/// Posts entries sequentially, then from concurrent tasks that use the same accounts, then from concurrent tasks that use different accounts.
 async fn post(books: &Bookkeeping, tasks: usize, count: u32) -> Result<(), Failed> {
     println!("\nPosts of {CONTOSO}");
     let chart = &books.chart(CONTOSO).await?;
@@ -174,7 +174,7 @@ async fn questions(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Checks that repeated requests, closed periods and accounts, and second reversals are handled.
+/// Checks how repeated requests, closed periods, closed accounts and second reversals are handled.
 async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     let chart = &books.chart(CONTOSO).await?;
     let manager = books.acting("manager");

@@ -1,7 +1,7 @@
 //! The cookbook: every pattern on real data.
 //!
-//! `cargo run -p examples` imports the [data] into an embedded store, or with `--azure` into an account, and runs the [recipes];
-//! each program in `src/bin` shows a single pattern, in memory.
+//! `cargo run -p examples` imports the [data] into an embedded store, or with `--azure` into an account, and runs the [recipes]. Each program in
+//! `src/bin` shows a single pattern, in memory.
 
 pub mod cookbook;
 pub mod cost;

@@ -1,4 +1,4 @@
-//! A part of an account: all tables created in it have the same prefix, so all of them can be deleted at once.
+//! A part of an account: all tables created in it have the same prefix, so they can be deleted together.
 
 use std::any::Any;
 use std::fmt;
@@ -8,7 +8,8 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, TableName, TableStore, Transaction};
 
-/// A store that contains the tables of another store whose names begin with a prefix. Its names lack the prefix; errors contain the full names.
+/// A store that contains the tables of another store whose names begin with a prefix. Its own table names lack the prefix; errors
+/// contain the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -16,7 +17,7 @@ pub struct Prefixed<S> {
 }
 
 impl<S> Prefixed<S> {
-    /// Creates a store for the tables with a prefix, which consists of letters and digits and starts with a letter.
+    /// Creates a store for the tables with a prefix. The prefix consists of letters and digits, and starts with a letter.
     pub fn new(store: S, prefix: impl Into<String>) -> Self {
         Self { store, prefix: prefix.into() }
     }
@@ -26,7 +27,7 @@ impl<S> Prefixed<S> {
     }
 }
 
-/// Converts a continuation of a query for use with a table of another name (PAGE-9).
+/// Converts a query's continuation for use with a table of another name (PAGE-9).
 fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) -> Result<Continuation> {
     match place.service_position(from, query) {
         Ok(position) => Ok(Continuation::of_service(to, query, position.clone())),
@@ -34,7 +35,7 @@ fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) 
     }
 }
 
-/// Deletes all tables of a store and returns their number.
+/// Deletes all tables of a store, and returns their number.
 ///
 /// # Errors
 /// Any error from the store. Tables that have already been deleted remain deleted.
@@ -79,7 +80,7 @@ impl<S: TableStore> TableStore for Prefixed<S> {
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         let from = from.map(|from| format!("{}{from}", self.prefix));
         let page = self.store.list_tables(&format!("{}{prefix}", self.prefix), from.as_deref(), top).await?;
-        // Table names ignore case, and so does the prefix; only the length of the prefix matters.
+        // Table names are case-insensitive, and so is the prefix, so only the length of the prefix matters.
         let own = |full: &str| full.get(self.prefix.len()..).unwrap_or_default().to_owned();
         let names =
             page.names.iter().map(|name| TableName::new(&own(name.as_str()))).collect::<Result<_>>()?;

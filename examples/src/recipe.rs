@@ -9,7 +9,7 @@ use table_core::schema::EntitySchema;
 use crate::grid::Grid;
 use crate::store::Store;
 
-/// One question of the cookbook. `I` is the imported data, from which the recipe computes and asserts the expected result.
+/// One question of the cookbook. `I` is the imported data, from which the recipe computes the expected result.
 pub struct Recipe<I: ?Sized> {
     /// The name, for `--only`.
     pub name: &'static str,
@@ -30,13 +30,13 @@ impl<I: ?Sized> fmt::Debug for Recipe<I> {
 /// The output of a recipe.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The plan of the query, before it runs; empty for a write.
+    /// The plan of the query before it runs; empty for a write.
     pub plan: String,
     /// The result.
     pub answer: Grid,
     /// Notes on the result, one per line.
     pub notes: Vec<String>,
-    /// Measured times, which differ between runs, one per line.
+    /// Measured times, one per line, which differ between runs.
     pub measured: Vec<String>,
 }
 

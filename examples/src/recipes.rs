@@ -1,4 +1,4 @@
-//! The recipes over the first input, one in each file.
+//! The recipes for the first input, with one file per recipe.
 
 mod access_patterns;
 mod archive;

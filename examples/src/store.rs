@@ -1,5 +1,4 @@
-//! The store of the cookbook: an embedded engine in a folder or in memory, or an account, with a meter on the tables, and with
-//! queues and blobs.
+//! The cookbook's store: an embedded engine in a folder or in memory, or an account. It has a meter on the tables, and includes queues and blobs.
 
 #[cfg(feature = "azure")]
 mod account;
@@ -28,15 +27,15 @@ use crate::cost::Cost;
 #[cfg(feature = "azure")]
 pub use account::azure;
 
-/// The file that marks a folder as created by an example.
+/// The file that identifies a folder as created by an example.
 const MARK: &str = "README.txt";
 const MARK_TEXT: &str = "This folder was created by the example programs of Tables. It can be deleted.\n";
 /// The name of the engine's folder inside the example's folder.
 const TABLES: &str = "tables";
-/// The name of the folder of the blobs inside the example's folder.
+/// The name of the blobs' folder inside the example's folder.
 const BLOBS: &str = "blobs";
 
-/// The store of every recipe, with a backend of any kind. Clones share the meter.
+/// The store that every recipe uses, with any kind of backend. Clones share the meter.
 #[derive(Clone)]
 pub struct Store {
     tables: Meter<DynTableStore>,
@@ -57,12 +56,12 @@ struct Run {
 /// A function that deletes the container of a run.
 type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
-/// The location of the store of a run.
+/// The location of a run's store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A new temporary folder, deleted at the end of the run.
+    /// A new temporary folder, which is deleted at the end of the run.
     Temporary,
-    /// This folder, which must be missing or empty. It is kept.
+    /// The given folder, which must be missing or empty. It is kept.
     Folder(PathBuf),
     /// The memory of the process.
     Memory,
@@ -71,7 +70,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns the place that the options of a command line name.
+    /// Returns the place that the command-line options name.
     #[must_use]
     pub fn of(path: Option<PathBuf>, memory: bool, account: Option<String>) -> Self {
         match (path, account) {
@@ -83,11 +82,10 @@ impl Place {
     }
 }
 
-/// Opens the store of these examples in a folder, and creates the folder if it is missing.
+/// Opens the examples' store in a folder, which is created if it is missing.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder contains files and no example created it; `Io` if a folder cannot be created; any error of
-/// [`Engine::open`].
+/// `FolderNotOurs` if the folder contains files that no example created; `Io` if a folder cannot be created; any error of [`Engine::open`].
 pub fn open(folder: &Path) -> Result<Store> {
     own(folder)?;
     let blobs = folder.join(BLOBS);
@@ -97,7 +95,7 @@ pub fn open(folder: &Path) -> Result<Store> {
     Ok(Store::new(engine.clone(), engine, Arc::new(blobs)))
 }
 
-/// Refuses a folder that contains files, unless an example created it. A program writes and deletes only in its own folder.
+/// Refuses a folder that contains files, unless an example created it, because an example must write and delete only in its own folder.
 fn own(folder: &Path) -> Result<()> {
     let mark = folder.join(MARK);
     if std::fs::read_to_string(&mark).is_ok_and(|text| text == MARK_TEXT) {
@@ -108,7 +106,7 @@ fn own(folder: &Path) -> Result<()> {
     std::fs::write(&mark, MARK_TEXT).map_err(|error| cannot("write", &mark, error))
 }
 
-/// Refuses a folder that contains anything.
+/// Refuses a folder that is not empty.
 ///
 /// # Errors
 /// `FolderNotOurs` if the folder is not empty; `Io` if it cannot be read.
@@ -159,7 +157,7 @@ impl Store {
         Cost::from(&*self.tables.reading())
     }
 
-    /// Returns the tables without the meter, for requests that do not belong to the recipe's question.
+    /// Returns the tables without the meter, for requests that are not part of the recipe's question.
     #[must_use]
     pub const fn unmetered(&self) -> &DynTableStore {
         self.tables.unmetered()

@@ -13,12 +13,12 @@ use crate::fault::BudgetFault;
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The number of partition keys near their limit that the summary lists.
+/// The maximum number of partition keys near their limit that the summary lists.
 const NAMED: usize = 5;
-/// The number of values of the first level from which the documentation expects an even spread of writes (HPK-16).
+/// The number of first-level values at which the documentation expects an even spread of writes (HPK-16).
 const FIRST_VALUES: usize = 1_000;
 
-/// The physical partitions of a container under a workload, before and after the splits that are due.
+/// The physical partitions of a container under a workload, before and after all due splits.
 ///
 /// ```
 /// use table_core::Entity;
@@ -47,24 +47,24 @@ const FIRST_VALUES: usize = 1_000;
 pub struct Container {
     /// The partitions before any split.
     pub before: Load,
-    /// The splits that are due, in order.
+    /// The due splits, in order.
     pub splits: Vec<NextSplit>,
     /// The partitions after the splits.
     pub after: Load,
-    /// The possible orders of the levels, sorted by the number of partitions that the queries touch, fewest first. Empty without queries.
+    /// The possible orders of the levels. Those whose queries touch the fewest partitions are first. Empty if there are no queries.
     pub orders: Vec<Order>,
     design: Design,
 }
 
 impl Report {
-    /// Returns the physical partitions of a container with this design, assuming that the workload continues at its rates.
+    /// Returns the physical partitions of a container with this design. The workload is assumed to continue at its rates.
     ///
     /// Every write is assumed to add an entity that is never deleted. Sizes are computed as in the rest of the report, with two bytes per character.
-    /// JSON of plain ASCII takes half of that, and the index of the service adds to it. Reads and writes cost request units at the published prices.
-    /// A query over several partition keys adds the same load to each of them.
+    /// JSON of plain ASCII takes half of that, but the service's index adds to it. Reads and writes cost request units as published. A query over
+    /// several partition keys adds the same load to each of them.
     ///
     /// # Errors
-    /// `InvalidInput` if a key belongs to no partition, which cannot happen.
+    /// `InvalidInput` if a key belongs to no partition, which is impossible.
     pub fn container(&self, design: &Design) -> Result<Container> {
         let (seconds, whole) = (f64::from(self.seconds.max(1)), design.days * SECONDS_A_DAY);
         let mut keys = Vec::new();
@@ -93,7 +93,7 @@ impl Report {
     }
 }
 
-/// Adds the request units of a query over several partition keys, in equal shares.
+/// Distributes the request units of a query over several partition keys evenly.
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
@@ -115,19 +115,19 @@ fn spread(
 }
 
 impl Container {
-    /// Returns a picture of the partitions before and after the splits that are due.
+    /// Returns a picture of the partitions before and after all due splits.
     #[must_use]
     pub fn svg(&self) -> String {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of values of the first level. Before any split, writes reach at most as many partitions (HPK-9, HPK-16).
+    /// Returns the number of different values of the first level. Before any split, writes cannot reach more partitions than that (HPK-9, HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()
     }
 
-    /// Returns the warnings about this design. Each names a rule of the documentation.
+    /// Returns the warnings about this design. Each names a rule in the documentation.
     ///
     /// ```
     /// # use table_core::Entity;
@@ -190,10 +190,10 @@ impl Container {
         warnings
     }
 
-    /// Checks that no partition key, and no partition after the splits, uses more than this share of its storage or throughput.
+    /// Checks that no partition key, and no partition after the splits, uses more than the given share of its storage or throughput.
     ///
     /// # Errors
-    /// `OverBudget` for a partition key, which no split can divide (HPK-17), or for a partition (HPK-16).
+    /// `OverBudget` for a partition key, which cannot be split (HPK-17), or for a partition (HPK-16).
     pub fn max_full(&self, most: f64) -> Result<()> {
         if let Some((key, share)) = self.before.near(most).into_iter().find(|(_, share)| *share > most) {
             let (key, share, most) = (text_of(key), share * 100.0, most * 100.0);

@@ -1,4 +1,4 @@
-//! Load of a run: bytes and request units of each partition key and of each range of keys.
+//! The load of a run: bytes and request units of each partition key and each range of keys.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use table_hierarchy::{query_units, read_units, write_units};
 use crate::random::real;
 use crate::step::Step;
 
-/// The load of a run. A partition key is written as `table/PartitionKey`.
+/// The load of a run. Partition keys have the form `table/PartitionKey`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
     pub(super) keys: BTreeMap<String, KeyDemand>,
@@ -20,7 +20,7 @@ pub(super) struct Demand {
 pub(super) struct KeyDemand {
     /// The number of bytes written to the partition key.
     pub(super) bytes: f64,
-    /// Request units used by the partition key.
+    /// The number of request units used by the partition key.
     pub(super) units: f64,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct KeyDemand {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RangeDemand {
     pub(super) queries: f64,
-    /// Request units of the returned entities, without the charge for each physical partition.
+    /// The number of request units for the returned entities, without the charge for each physical partition.
     pub(super) units: f64,
 }
 
@@ -68,7 +68,7 @@ impl Demand {
     }
 }
 
-/// Returns the additional request units of a query for reading `partitions` physical partitions: the middle of the published range.
+/// Returns the additional request units of a query that reads `partitions` physical partitions: the middle of the published range.
 pub(super) fn middle(partitions: usize) -> f64 {
     let (least, most) = query_units(partitions);
     f64::midpoint(least, most)

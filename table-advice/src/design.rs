@@ -3,7 +3,7 @@
 use table_core::entity::Entity;
 use table_hierarchy::{Bounds, PartitionMap, level_names};
 
-/// A container of Cosmos DB for NoSQL, and the duration of a workload on it.
+/// A container of Cosmos DB for NoSQL, and the duration of the workload on it.
 ///
 /// ```
 /// use table_core::Entity;
@@ -48,7 +48,7 @@ impl Design {
         }
     }
 
-    /// Sets the number of physical partitions before any split. All of them have the same width.
+    /// Sets the number of physical partitions before any split. All of them have equal width.
     #[must_use]
     pub fn partitions(self, partitions: u32) -> Self {
         self.on(PartitionMap::even(partitions))
@@ -74,7 +74,7 @@ impl Design {
 
     /// Sets the request units per second of the container. The service divides them evenly among the physical partitions.
     ///
-    /// If no throughput is set, each partition is assumed to have the highest throughput that a partition supports.
+    /// If no throughput is set, each partition is assumed to have the maximum throughput.
     #[must_use]
     pub fn throughput(self, ru: f64) -> Self {
         Self { throughput: Some(ru), ..self }
@@ -95,7 +95,7 @@ impl Design {
         self
     }
 
-    /// Returns the levels of a PartitionKey, or `None` for a key of another design.
+    /// Returns the levels of a PartitionKey, or `None` if the key does not match this design.
     pub(super) fn split(&self, partition_key: &str) -> Option<Vec<String>> {
         if self.levels.len() == 1 {
             return Some(vec![partition_key.to_owned()]);

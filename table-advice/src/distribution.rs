@@ -10,7 +10,7 @@ use crate::random::{Random, real};
 /// The maximum number of values of a [`Distribution::zipf`]. Each value takes eight bytes.
 pub(super) const MOST_ZIPF_VALUES: u64 = 1_000_000;
 
-/// A probability distribution over the values 0, 1, 2 … Cloning is cheap.
+/// A probability distribution over the values 0, 1, 2, … Cloning is cheap.
 ///
 /// ```
 /// use table_advice::Distribution;
@@ -39,7 +39,7 @@ impl Distribution {
         Self(Kind::Constant(value))
     }
 
-    /// Creates a distribution in which all values from 0 to `values - 1` are equally frequent.
+    /// Creates a distribution in which all values from 0 to `values - 1` are equally likely.
     ///
     /// # Errors
     /// `InvalidWorkload` if `values` is 0.
@@ -52,7 +52,7 @@ impl Distribution {
         Ok(Self(Kind::Uniform(values)))
     }
 
-    /// Creates a sequence. Each operation gets its number within its pattern, starting with 0.
+    /// Creates a sequence. The value of each operation is its number within its pattern, counted from 0.
     #[must_use]
     pub const fn sequence() -> Self {
         Self(Kind::Sequence)
@@ -60,7 +60,7 @@ impl Distribution {
 
     /// Creates a Zipf distribution. The frequency of value `k` is proportional to `1 / (k + 1) ^ exponent`.
     ///
-    /// A few values are very frequent, as with users, words or cities. An exponent of 0 is the uniform distribution.
+    /// A few values are very frequent, as with users, words or cities. With an exponent of 0, the distribution is uniform.
     ///
     /// # Errors
     /// `InvalidWorkload` if `values` is 0 or greater than 1,000,000, or if the exponent is negative or not a number.

@@ -1,11 +1,11 @@
-//! Deterministic random values for one operation.
+//! Deterministic pseudo-random values for one operation.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::distribution::Distribution;
 use crate::random::Random;
 
-/// A source of the random values of one operation.
+/// A source of the pseudo-random values of one operation.
 ///
 /// ```
 /// use table_advice::{Distribution, Draw};
@@ -30,13 +30,13 @@ impl Draw<'_> {
         distribution.draw(self.random, self.number)
     }
 
-    /// Returns the number of the operation within its pattern. The first is 0.
+    /// Returns the number of the operation within its pattern, counted from 0.
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.number
     }
 
-    /// Returns the time of the operation by the clock of the workload.
+    /// Returns the time of the operation on the clock of the workload.
     #[must_use]
     pub fn instant(&self) -> DateTime<Utc> {
         #[expect(

@@ -1,4 +1,4 @@
-//! Workloads from a file: fields with distributions, key layouts over the fields, and access patterns.
+//! Workloads defined by a file: fields with distributions, key layouts that use the fields, and access patterns.
 
 mod described;
 mod key;
@@ -10,14 +10,14 @@ use crate::fault::WorkloadFault;
 use crate::file::described::Described;
 use crate::workload::Workload;
 
-/// A workload in JSON with several key layouts. It allows designs to be compared before any of them is written as a type.
+/// A workload in JSON with several key layouts. It lets you compare designs before you write any of them as a type.
 ///
 /// - `fields`: the sources of values. `{"uniform": n}`, `{"zipf": {"values": n, "exponent": x}}`, `{"constant": n}` and `"sequence"` are numbers,
 ///   `{"texts": [..]}` is one of the listed strings, and `"time"` is the time of the operation.
 /// - `layouts`: the pieces of both keys. A string is a literal. `{"field": f}` is a field, which `"digits": n` pads with zeros. `{"hour": f}`,
 ///   `{"day": f}`, `{"ticks": f}` and `{"inverted_ticks": f}` are formats of a time.
-/// - `patterns`: each is a `write` or a `read`, with the bytes of an entity. A read lists its `given` fields and the number of `rows` of its result.
-///   Its class follows from the layout (CLS-1). A point or range query examines the rows of its result, a partition scan examines
+/// - `patterns`: each is a `write` or a `read`, with the size of an entity in bytes. A read lists its `given` fields and the number of `rows` in its
+///   result. Its class follows from the layout (CLS-1). A point or range query examines the rows of its result, a partition scan examines
 ///   `entities_a_partition` rows of the layout, and a query without a known partition examines all `entities`.
 ///
 /// ```
@@ -54,7 +54,7 @@ impl WorkloadFile {
     /// Parses the content of a file.
     ///
     /// # Errors
-    /// `InvalidWorkload` if the content is not JSON with these fields, or refers to a field that is not described.
+    /// `InvalidWorkload` if the content is not JSON with these fields, or refers to an undefined field.
     pub fn parse(text: &str) -> Result<Self> {
         let described: Described =
             serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Workload(error)))?;

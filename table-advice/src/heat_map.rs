@@ -1,4 +1,4 @@
-//! Heat map of partitions over time.
+//! Heat map of the load on partitions over time.
 
 use crate::random::real;
 
@@ -7,7 +7,7 @@ const ROWS: usize = 16;
 /// The maximum number of columns.
 const COLUMNS: u32 = 60;
 
-/// The load of one operation on one partition: entities written or pages read.
+/// The load of one operation on one partition: entities written, or pages read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) second: u32,
@@ -15,7 +15,8 @@ pub(super) struct Touch {
     pub(super) load: u64,
 }
 
-/// A heat map: entities written and pages read per second, by partition and time. It has rows for the sixteen hottest partitions, in key order.
+/// A heat map: entities written and pages read per second, by partition and time. It has a row for each of the sixteen hottest
+/// partitions, in key order.
 /// ```
 /// use table_advice::HeatMap;
 ///
@@ -27,9 +28,9 @@ pub(super) struct Touch {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
-    /// The number of seconds that a column covers. The last column may be shorter.
+    /// The number of seconds per column. The last column may be shorter.
     pub seconds_per_column: u32,
-    /// Each partition with its cells. A partition is named by its PartitionKey, prefixed with the table if the table is known.
+    /// Each shown partition with its cells. A partition is named by its PartitionKey, with the table as prefix if it is known.
     pub rows: Vec<(String, Vec<f64>)>,
     /// The number of partitions without a row.
     pub others: usize,

@@ -1,9 +1,9 @@
-//! Advice on the layout of keys before deployment: a workload is replayed without a service and reports heat, throttling and cost.
+//! Advice on the layout of keys before deployment: replays a workload without a service, and reports heat, throttling and cost.
 //!
 //! # Context
 //! The layout of the keys determines which partition a write goes to and how many requests a query takes. It is chosen before the first user arrives,
 //! and is expensive to change later. A log that appends to one partition, for example, is hot from its first day (PAT-LOG-5). A [`Workload`]
-//! describes the requests of the users: in code on the real entities, in a small file for keys that do not exist yet ([`WorkloadFile`]), or as a
+//! describes the requests of the users: in code with the real entities, in a small file for keys that do not exist yet ([`WorkloadFile`]), or as a
 //! recording of a running program ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`] with a summary, a picture, and
 //! assertions for a test.
 //!
@@ -17,23 +17,23 @@
 //! A workload can use any key layout. The example of [`WorkloadFile`] compares the two layouts of PAT-ANTI-1.
 //!
 //! # Guarantee
-//! The same workload and seed always produce the same report. Each pattern has its own random sequence, so an additional pattern does not change the
-//! keys of the others. Rows of declared indexes are counted with their entity (PAT-INTRA-8).
+//! The same workload and seed always produce the same report. Each pattern has its own random sequence, so adding a pattern does not change the keys
+//! of the others. Rows of declared indexes are counted with their entity (PAT-INTRA-8).
 //!
 //! # Cost
 //! A run sends no requests. Time and memory grow with rate × seconds, which may be at most [2,000,000](workload::MOST_OPERATIONS).
 //!
 //! # Bounds
 //! Operations are evenly spaced, without bursts. Throttling of a partition is computed from the published target (SCL-1), separately for each second.
-//! The limits of the service are softer (SCL-2), and it moves partitions between servers (SCL-4). A write counts as its number of entities and a read
-//! as its number of pages, because the cost of a page is not published. A read has up to twenty pages in the second in which it starts; later pages
-//! only count towards the cost. A read of many partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Prices
-//! are computed from requests and bytes at your [`Prices`]; a month has 30 days.
+//! The service's limits are softer (SCL-2), and it moves partitions between servers (SCL-4). A write counts as its number of entities, and a read as
+//! its number of pages, because the cost of a page is not published. A read has up to twenty pages in the second in which it starts; later pages only
+//! count towards the cost. A read of several partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Costs
+//! are computed from requests and bytes with your [`Prices`]; a month has 30 days.
 //!
 //! [`Report::container`] returns the physical partitions that a container of Cosmos DB for NoSQL would have under the workload.
 //!
 //! # When not to
-//! To learn the latency of requests, measure the service itself. Use a [`meter`] to count the requests of a running program.
+//! Do not use it to predict the latency of requests; measure the service itself. To count the requests of a running program, use a [`meter`].
 //!
 //! ```
 //! use table_advice::{Distribution, Step, Workload};

@@ -1,25 +1,25 @@
-//! Meters, which count the requests of a program, so that a test can limit their number.
+//! Meters, which count the requests of a program, so a test can limit their number.
 //!
 //! # Context
 //! A store charges by request and limits throughput by partition. The code of a program does not show the cost of a call: an index read may take one
-//! or two requests, and a page many. A test with a meter measures the cost, and fails as soon as it changes.
+//! request or two, and a page may take many. A test with a meter measures the cost, and fails when it changes.
 //!
 //! # Key layout
 //! A meter works with any table and any keys.
 //!
 //! # Guarantee
-//! Every call that reaches the store is counted once, at its start, whether it succeeds or not. Rows and bytes are counted when the
-//! response arrives. Clones share one count.
+//! Every call that reaches the store is counted once, when it starts, whether it succeeds or not. Rows and bytes are counted when the response
+//! arrives. Clones share one count.
 //!
 //! # Cost
-//! A meter sends no requests. Each call takes a lock and two map lookups. The bytes of a response are computed entity by entity.
+//! A meter sends no requests. Each call takes a lock and two map lookups. The size of a response is computed entity by entity.
 //!
 //! # Bounds
-//! A fan-out is recognised by its requests: first pages of the same query, in key order of their partitions. Two concurrent fan-outs
-//! may be counted as more than two. Memory grows with each named partition until the reading is [taken](Meter::take).
+//! A fan-out is recognised by its requests: first pages of the same query, in key order of their partitions. Two concurrent fan-outs may be counted
+//! as more than two. Memory use grows with each partition until the reading is [taken](Meter::take).
 //!
 //! # When not to
-//! Do not use a meter in production under load. Traces and the metrics of the service cost less there.
+//! Do not use a meter under production load. Traces and the service's own metrics cost less there.
 //!
 //! ```
 //! use table_advice::meter::Meter;

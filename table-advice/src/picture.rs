@@ -9,7 +9,7 @@ const CELL: usize = 12;
 /// The width reserved for the names of partitions.
 const LEFT: usize = 240;
 const TOP: usize = 44;
-/// The minimum width of the picture, required by the lines above the map.
+/// The minimum width of the picture, which the lines above the map need.
 const NARROWEST: usize = 640;
 /// The maximum length of a shown name, in characters.
 const NAME: usize = 32;
@@ -19,7 +19,7 @@ pub(super) fn svg(name: &str, map: &HeatMap) -> String {
     let (width, height) = (NARROWEST.max(LEFT + columns * CELL + 20), TOP + map.rows.len() * CELL + 30);
     let hottest = map.hottest();
     let mut svg = String::new();
-    // Writing to a `String` cannot fail.
+    // Writing to a `String` never fails.
     let _ = write!(
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
@@ -79,7 +79,7 @@ fn shortened(name: &str) -> String {
     name.chars().take(NAME - 1).chain(['…']).collect()
 }
 
-/// Escapes a string for XML elements and attributes. Control characters are replaced, because XML does not allow them.
+/// Escapes a string for XML elements and attributes. Control characters are replaced, because XML does not permit them.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

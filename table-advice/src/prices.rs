@@ -5,7 +5,7 @@ use table_core::error::{Error, Result};
 
 use crate::fault::WorkloadFault;
 
-/// Rates of a service. No rates are built in, because they differ by region and year.
+/// The prices of a service, set by the user. They are not built in, because they differ by region and year.
 ///
 /// ```
 /// use table_advice::Prices;

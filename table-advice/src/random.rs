@@ -1,11 +1,11 @@
-//! Pseudo-random numbers from a seed.
+//! Pseudo-random numbers generated from a seed.
 
-/// The generator `SplitMix64`. It is implemented here because a new version of a dependency could change the reports.
+/// The generator `SplitMix64`. It is implemented here because another version of a dependency could change the reports.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
 impl Random {
-    /// Creates a separate sequence for each pattern.
+    /// Creates the sequence of a pattern. Each pattern has its own sequence.
     pub(super) const fn new(seed: u64, pattern: &str) -> Self {
         let (bytes, mut hash) = (pattern.as_bytes(), 0xCBF2_9CE4_8422_2325_u64);
         let mut rest = bytes;

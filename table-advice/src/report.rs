@@ -22,19 +22,19 @@ const SECONDS_A_MONTH: f64 = 30.0 * 86_400.0;
 pub struct PatternCost {
     /// The name of the pattern.
     pub name: String,
-    /// Operations per second.
+    /// The number of operations per second.
     pub per_second: f64,
-    /// The most expensive class of the pattern's reads, or `None` if it only writes.
+    /// The most expensive class of the pattern's reads, or `None` if the pattern only writes.
     pub class: Option<QueryClass>,
-    /// Operations in the run.
+    /// The number of operations in the run.
     pub operations: u64,
-    /// Read requests in the run.
+    /// The number of read requests in the run.
     pub reads: u64,
-    /// Write requests in the run.
+    /// The number of write requests in the run.
     pub writes: u64,
     /// The maximum number of requests of one operation.
     pub max_requests: u64,
-    /// Entities written or examined.
+    /// The number of entities written or examined.
     pub entities: u64,
     /// The number of bytes in the written entities.
     pub bytes_written: u64,
@@ -69,7 +69,7 @@ impl PatternCost {
         *bytes = bytes.saturating_add(step.bytes);
     }
 
-    /// Divides a sum over the run by the number of operations. Returns 0 if the run had no operations.
+    /// Divides a sum over the run by the number of operations. Returns 0 if the run had none.
     #[must_use]
     pub fn each(&self, sum: u64) -> f64 {
         real(sum) / real(self.operations.max(1))
@@ -81,7 +81,7 @@ impl PatternCost {
         self.each(sum) * self.per_second * SECONDS_A_MONTH
     }
 
-    /// Returns the price of a month.
+    /// Returns the price per month.
     #[must_use]
     pub fn price(&self, prices: &Prices) -> f64 {
         prices.of(self.per_month(self.reads), self.per_month(self.writes), self.per_month(self.bytes_read))
@@ -98,7 +98,7 @@ pub struct Throttling {
     pub refused_requests: u64,
     /// The highest number of entities written and pages read in one partition in one second.
     pub hottest_second: u64,
-    /// The partition with the hottest second.
+    /// The partition that had the hottest second.
     pub hottest_partition: String,
 }
 
@@ -154,7 +154,7 @@ impl Report {
         Ok(self.pattern(pattern)?.max_requests)
     }
 
-    /// Returns the distribution over partitions of the requests that name a partition.
+    /// Returns the distribution of the requests over partitions. Only requests that name a partition are included.
     #[must_use]
     pub const fn heat(&self) -> &Heat {
         &self.heat
@@ -166,8 +166,8 @@ impl Report {
         self.heat.hottest(usize::MAX).into_iter().map(move |(name, requests)| (name, real(requests) / all))
     }
 
-    /// Returns the partition with the largest share of the requests of any one second. Seconds with fewer than 1,000 requests are measured
-    /// over 1,000 consecutive requests instead. Sums over the whole run would hide a partition that is hot for an hour (PAT-ANTI-1).
+    /// Returns the partition with the largest share of the requests in any one second. If a second has fewer than 1,000 requests, 1,000 consecutive
+    /// requests are measured instead. A sum over the entire run would hide a partition that is hot for an hour (PAT-ANTI-1).
     #[must_use]
     pub fn peak(&self) -> Peak {
         self.heat.peak()
@@ -191,13 +191,13 @@ impl Report {
         picture::svg(&self.name, &self.map)
     }
 
-    /// Checks that at no time a partition receives a larger share of the requests than the given one, where 0.05 is a twentieth.
+    /// Checks that no partition ever receives more than the given share of the requests, where 0.05 means 5 %.
     ///
     /// # Errors
     /// `OverBudget` (PAT-ANTI-1) if a partition receives a larger share. The message suggests a remedy.
     pub fn require_max_partition_share(&self, most: f64) -> Result<()> {
         let Peak { partition_key, share } = self.peak();
-        // The condition is not `share > most`, because a limit of NaN must fail.
+        // The condition is not `share > most`, because a limit of NaN must fail as well.
         if share <= most {
             return Ok(());
         }
@@ -235,7 +235,7 @@ impl Report {
         Err(Error::of(BudgetFault::Requests { pattern, kind, requests, most, remedy }))
     }
 
-    /// Checks that nothing exceeds the published targets.
+    /// Checks that no load exceeds the published targets.
     ///
     /// # Errors
     /// `OverBudget` (SCL-1) if a partition or the account exceeds its target. The message suggests a remedy.
@@ -243,7 +243,7 @@ impl Report {
         self.over_target().map_or(Ok(()), |fault| Err(Error::of(fault)))
     }
 
-    /// Returns the fault for the exceeded target, with a remedy.
+    /// Returns the fault for an exceeded target, with a remedy.
     pub(super) fn over_target(&self) -> Option<BudgetFault> {
         let Throttling { refused_load, refused_requests, hottest_second, hottest_partition } =
             &self.throttling;
@@ -255,7 +255,7 @@ impl Report {
         (*refused_requests > 0).then(account)
     }
 
-    /// Returns the price of all patterns for a month, or `None` if the workload has no prices.
+    /// Returns the price of all patterns per month, or `None` if the workload has no prices.
     #[must_use]
     pub fn price(&self) -> Option<f64> {
         let prices = self.prices.as_ref()?;

@@ -1,4 +1,4 @@
-//! The run of a workload: all operations in the order of their times, with their requests counted.
+//! Runs a workload: performs all operations in the order of their times, and counts their requests.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// Returns the time of the pattern's next operation, which is in the middle of its time slot.
+    /// Returns the time of the pattern's next operation, which is the middle of its time slot.
     fn due(&self) -> f64 {
         (real(self.number) + 0.5) / self.cost.per_second
     }
@@ -38,7 +38,7 @@ impl Workload {
     /// - `InvalidWorkload` if no pattern has operations, or if two patterns have the same name.
     /// - `InvalidWorkload` if a rate or a price is negative or not a number.
     /// - `InvalidWorkload` if the run exceeds [`MOST_OPERATIONS`] or [`MOST_SECONDS`](crate::workload::MOST_SECONDS).
-    /// - Any error returned by a pattern's closure, such as an error of [`Step::write`].
+    /// - Any error returned by a pattern's closure, such as one from [`Step::write`].
     pub fn run(&self) -> Result<Report> {
         self.check()?;
         run(self)
@@ -56,7 +56,7 @@ fn run(workload: &Workload) -> Result<Report> {
     let end = f64::from(workload.seconds);
     loop {
         let due = turns.iter().enumerate().map(|(place, turn)| (turn.due(), place));
-        // An operation with a rate of 0 is never due.
+        // An operation whose rate is 0 is never due.
         let next = due.filter(|(due, _)| *due < end).min_by(|left, right| left.0.total_cmp(&right.0));
         let Some((seconds, place)) = next else { break };
         let (Some(turn), Some(pattern)) = (turns.get_mut(place), workload.patterns.get(place)) else { break };
@@ -95,7 +95,7 @@ impl Tally {
         if let Some(requests) = usize::try_from(second).ok().and_then(|place| self.requests.get_mut(place)) {
             *requests = requests.saturating_add(step.writes).saturating_add(load(step.reads));
         }
-        // A single fan-out operation touches many partitions.
+        // A single fan-out operation can touch many partitions.
         if (self.touches.len() + step.touches.len()) as u64 > 4 * MOST_OPERATIONS {
             return Err(Error::of(WorkloadFault::Partitions));
         }
@@ -139,7 +139,7 @@ impl Tally {
     }
 }
 
-/// Returns the load above the target of a partition in one second (SCL-1). Touches must be ordered by time.
+/// Returns the load above a partition's target in each second (SCL-1). Touches must be sorted by time.
 fn throttled(touches: &[Touch], names: &[String]) -> Throttling {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
     let target = PARTITION_TARGET as u64;

@@ -1,9 +1,9 @@
-//! Distribution of writes over partitions, measured on keys before anything is stored (PAT-ANTI-1).
+//! Distribution of writes over partitions, measured on their keys before anything is stored (PAT-ANTI-1).
 //!
 //! # Context
-//! A partition is served by one server at a time. A PartitionKey that follows time, such as the current hour `2014042315`, sends all inserts of an
-//! hour to one partition, regardless of their number. This is the prepend/append anti-pattern. Over a day, such keys look evenly spread, but at any
-//! moment one partition is hot. The relevant figure is therefore not the total writes of a partition, but its share of consecutive writes.
+//! A partition is served by one server at a time. If a PartitionKey follows time, such as the current hour `2014042315`, all inserts of an hour go to
+//! one partition, regardless of their number. This is the prepend/append anti-pattern. Over a day, such keys look evenly spread, but at any moment
+//! one partition is hot. The relevant figure is therefore not the total number of writes of a partition, but its share of consecutive writes.
 //!
 //! # Key layout
 //! | | PartitionKey | RowKey |
@@ -14,10 +14,10 @@
 //!
 //! # Guarantee
 //! [`Heat`] measures this share exactly, over every run of consecutive writes of the given length. A PartitionKey that consists only of time does not
-//! compile unless it is explicitly allowed.
+//! compile unless the declaration explicitly allows it.
 //!
 //! # Cost
-//! A measurement sends no requests. It needs memory for the key of each partition, and for one number per write of a run.
+//! A measurement sends no requests. It needs memory for the key of each partition, and for one number per write in a run.
 //!
 //! # Bounds
 //! Only the keys are measured, not the servers: several adjacent partitions may share a server.
@@ -68,11 +68,11 @@ pub const PARTITION_TARGET: f64 = 2_000.0;
 pub struct Peak {
     /// The PartitionKey.
     pub partition_key: String,
-    /// The share of the writes: 1 if the partition took all of them, 0 if nothing was written.
+    /// The share of the writes: 1 if the partition took all of them, 0 if no writes were recorded.
     pub share: f64,
 }
 
-/// The spread of a sequence of writes over partitions.
+/// The distribution of a sequence of writes over partitions.
 #[derive(Clone, Debug)]
 pub struct Heat {
     run: usize,
@@ -90,7 +90,7 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of `writes` consecutive writes, at least one: as many as the program writes in one second.
+    /// Creates a measurement over runs of `writes` consecutive writes, at least one. Choose the number of writes per second of the program.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());
@@ -124,7 +124,7 @@ impl Heat {
         if let Some(count) = self.counts.get_mut(number) {
             count.total += 1;
             count.recent += 1;
-            // Only the partition that was just written to can have become the hottest. A shorter run is a prefix of the first full run.
+            // Only the partition that was just written to can have become the hottest one. A shorter run is a prefix of the first full run.
             if self.peak.is_none_or(|(most, _)| count.recent > most) {
                 self.peak = Some((count.recent, number));
             }
@@ -143,8 +143,8 @@ impl Heat {
         self.counts.len()
     }
 
-    /// Returns the partition with the largest share of any run, and that share. If fewer writes were recorded than a run contains, all of them form
-    /// the run.
+    /// Returns the partition with the largest share of any run, and that share. If fewer writes were recorded than a run contains, all of
+    /// them form one run.
     #[must_use]
     pub fn peak(&self) -> Peak {
         let Some((most, number)) = self.peak else { return Peak::default() };
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    /// An entity with the recommended layout of the catalogue.
+    /// An entity with the layout that the catalogue recommends.
     #[derive(Entity)]
     #[partition_key(department, "_", employee)]
     #[row_key(at, "_", event)]
@@ -230,7 +230,7 @@ mod tests {
         insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
     }
 
-    /// Consecutive keys are stored on one server (SCL-4).
+    /// One server stores consecutive keys (SCL-4).
     #[test]
     fn pat_anti_1_a_time_key_is_always_hot() {
         let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));
@@ -239,7 +239,7 @@ mod tests {
             by_hour.write_to(&event.at.format("%Y%m%d%H").to_string());
             by_employee.write(&event).unwrap();
         }
-        // If only totals are compared, the hours look evenly spread.
+        // By totals alone, the hours look evenly spread.
         assert_eq!((by_hour.partitions(), by_hour.hottest(1)), (24, vec![("2014042315", 3_600)]));
         assert!((by_hour.peak().share - 1.0).abs() < 1e-9 && by_employee.peak().share < 0.03);
         insta::assert_snapshot!(by_hour.to_string().lines().take(2).collect::<Vec<_>>().join("\n"), @r"
@@ -256,7 +256,7 @@ mod tests {
     }
 
     proptest! {
-        /// The model counts every run from the beginning.
+        /// The model counts every run separately.
         #[test]
         fn pat_anti_1_the_peak_is_the_maximum_over_all_runs(
             writes in prop::collection::vec(prop_oneof![Just(Color::Red), Just(Color::Green), Just(Color::Blue)], 0..60),

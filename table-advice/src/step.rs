@@ -1,4 +1,4 @@
-//! Steps: the requests of one operation of a workload, and the partitions that they touch.
+//! Steps: the requests of one operation in a workload, and the partitions that they touch.
 
 use table_core::entity::Entity;
 use table_core::error::Result;
@@ -17,21 +17,21 @@ pub struct Step {
     pub(super) class: Option<QueryClass>,
     pub(super) reads: u64,
     pub(super) writes: u64,
-    /// Entities written or examined.
+    /// The number of entities written or examined.
     pub(super) entities: u64,
     pub(super) bytes: u64,
-    /// The partitions that are named, each with its load: entities written or pages read.
+    /// The partitions that are named, each with its load: entities written, or pages read.
     pub(super) touches: Vec<(String, u64)>,
-    /// The table and PartitionKey range of each read over several partitions.
+    /// The table and the PartitionKey range of each read over several partitions.
     pub(super) ranges: Vec<(String, TextRange)>,
 }
 
 impl Step {
-    /// Creates an insert of an entity with its index rows, at the highest cost documented by the module `index` of `table-patterns`.
+    /// Creates an insert of an entity with its index rows, at the highest cost that the documentation of `index` in `table-patterns` states.
     ///
     /// Index rows in the same partition are written in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before the write. If index
-    /// rows are in other partitions, the transaction contains an additional record, and each such index then takes three reads, a write, and the
-    /// removal of the record.
+    /// rows are in other partitions, the transaction contains an additional record, and each of these indexes then takes three reads, a write, and
+    /// the removal of the record.
     ///
     /// ```
     /// use table_core::Entity;
@@ -60,7 +60,7 @@ impl Step {
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
         let table = E::SCHEMA.table;
         let mut bytes = entity_bytes(partition_key, row_key, Some(&row));
-        // The load on the partition of the entity, the lists, and the index rows in other partitions.
+        // The load on the entity's partition, the lists, and the index rows in other partitions.
         let (mut load, mut lists, mut elsewhere) = (1, 0, Vec::new());
         for index in E::INDEXES {
             let Some(entry) = index.entry(entity)? else { continue };
@@ -77,7 +77,7 @@ impl Step {
             }
         }
         let settled = elsewhere.len() as u64;
-        // The record of index rows in other partitions is written once, and removed once for each of them.
+        // The record for index rows in other partitions is written once, and removed once per index row.
         load += u64::from(settled > 0) + settled;
         let mut touches = vec![(partition_of(table, partition_key), load)];
         touches.append(&mut elsewhere);
@@ -86,8 +86,8 @@ impl Step {
         Ok(Self { class: None, reads, writes, entities, bytes: bytes as u64, touches, ranges: Vec::new() })
     }
 
-    /// Creates a read of a selection. `entities` and `bytes` are the approximate totals of its result. A table scan examines the whole
-    /// table, so pass the totals of the table.
+    /// Creates a read of a selection. `entities` and `bytes` are the approximate totals of its result. A table scan examines the entire table, so
+    /// pass the totals of the table.
     ///
     /// # Errors
     /// `KeyEncoding` if the selection has a value that the key cannot contain.
@@ -130,10 +130,10 @@ impl Step {
     }
 }
 
-/// The number of consecutive pages that one read requests per second. Later pages do not count towards the heat.
+/// The number of consecutive pages that one read requests per second. Later pages do not count towards heat.
 const PAGES_A_SECOND: u64 = 20;
 
-/// Returns the heat of a read of `pages` pages: the number of pages that it reads in its first second.
+/// Returns the heat of a read with `pages` pages: the number of pages that it reads in its first second.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }

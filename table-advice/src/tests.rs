@@ -1,4 +1,4 @@
-//! Tests of workloads: distributions, heat, targets and costs. Workload files have their own tests.
+//! Tests of workloads: distributions, heat, targets and costs. Workload files are tested separately.
 
 mod files;
 
@@ -21,7 +21,7 @@ struct Event {
     at: DateTime<Utc>,
 }
 
-/// Creates a pattern that writes events, with employees from the given distribution.
+/// Creates a pattern that writes events for employees drawn from the given distribution.
 fn events(name: &str, per_second: f64, employees: &Distribution) -> Workload {
     let employees = employees.clone();
     Workload::new(name).seconds(4).pattern("log in", per_second, move |draw| {
@@ -82,9 +82,9 @@ fn pat_intra_8_copies_count_against_their_partitions() {
     };
     let report = Workload::new("hires").seconds(10).pattern("hire", 1.0, hire).run().unwrap();
     let cost = report.pattern("hire").unwrap();
-    // The requests are the transaction of the entity, then three reads, the write of the remote copy, and the removal of the record.
+    // The requests are the entity's transaction, then three reads, the write of the remote copy, and the removal of the record.
     assert_eq!((cost.max_requests, cost.reads, cost.writes, cost.operations), (6, 30, 30, 10));
-    // The entities are the entity, its copy in the same partition, the record twice, two reads, and the remote copy, read and written.
+    // The entities are the entity, its copy in the same partition, the record (twice), two reads, and the remote copy (read and written).
     assert_eq!(cost.entities, 10 * 8);
     let rows = &report.heat_map().rows;
     let cells: Vec<_> = rows.iter().map(|(name, cells)| (name.as_str(), cells[0])).collect();
@@ -187,7 +187,7 @@ proptest! {
         prop_assert!((f64::from(u32::try_from(cost.operations).unwrap()) - 4.0 * per_second).abs() <= 0.51);
     }
 
-    /// An additional pattern draws from its own sequence.
+    /// An additional pattern draws from a separate sequence.
     #[test]
     fn the_same_seed_gives_the_same_report(seed: u64, employees in distribution()) {
         let (once, again) = (run(seed, 200.0, &employees), run(seed, 200.0, &employees));

@@ -1,4 +1,4 @@
-//! Workloads: the operations of users, their rates and their duration.
+//! Workloads: the operations of users, with their rates and duration.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::step::Step;
 
 /// The maximum number of operations of one run.
 pub const MOST_OPERATIONS: u64 = 2_000_000;
-/// The maximum number of seconds of one run, which is a month.
+/// The maximum duration of one run in seconds, which is a month.
 pub const MOST_SECONDS: u32 = 30 * 86_400;
 
 type Next = Box<dyn Fn(&mut Draw<'_>) -> Result<Step>>;
@@ -43,7 +43,7 @@ impl Workload {
         Self { name: name.into(), seed: 0, seconds: 60, start, patterns: Vec::new(), prices: None }
     }
 
-    /// Sets the seed. A different seed draws different keys from the same distributions.
+    /// Sets the seed. Another seed draws other keys from the same distributions.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -67,7 +67,7 @@ impl Workload {
         Self { prices: Some(prices), ..self }
     }
 
-    /// Adds a kind of operation with its rate. Invalid rates and names are reported by [`run`](Self::run).
+    /// Adds a kind of operation with its rate. [`run`](Self::run) reports invalid rates and names.
     #[must_use]
     pub fn pattern(
         mut self,
@@ -79,8 +79,8 @@ impl Workload {
         self
     }
 
-    /// Adds the recording of a [`Meter`](crate::meter::Meter::recording), replayed at `per_second` requests per second. The recording starts again
-    /// when it ends.
+    /// Adds a recording of a [`Meter`](crate::meter::Meter::recording), which is replayed at `per_second` requests per second. When it
+    /// ends, it starts again.
     ///
     /// ```
     /// use table_advice::Workload;

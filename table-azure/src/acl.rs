@@ -12,23 +12,23 @@ use crate::sas::StoredAccessPolicy;
 const OPERATION: &str = "get table policies";
 
 impl AzureTables {
-    /// Returns the stored access policies of a table. Requires the key of the account (ACL-1).
+    /// Returns the stored access policies of a table. Requires an account key (ACL-1).
     ///
     /// # Errors
-    /// `TableNotFound` or `ResourceNotFound` if the table does not exist. An authorisation error for any other credential.
+    /// `TableNotFound` or `ResourceNotFound` if the table does not exist. An authorisation error for any credential other than an account key.
     pub async fn access_policies(&self, table: &TableName) -> Result<Vec<StoredAccessPolicy>> {
         let table = table.clone();
         self.run(|client| async move { client.get_policies(&table).await }).await
     }
 
-    /// Replaces the stored access policies of a table, at most five. Requires the key of the account (ACL-1).
+    /// Replaces the stored access policies of a table, at most five. Requires an account key (ACL-1).
     ///
-    /// The change takes up to 30 seconds to take effect (ACL-3). It revokes every token that names a removed policy (ACL-4).
+    /// The change takes effect within 30 seconds (ACL-3). It revokes every token that names a removed policy (ACL-4).
     ///
     /// # Errors
     /// - `InvalidInput` for more than five policies, or for a duplicate name (ACL-2).
     /// - `TableNotFound` or `ResourceNotFound` if the table does not exist.
-    /// - An authorisation error for any other credential.
+    /// - An authorisation error for any credential other than an account key.
     ///
     /// ```no_run
     /// use table_azure::AzureTables;

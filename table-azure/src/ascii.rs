@@ -1,9 +1,8 @@
-//! Bodies in pure ASCII for Azurite, which decodes a body chunk by chunk. A character split between two chunks would be stored as
-//! several U+FFFD.
+//! ASCII-only bodies for Azurite, which decodes a body chunk by chunk: a character split between two chunks would be stored as several U+FFFD.
 
 use std::fmt::Write;
 
-/// Escapes the characters of a JSON body outside ASCII with `\u`. All of them are inside strings.
+/// Escapes the non-ASCII characters of a JSON body with `\u`. All of them are inside strings.
 pub(crate) fn json(body: String) -> String {
     let mut units = [0; 2];
     named(body, |text, character| {

@@ -33,7 +33,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends the request of a batch.
+    /// Sends a batch request.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,
@@ -41,7 +41,7 @@ impl AzureTables {
         operations: &[Operation],
         by: Instant,
     ) -> Result<Committed, Unacknowledged> {
-        // A batch that is rejected as a whole was not applied (EGT-38).
+        // A batch that the service rejects was not applied (EGT-38).
         let answer = self.pipeline().send_by(request, by).await.map_err(Unacknowledged::of)?;
         outcome(&answer, operations.len()).map_err(|failed| {
             let error = failed.error;
@@ -72,7 +72,7 @@ impl AzureTables {
     }
 }
 
-/// Reads the parts of a batch response. The number of parts is checked (EGT-37).
+/// Reads the parts of a batch response, and checks their number (EGT-37).
 fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Unacknowledged> {
     let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {
@@ -104,7 +104,8 @@ fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations
             .of_part(part.status, &body);
     let code = error_code(part.status, service.code(), OPERATION);
     let error = Error::new(code, service.summary()).with_source(service);
-    // The index prefix is optional for a single operation (EGT-35). After successful parts, the position identifies the operation.
+    // The index prefix is optional for a single operation (EGT-35). If it is missing after successful parts, their number is the
+    // position of the operation.
     let only = (operations == 1).then_some(0);
     let index = body.index.or(only).or((position > 0).then_some(position));
     match index.filter(|index| *index < operations) {

@@ -1,4 +1,4 @@
-//! Blobs of an account through the crate `object_store`, configured from the same connection string (BLB rules).
+//! The blobs of an account, accessed through the crate `object_store` and configured by the same connection string (BLB rules).
 
 use std::error::Error as _;
 use std::fmt;
@@ -21,11 +21,11 @@ use crate::options::Options;
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
-/// The blobs of an account. It creates containers, and opens each container as an [`ObjectStore`](object_store::ObjectStore).
+/// The blobs of an account. This type creates containers, and opens each container as an [`ObjectStore`](object_store::ObjectStore).
 ///
 /// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with a local folder or
-/// memory. Names, ranges and conditions follow BLB-2 to BLB-10. Write a large value first to a blob, then store the name of the blob in the
-/// entity (BLB-12).
+/// memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, then store the blob's name
+/// in the entity (BLB-12).
 ///
 /// ```
 /// use object_store::ObjectStore;
@@ -49,7 +49,7 @@ struct Inner {
 }
 
 impl AzureBlobs {
-    /// Opens the blobs of the account in a connection string (AUTH-31), without a request.
+    /// Opens the blobs of the account in a connection string (AUTH-31). Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a connection string, or has no blob endpoint. `AuthenticationFailed` if its key is not base64.
@@ -57,7 +57,7 @@ impl AzureBlobs {
         Self::from_connection_string_with(text, Options::default())
     }
 
-    /// Opens the blobs of an account with options. Only the retry policy, the clock and the permission for plain HTTP apply.
+    /// Opens the blobs of an account with options. Only the retry policy, the clock and the permission for plain HTTP are used.
     ///
     /// # Errors
     /// `InvalidInput` or `AuthenticationFailed` as for [`from_connection_string`](Self::from_connection_string).
@@ -84,12 +84,13 @@ impl AzureBlobs {
         Ok(Self(Arc::new(Inner { pipeline, runtime, client, endpoint, credential, options })))
     }
 
-    /// Creates a container. Returns `false` if it exists (BLB-2), even if an earlier attempt of this call created it and its response was lost.
+    /// Creates a container. Returns `false` if it already exists (BLB-2), even if an earlier attempt of this call created it and
+    /// the response was lost.
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
-    /// (BLB-1). `EntityAlreadyExists` for another conflict, such as a container of this name that is being deleted. An ambiguous error if a response was
-    /// lost or is not from the service.
+    /// (BLB-1). `EntityAlreadyExists` for another conflict, such as a container of this name that is being deleted. An ambiguous error if a response
+    /// was lost or did not come from the service.
     pub async fn create_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("create container", Method::PUT, format!("/{}", encode(name)));
         let request = request.query("restype", "container").acknowledged_by(&[201]);
@@ -104,7 +105,7 @@ impl AzureBlobs {
         self.0.runtime.run(work).await
     }
 
-    /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt of this call deleted it and its
+    /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt of this call deleted it and the
     /// response was lost.
     ///
     /// # Errors
@@ -124,11 +125,11 @@ impl AzureBlobs {
         self.0.runtime.run(work).await
     }
 
-    /// Opens the blobs of a container, without a request. The container must exist.
+    /// Opens the blobs of a container, which must exist. Sends no request.
     ///
     /// # Errors
-    /// `Unsupported` for bearer tokens; the builder of `object_store` has its own providers. `InvalidInput` if the endpoint names no
-    /// account.
+    /// `Unsupported` for bearer tokens; use the builder of `object_store`, which has its own token providers. `InvalidInput` if the
+    /// endpoint names no account.
     pub fn container(&self, name: &str) -> Result<MicrosoftAzure> {
         let inner = &*self.0;
         let builder = MicrosoftAzureBuilder::new()

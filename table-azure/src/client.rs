@@ -16,17 +16,16 @@ use crate::target::Target;
 
 /// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor. Requests run on the current tokio runtime, or on a thread of the client if none is running.
+/// The client works on any executor. Requests run on the current tokio runtime, or on a thread of the client if no runtime is running.
 ///
 /// # Lost responses
-/// A request with a lost response is sent again. If the retry is rejected, the cause may be an earlier attempt. The call then fails with an
-/// error that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids) of this write. The
-/// client never guesses the outcome. [`AmbiguousWrite`](table_core::store::AmbiguousWrite) contains the transaction, and
-/// [`outcome_of`](Self::outcome_of) reads the outcome later. If the first attempt is rejected, the error is final.
-/// `docs/lost-answers.md` has the table of outcomes for each operation.
+/// A request whose response was lost is sent again. If the retry is rejected, an earlier attempt may be the cause. The call then fails with an error
+/// that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids) of this write. The client never
+/// guesses the outcome. [`AmbiguousWrite`](table_core::store::AmbiguousWrite) contains the transaction, and [`outcome_of`](Self::outcome_of) can
+/// determine the outcome later. If the first attempt is rejected, the error is final. `docs/lost-answers.md` lists the outcomes of each operation.
 ///
 /// # Reads
-/// Reads go to the primary, so decisions are based on the stored state. [`secondary_reads`](Self::secondary_reads) returns a separate
+/// Reads go to the primary, so decisions are based on the current state. [`secondary_reads`](Self::secondary_reads) returns a separate
 /// handle, which cannot write.
 ///
 /// ```no_run
@@ -48,7 +47,7 @@ struct Inner {
     target: Target,
     capabilities: Capabilities,
     account: Option<String>,
-    /// The secondary that the options configure explicitly.
+    /// The secondary endpoint, if the options set it.
     secondary: Option<String>,
     /// `true` if entities store identifiers of their writes.
     operation_ids: bool,
@@ -60,7 +59,7 @@ const VERSION: &str = "2019-02-02";
 const VERSION_OF_TOKENS: &str = "2020-12-06";
 
 impl AzureTables {
-    /// Creates a client from a connection string (AUTH-31), without a request.
+    /// Creates a client from a connection string (AUTH-31). Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a connection string, or has no table endpoint. `AuthenticationFailed` if its key is not base64.
@@ -90,7 +89,7 @@ impl AzureTables {
         Self::with_options(endpoint, parsed.credential().clone(), Options { secondary, ..options })
     }
 
-    /// Creates a client of an endpoint such as `https://contoso.table.core.windows.net`, without a request.
+    /// Creates a client for an endpoint such as `https://contoso.table.core.windows.net`. Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not an endpoint, or if the credential would be sent unencrypted (ACC-1).
@@ -98,7 +97,7 @@ impl AzureTables {
         Self::with_options(endpoint, credential, Options::default())
     }
 
-    /// Creates a client of an endpoint with options.
+    /// Creates a client for an endpoint with options.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is not a URL. `Io` if the system has no trusted certificates.
@@ -145,7 +144,7 @@ impl AzureTables {
         &self.0.pipeline
     }
 
-    /// Returns the secondary of the account, configured or derived (ACC-1).
+    /// Returns the secondary of the account, either configured or derived (ACC-1).
     pub(crate) fn secondary(&self) -> Result<Endpoint> {
         match &self.0.secondary {
             Some(named) => Endpoint::new(named),
@@ -185,7 +184,7 @@ impl AzureTables {
         self.0.runtime.run(work(self.clone())).await
     }
 
-    /// Runs a function on a clone of the client as a task, which continues while its future is not polled.
+    /// Runs a function on a clone of the client as a task, which makes progress even if its future is not polled.
     pub(crate) async fn run_apart<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

@@ -1,4 +1,4 @@
-//! Connection strings: endpoints and a credential from `Key=Value;…` (AUTH-30 to AUTH-32).
+//! Connection strings: endpoints and a credential in the form `Key=Value;…` (AUTH-30 to AUTH-32).
 
 mod fault;
 
@@ -14,7 +14,7 @@ pub(crate) use fault::ConnectionFault;
 
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 
-/// A parsed connection string: a credential, and an endpoint for each service that it names or implies.
+/// A parsed connection string: a credential, and the endpoint of each service that the string names or implies.
 ///
 /// ```
 /// use table_azure::ConnectionString;
@@ -71,7 +71,7 @@ impl ConnectionString {
     }
 }
 
-/// Parses pairs with keys in lower case. Messages contain only keys, because a value may be a secret.
+/// Parses pairs whose keys are in lower case. Error messages contain only keys, because a value may be a secret.
 fn pairs(text: &str) -> Result<BTreeMap<String, &str>> {
     let mut pairs = BTreeMap::new();
     for (index, piece) in text.split(';').map(str::trim).enumerate().filter(|(_, piece)| !piece.is_empty()) {

@@ -1,4 +1,4 @@
-//! Credentials. Their secrets are never printed.
+//! Credentials, whose secrets are never printed.
 
 mod destination;
 
@@ -101,7 +101,7 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The result of a [`TokenProvider`]. It is boxed, which allows a choice of provider at run time.
+/// The result of a [`TokenProvider`]. It is boxed, so a provider can be chosen at run time.
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Send + 'a>>;
 
 /// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or a signed-in developer.

@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::auth::EMULATOR_ACCOUNT;
 pub(crate) use fault::EndpointFault;
 
-/// The length in bytes of the longest URL that the HTTP client can send. The front end of the service accepts about half of this length (FIL-8).
+/// The length in bytes of the longest URL that the HTTP client can send. The service itself accepts about half of this length (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
 
 /// The base URL of a service without a trailing slash, in host style or path style (ACC-2).
@@ -27,8 +27,8 @@ impl Endpoint {
     /// Parses a base URL such as `https://contoso.table.core.windows.net`.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it has a query or a user. A query or a user may be a secret, which belongs in the
-    /// credential.
+    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it has a query or a user. These may contain a secret, which
+    /// belongs in the credential.
     pub(crate) fn new(base: &str) -> Result<Self> {
         let url = Url::parse(base.trim_end_matches('/')).map_err(|_| Error::of(EndpointFault::NotAUrl))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -50,7 +50,7 @@ impl Endpoint {
         })
     }
 
-    /// Returns the base, which is the prefix of every URL.
+    /// Returns the base URL, which is the prefix of every request URL.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
@@ -77,7 +77,7 @@ impl Endpoint {
             || address.is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// Returns `true` for an emulator: on this machine, below `localhost`, or with the emulator's account in its path (ACC-2). No account
+    /// Returns `true` for an emulator: on this machine, in a subdomain of `localhost`, or with the emulator's account in its path (ACC-2). No account
     /// of the service has that name.
     pub(crate) fn is_emulator(&self) -> bool {
         let account = self.path.strip_prefix('/').map(|path| path.strip_suffix("-secondary").unwrap_or(path));

@@ -14,8 +14,8 @@ impl Credential {
     /// `azure_identity`: `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not link `azure_identity`; a
     /// program that uses it chooses the HTTP client and TLS. Needs the feature `identity`.
     ///
-    /// A token is requested once, and again five minutes before its expiry. Without a token, a request fails with `AuthenticationFailed`,
-    /// or with `Io` if the source of tokens cannot be reached. The request is then not sent.
+    /// The client requests a token on first use, and again five minutes before it expires. If no token is available, a request fails with
+    /// `AuthenticationFailed`, or with `Io` if the source of tokens cannot be reached. The request is then not sent.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -56,14 +56,15 @@ impl TokenProvider for Identity {
         Box::pin(async move {
             let token = self.0.get_token(&[scope], None).await.map_err(|error| no_token(scope, &error))?;
             let (seconds, nanos) = (token.expires_on.unix_timestamp(), token.expires_on.nanosecond());
-            // An unknown expiry is treated as past.
+            // An unknown expiry is treated as expired.
             let expires_on = DateTime::from_timestamp(seconds, nanos).unwrap_or_default();
             Ok(AccessToken { secret: token.token.secret().to_owned(), expires_on })
         })
     }
 }
 
-/// Creates an error with the text of the vendor's error. The vendor's error is not its source, because it may contain the response with the token.
+/// Creates an error with the text of the vendor's error. The vendor's error is not included as the source, because it may contain a
+/// response with the token.
 fn no_token(scope: &str, error: &azure_core::Error) -> Error {
     let code = match error.kind() {
         ErrorKind::Io | ErrorKind::Connection => ErrorCode::Io,

@@ -1,4 +1,4 @@
-//! JSON responses, and errors for other responses.
+//! JSON responses, and the errors for other responses.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,7 @@ pub(crate) fn body<'a>(operation: &str, answer: &'a Answer) -> Result<&'a [u8]> 
     Ok(&answer.body)
 }
 
-/// Creates the error for an unreadable body, which is a fault of the response and not of the request.
+/// Creates the error for an unreadable body, which means that the response is faulty and not the request.
 pub(crate) fn malformed(operation: &str, source: Error) -> Error {
     Error::of(AnswerFault::Entity { operation: operation.to_owned(), source })
 }

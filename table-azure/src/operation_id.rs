@@ -1,4 +1,4 @@
-//! Identifiers of writes: a property with a unique value for each write (CON-11).
+//! Identifiers of writes: a property with a unique value per write (CON-11).
 
 use table_core::query::Rows;
 use table_core::row::{Row, RowView, RowWriter};
@@ -117,7 +117,7 @@ mod tests {
         let stored = marked.operations()[0].kind.row().unwrap().clone().with_timestamp(5);
         assert_eq!((of(stored.view()).unwrap(), stored.view().len()), (Some(id), 3));
         assert_eq!(without(stored).unwrap(), row(2).with_timestamp(5));
-        // The size of an identifier by SIZE-2: 8 bytes, two for each character of the name, 16 for the value.
+        // The size of an identifier by SIZE-2: 8 bytes, 2 bytes per character of the name, 16 bytes for the value.
         assert_eq!(marked.bytes() - insert(row(2)).bytes(), 46);
     }
 

@@ -40,13 +40,13 @@ impl Options {
         Self { retry, ..self }
     }
 
-    /// Stores an identifier of each write in its entities, as the property `OperationId`. The outcome of a write with a lost response can
-    /// then usually be determined (CON-11). Otherwise the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
+    /// Stores an identifier of each write in its entities, as the property `OperationId`. The client can then usually determine the outcome of a
+    /// write whose response was lost (CON-11). Otherwise the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
     ///
     /// - An identifier costs 46 bytes and one of the 252 properties of an entity. After a lost response, each entity of the write is read.
     /// - Reads omit the property. An entity that already has a property with that name is rejected.
-    /// - Every program that writes the table must enable the option or replace whole entities. A merge by another program keeps the
-    ///   identifier of the previous write, which then seems to be the last one.
+    /// - Every program that writes the table must enable the option or replace entire entities. A merge by another program keeps the identifier of
+    ///   the previous write, which then seems to be the last one.
     ///
     /// ```
     /// use table_azure::{AzureTables, Options};
@@ -60,14 +60,14 @@ impl Options {
         Self { operation_ids, ..self }
     }
 
-    /// Sets the secondary endpoint, if it is not the account name with `-secondary` (ACC-1). Only
-    /// [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and
-    /// [`AzureTables::service_stats`](crate::AzureTables::service_stats) use it.
+    /// Sets the secondary endpoint, if its name is not the account name followed by `-secondary` (ACC-1). Only
+    /// [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and [`AzureTables::service_stats`](crate::AzureTables::service_stats)
+    /// use it.
     pub fn secondary_endpoint(self, endpoint: impl Into<String>) -> Self {
         Self { secondary: Some(endpoint.into()), ..self }
     }
 
-    /// Sets the kind of service. Needed if the endpoint does not reveal it, as with a private host name of Cosmos DB.
+    /// Sets the kind of service. This is needed if the endpoint does not reveal it, as with a private host name of Cosmos DB.
     pub fn target(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
     }
@@ -77,9 +77,9 @@ impl Options {
         Self { shared_key_lite, ..self }
     }
 
-    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the path can read them, and can use a
-    /// shared access signature or a token until its expiry, so this option is for test networks. By default, plain HTTP is allowed only for
-    /// this machine and for the emulator's public key.
+    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the path can read them, and can use a shared
+    /// access signature or a token until it expires, so enable this option only in test networks. By default, plain HTTP is allowed only for this
+    /// machine and for the emulator's public key.
     ///
     /// ```
     /// use table_azure::{AzureTables, Credential, Options};
@@ -100,7 +100,7 @@ impl Options {
         Self { clock, ..self }
     }
 
-    /// Sets options that only the tests of this project use.
+    /// Sets options for this project's own tests.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn testing(self, testing: Testing) -> Self {

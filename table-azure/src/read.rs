@@ -31,7 +31,7 @@ impl AzureTables {
             .fixed("dataserviceversion", "3.0");
         let answer = match self.pipeline().send_by(&selected(request, select), by).await {
             Ok(answer) => answer,
-            // A 404 page of a proxy does not show that the entity is missing.
+            // A 404 page from a proxy does not prove that the entity is missing.
             Err(failure) if failure.known && failure.error.code() == ErrorCode::ResourceNotFound => {
                 return Ok(None);
             }
@@ -111,13 +111,13 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Returns `true` if identifiers need not be removed from rows: the option is disabled, or the selection excludes the property.
+    /// Returns `true` if rows contain no identifiers that must be removed: the option is disabled, or the selection excludes the property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
 }
 
-/// Returns `true` if `$select` is sent. With too many names, all properties are read and filtered here.
+/// Returns `true` if `$select` is sent. With too many names, the client reads all properties and filters them itself.
 fn is_narrowed(select: &Select) -> bool {
     custom(select).is_none_or(|names| names.count() <= MOST_NAMES)
 }
@@ -148,8 +148,8 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
     Ok(narrowed)
 }
 
-/// Returns the position of the next page from the response headers (PAGE-2). The row key may be missing or empty. The partition key may be missing
-/// too, because some servers omit an empty key (AZ-12).
+/// Returns the position of the next page from the response headers (PAGE-2). The row key may be missing or empty. The partition key may also be
+/// missing, because some servers omit an empty key (AZ-12).
 fn next(answer: &Answer) -> Option<Position> {
     let header = |name: &str| {
         let text = std::str::from_utf8(answer.headers.get(name)?.as_bytes()).ok()?;

@@ -1,4 +1,4 @@
-//! The outcome of a write with a lost response, determined by its stored identifier (CON-11).
+//! Determines the outcome of a write whose response was lost from its stored identifier (CON-11).
 
 use table_core::query::Select;
 use table_core::store::{AmbiguousWrite, Committed};
@@ -9,11 +9,11 @@ use crate::client::AzureTables;
 use crate::operation_id;
 
 impl AzureTables {
-    /// Reads the outcome of a write whose error [is ambiguous](Error::is_ambiguous), for example when the network is back. Returns the
-    /// `ETag`s if the write was applied, or `None` if the outcome is unknown.
+    /// Determines the outcome of a write whose error [is ambiguous](Error::is_ambiguous), for example once the network is available again. Returns
+    /// the `ETag`s if the write was applied, or `None` if the outcome is unknown.
     ///
-    /// The outcome is determined by the identifiers of [`Options::operation_ids`](crate::Options::operation_ids). Writes without them have
-    /// no known outcome. `None` does not mean that the write was not applied: it may have been applied and replaced since.
+    /// The client compares the stored identifiers of [`Options::operation_ids`](crate::Options::operation_ids). The outcome of a write without an
+    /// identifier is always unknown. `None` does not mean that the write was not applied: another write may have replaced it since.
     ///
     /// ```no_run
     /// # async fn run(tables: table_azure::AzureTables, error: table_core::Error) -> table_core::Result<()> {
@@ -25,7 +25,7 @@ impl AzureTables {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the error is not from an ambiguous write of this kind of store. Any error from a read.
+    /// `InvalidInput` if the error does not come from an ambiguous write of this kind of store. Any error from a read.
     pub async fn outcome_of(&self, error: &Error) -> Result<Option<Committed>> {
         let (Some(sent), Some(table)) = (AmbiguousWrite::of(error), error.table()) else {
             let message =
@@ -40,7 +40,7 @@ impl AzureTables {
         .await
     }
 
-    /// Determines the outcome of a write that may have been applied, whatever its last attempt returned.
+    /// Determines the outcome of a write that may have been applied, regardless of the response to its last attempt.
     pub(crate) async fn resolve(
         &self,
         table: &TableName,
@@ -58,8 +58,8 @@ impl AzureTables {
         Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
-    /// Returns the `ETags` of a transaction if all of its entities still have its identifier, because a transaction is atomic (EGT-9). Any
-    /// other state is inconclusive: the identifier of another write does not show which write it replaced.
+    /// Returns the `ETag`s of a transaction if all of its entities still have its identifier, because a transaction is atomic (EGT-9). Any other
+    /// state is inconclusive: an identifier of a later write does not show which write it replaced.
     async fn evidence(
         &self,
         table: &TableName,

@@ -10,8 +10,8 @@ pub(crate) use budget::Budget;
 
 /// Exponential back-off with jitter, limited in number and time (RTY-2).
 ///
-/// Requests are retried after 408, 429, 500, 502, 503, 504, broken connections and timeouts (RTY-1). `docs/lost-answers.md` lists the
-/// outcomes of a retried write (CON-11).
+/// The client retries after 408, 429, 500, 502, 503, 504, broken connections and timeouts (RTY-1). `docs/lost-answers.md` lists the outcomes of a
+/// retried write (CON-11).
 ///
 /// Dropping a call stops further attempts. Earlier attempts may have been applied.
 ///
@@ -27,20 +27,19 @@ pub(crate) use budget::Budget;
 pub struct RetryPolicy {
     /// The maximum number of retries after the first attempt.
     pub max_retries: u32,
-    /// The delay before the first retry. Each further delay is twice as long, with a jitter of a fifth (RTY-2).
+    /// The delay before the first retry. Each further delay is twice as long. A jitter of 20 % applies to every delay (RTY-2).
     pub initial_delay: Duration,
-    /// The maximum delay before the jitter of a fifth. A longer delay requested by the service takes precedence (RTY-3).
+    /// The maximum delay, before the jitter of 20 % is applied. A longer delay requested by the service takes precedence (RTY-3).
     pub max_delay: Duration,
     /// The time limit of one attempt. The limit of the service is 30 s (REQ-6).
     pub attempt_timeout: Duration,
-    /// The time limit of the whole operation: attempts, delays, and the lookup of an unknown outcome.
+    /// The time limit of an entire operation: attempts, delays, and the lookup of an unknown outcome.
     pub operation_timeout: Duration,
-    /// The retries that all calls of a client may use while almost all requests fail. Ten successes add one retry. With the budget
-    /// exhausted, as in an outage, requests are sent only once. `tracing` reports the start and end of this state (target
-    /// `table_azure::circuit`).
+    /// The number of retries that all calls of a client share while almost all requests fail. Ten successes add one retry. While the budget is
+    /// exhausted, as in an outage, each request is sent only once. `tracing` reports the start and end of this state (target `table_azure::circuit`).
     pub budget: u32,
-    /// The time for which `create_table` waits while a table of that name is being deleted (RTY-6). With zero it fails immediately with
-    /// `TableBeingDeleted`.
+    /// The maximum time that `create_table` waits while a table of that name is being deleted (RTY-6). If it is zero, `create_table` fails
+    /// immediately with `TableBeingDeleted`.
     pub table_deletion_wait: Duration,
 }
 
@@ -64,13 +63,14 @@ impl RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// Returns a policy of three retries with delays from 0.8 s to 60 s within 3 minutes, and a wait of 5 minutes for a table that is being deleted.
+    /// Returns a policy with three retries, delays from 0.8 s to 60 s, a limit of 3 minutes, and a wait of 5 minutes for a table
+    /// that is being deleted.
     fn default() -> Self {
         Self { max_retries: 3, table_deletion_wait: Duration::from_secs(5 * 60), ..Self::NONE }
     }
 }
 
-/// Converts a random number to a fraction in 0..=1, for jitter between callers.
+/// Converts a random number to a fraction in 0..=1, which is used as jitter between callers.
 pub(crate) fn fraction(random: u64) -> f64 {
     // 32 bits are precise enough, and a float represents them exactly.
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)

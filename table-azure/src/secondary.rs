@@ -8,20 +8,20 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
 use crate::client::AzureTables;
 
-/// A read-only handle to the tables of an account, for use while its primary fails. Every second attempt of a read goes to the secondary.
+/// A read-only handle to the tables of an account, for use while the primary is failing. Every second attempt of a read goes to the secondary.
 /// [`AzureTables::secondary_reads`] creates it.
 ///
-/// The secondary lags by minutes, or by hours while the regions are disconnected. A written entity may be missing or old, a deleted entity
-/// may still exist, and a later read may return an earlier state. Only a 404 is verified with the primary.
+/// The secondary lags by minutes, or by hours while the regions are disconnected. A written entity may be missing or outdated, a deleted entity may
+/// still exist, and a later read may return an earlier state. Only a 404 is verified with the primary.
 ///
-/// Do not base decisions on these reads. The handle rejects every write. Loops of read, change and write, patterns, and lookups of unknown
-/// outcomes use [`AzureTables`], which reads only from the primary.
+/// Do not base decisions on these reads. The handle rejects every write. Read–modify–write loops, patterns, and lookups of unknown outcomes use
+/// [`AzureTables`], which reads only from the primary.
 #[derive(Clone)]
 pub struct SecondaryReads(AzureTables);
 
 impl AzureTables {
-    /// Returns a handle that reads the same tables, from the secondary if the primary fails. The handle shares the connections of the client. No request is
-    /// sent.
+    /// Returns a handle that reads the same tables, and uses the secondary if the primary fails. The handle shares the connections of the client.
+    /// Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if no secondary is configured or can be derived, or if it must not receive the credential (ACC-1).

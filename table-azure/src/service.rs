@@ -27,7 +27,7 @@ use crate::xml::Element;
 pub struct ServiceStats {
     /// The status of the replication: `live`, `bootstrap` or `unavailable`.
     pub status: String,
-    /// The instant before which all acknowledged writes are on the secondary, or `None` if the secondary cannot be read.
+    /// The time up to which all acknowledged writes are on the secondary, or `None` if the secondary cannot be read.
     pub last_sync_time: Option<DateTime<Utc>>,
 }
 

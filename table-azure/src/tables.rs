@@ -1,4 +1,4 @@
-//! Creation, deletion and listing of tables (OPT rules).
+//! Creating, deleting and listing tables (OPT rules).
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::client::AzureTables;
 use crate::http::Request;
 use crate::json;
 
-/// The first and the longest delay before the creation of a table is retried while a table of this name is being deleted (RTY-6).
+/// The first and the longest delay between attempts to create a table while a table of this name is being deleted (RTY-6).
 const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(40));
 
 impl AzureTables {
@@ -88,8 +88,7 @@ impl AzureTables {
             }
             match TableName::new(&name) {
                 Ok(name) => names.push(name),
-                // Cosmos DB lists names (COS-3) and the service lists system tables (TBL-5) that no other operation of this library
-                // accepts.
+                // Cosmos DB lists names (COS-3), and the service lists system tables (TBL-5), that no other operation of this library accepts.
                 Err(error) => {
                     tracing::warn!(target: "table_azure", table = name, %error, "left out of the list");
                 }
@@ -101,8 +100,8 @@ impl AzureTables {
     }
 }
 
-/// Returns a filter for a prefix. Names are case-insensitive (TBL-2), but some services filter with case. The range therefore spans all
-/// spellings, from the upper case of the prefix to the end of its lower case.
+/// Returns a filter for a prefix. Names are case-insensitive (TBL-2), but some services compare them case-sensitively. The range therefore covers all
+/// spellings, from the prefix in upper case to the end of the prefix in lower case.
 fn prefix_filter(prefix: &str) -> Option<Filter> {
     let name = |operator, text: String| Filter::compare("TableName", operator, text);
     if prefix.is_empty() {
@@ -115,7 +114,7 @@ fn prefix_filter(prefix: &str) -> Option<Filter> {
     })
 }
 
-/// The media type for names, without metadata.
+/// The media type for lists of table names, without metadata.
 const JSON: &str = "application/json;odata=nometadata";
 
 #[cfg(test)]

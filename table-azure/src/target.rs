@@ -1,4 +1,4 @@
-//! Targets: the service, Cosmos DB for Table, or an emulator, with the capabilities of each (COS, AZ rules).
+//! Targets: the service, Cosmos DB for Table, or an emulator, and their capabilities (COS, AZ rules).
 
 use table_core::limits::{Limits, TABLE_NAME_MAX, TransactionMeasure};
 use table_core::store::Capabilities;
@@ -6,7 +6,7 @@ use table_core::{Error, ErrorCode, Operation, Result};
 
 use crate::endpoint::Endpoint;
 
-/// A kind of service that implements the protocol. It is derived from the endpoint, unless the options set it.
+/// The kind of service that an endpoint belongs to. It is derived from the endpoint, unless the options set it.
 ///
 /// ```
 /// use table_azure::{AzureTables, Credential, Target};
@@ -21,13 +21,13 @@ use crate::endpoint::Endpoint;
 pub enum Target {
     /// Azure Table Storage, the reference for all rules.
     Service,
-    /// Cosmos DB for Table, with unordered results, shorter keys and smaller batches (COS rules).
+    /// Cosmos DB for Table, which has unordered results, shorter keys and smaller batches (COS rules).
     Cosmos,
     /// Azurite, which follows the service except for the AZ rules.
     Emulator,
 }
 
-/// The maximum size of the headers and delimiters of one operation in a batch, and its share of the delimiters around all operations.
+/// The maximum size of the headers and delimiters of one operation in a batch, including a share of the delimiters around all operations.
 const PART_BYTES: usize = 448;
 /// The maximum length of a RowKey on Cosmos DB, in bytes (COS-2).
 const COSMOS_ROW_KEY_BYTES: usize = 255;
@@ -48,8 +48,7 @@ impl Target {
         }
     }
 
-    /// Returns the capabilities. The server decides about keys of 513 to 1,024 code units (ENG-1), except for Azurite, which rejects them
-    /// (AZ-7).
+    /// Returns the capabilities. Keys of 513 to 1,024 code units are left to the server (ENG-1), except for Azurite, which rejects them (AZ-7).
     ///
     /// A transaction is measured by its request body, whose URLs begin with a base of `base_bytes` bytes (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {

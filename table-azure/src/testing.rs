@@ -1,5 +1,5 @@
-//! Test support: a substitute for the network, and reproducible random numbers. It is enabled by the feature `testing`, is not part
-//! of the API, and changes without notice.
+//! Test support: a substitute for the network, and reproducible random numbers. The feature `testing` enables it. It is not part of the API and may
+//! change without notice.
 #![cfg_attr(
     not(feature = "testing"),
     allow(dead_code, unreachable_pub, reason = "only tests create it, but all code reads it")

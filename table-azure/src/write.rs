@@ -1,4 +1,4 @@
-//! Writes: a single operation as one request, several as a batch. Limits are checked before anything is sent.
+//! Writes: a single operation is one request, and several operations are a batch. Limits are checked before anything is sent.
 
 mod request;
 
@@ -15,7 +15,7 @@ use crate::operation_id;
 
 pub(crate) use request::WriteRequest;
 
-/// The size by the published formula above which the service's own measurement may exceed the limit, in bytes (SIZE-4, ENG-3).
+/// The size in bytes, by the published formula, above which the size that the service measures may exceed the limit (SIZE-4, ENG-3).
 const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 
 impl AzureTables {
@@ -51,19 +51,19 @@ impl AzureTables {
         }
     }
 
-    /// Adds an identifier, if the options or the sender request one.
+    /// Adds an identifier if the options or the sender request one.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
         }
         match operation_id::identified(&transaction, Uuid::new_v4()) {
-            // The sender's request is only a preference, and the identifier does not fit.
+            // The sender only prefers an identifier, and it does not fit.
             Err(_) if !self.identifies() => Ok(transaction),
             marked => marked,
         }
     }
 
-    /// Checks a transaction against the limits of this store, and against additional limits of the target.
+    /// Checks a transaction against the limits of this store and of its target.
     fn checked(&self, transaction: Transaction) -> Result<Transaction> {
         let limits = self.known_capabilities().limits;
         let transaction = if *transaction.limits() == limits {
@@ -84,8 +84,8 @@ impl AzureTables {
             };
             self.target().check(operation).map_err(at)?;
         }
-        // A small transaction has no large entity, so most transactions need no second measurement. The formula counts at most about
-        // two bytes for each byte of the body.
+        // A small transaction contains no large entity, so most transactions need no second measurement. The formula counts at most about two bytes
+        // for each byte of the body.
         if transaction.bytes() > NEAR_LIMIT / 3 {
             for operation in transaction.operations() {
                 warn_of_limit(partition_key, operation);

@@ -21,14 +21,14 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::usage::{self, Charges, Usage, Usages, Verb};
 
-/// The fixed part of an operation in a batch, in bytes: the names of an item and of an operation, the identifier of the write, and an ETag.
+/// The fixed size of an operation in a batch, in bytes: the member names of the item and the operation, the identifier of the write, and an ETag.
 const OPERATION_BYTES: usize = 220;
-/// The maximum size of a transaction, in bytes of its request.
+/// The maximum size in bytes of a transaction's request.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
-/// The resolution of Timestamps in ticks. They are stored as `_ts` in whole seconds.
+/// The resolution of Timestamps in ticks. The service stores them as `_ts` in seconds.
 const TIMESTAMP_STEP: u64 = 10_000_000;
 
-/// The tables of one database of Azure Cosmos DB for NoSQL. Clones share everything.
+/// The tables of one database of Azure Cosmos DB for NoSQL. Clones share connections, caches and statistics.
 ///
 /// ```no_run
 /// use table_core::{TableName, TableStore};
@@ -56,7 +56,7 @@ struct Inner {
 }
 
 impl CosmosTables {
-    /// Opens a database with an account key, which also permits creating and deleting tables. `region` is the region of the program, as
+    /// Opens a database with an account key, which also permits creating and deleting tables. `region` is the region in which the program runs, as
     /// spelled in the portal.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl CosmosTables {
         Self::open(account, region, database, options).await
     }
 
-    /// Opens a database with a credential of the vendor's crates. Tables must exist, because a token cannot create them.
+    /// Opens a database with a credential of the vendor's crates. Its tables must already exist, because a token cannot create them.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is invalid; any error that the account returns.
@@ -132,9 +132,9 @@ impl CosmosTables {
         }))
     }
 
-    /// Returns the request units that the service charged for a table, since this store was opened. Clones of the store count together.
+    /// Returns the request units that the service has charged for a table since this store was opened. Clones share the count.
     ///
-    /// The units of a single operation are the field `request_units` of its span, with the target `table_cosmos`.
+    /// For a single operation, the request units are the field `request_units` of its span, with the target `table_cosmos`.
     #[must_use]
     pub fn usage(&self, table: &TableName) -> Usage {
         self.0.usages.of(table)
@@ -145,12 +145,12 @@ impl CosmosTables {
         self.0.usages.add_page(table, form, usage::units());
     }
 
-    /// Returns the charges of pages of queries with this SQL text.
+    /// Returns the charges for pages of queries with this SQL text.
     pub(crate) fn measured(&self, table: &TableName, form: &str) -> Option<Charges> {
         self.0.usages.of_form(table, form)
     }
 
-    /// Returns the items of other programs that queries skipped, since this store was opened (WIRE-6).
+    /// Returns the items of other programs that queries have skipped since this store was opened (WIRE-6).
     #[must_use]
     pub fn skipped_items(&self) -> SkippedItems {
         self.0.skipped.items()
@@ -199,7 +199,7 @@ impl CosmosTables {
             request_units = tracing::field::Empty,
         );
         let (store, table, within) = (self.clone(), table.clone(), span.clone());
-        // The future is large. It is boxed first, so the layers around it do not copy it.
+        // The future is large. It is boxed here, so the surrounding layers do not copy it.
         let work = Box::pin(work(self.clone()));
         let counted = async move {
             let measured = usage::measured(work).await;
@@ -236,9 +236,9 @@ impl CosmosTables {
     }
 }
 
-/// Sets the transport of a client: HTTP/1.1, one request at a time on a connection.
+/// Configures the transport of a client: HTTP/1.1 with one request at a time per connection.
 ///
-/// Over HTTP/2, the vendor's client retries a request on another connection after a lost response, and no option disables that.
+/// Over HTTP/2, the vendor's client retries a request on another connection after a lost response, and no option disables this.
 pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     match ConnectionPoolOptions::builder().with_is_http2_allowed(false).build() {
         Ok(pool) => runtime.with_connection_pool(pool),

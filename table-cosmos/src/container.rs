@@ -1,4 +1,4 @@
-//! Containers of tables: creation with the configured levels, lookup regardless of the case of names, and comparison with the options.
+//! Containers of tables: creation with the configured levels, case-insensitive lookup, and comparison with the options.
 
 mod difference;
 mod fault;
@@ -45,7 +45,7 @@ pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerPrope
 /// Compares a container with the levels of its table, and rejects a mismatch.
 ///
 /// # Errors
-/// `SchemaMismatch` for other levels, another hash, or items that expire although the options request none (HPK-43).
+/// `SchemaMismatch` if the levels or the hash differ, or if items expire although the options request no expiry (HPK-43).
 fn compare(
     table: &TableName,
     options: &Options,
@@ -59,7 +59,7 @@ fn compare(
     if !has_levels(key, mapping) {
         return refuse(ContainerFault::Paths { found: paths(key), expected: paths(&expected) });
     }
-    // Several levels are hashed separately, and a single level has the kind `Hash`. Both use version 2 (EPK-9).
+    // Several levels have the kind `MultiHash`, and a single level has the kind `Hash`. Both use version 2 (EPK-9).
     let kind = if depth == 1 { PartitionKeyKind::Hash } else { PartitionKeyKind::MultiHash };
     if key.kind() != kind || key.version() != PartitionKeyVersion::V2 {
         return refuse(ContainerFault::Hash { kind: key.kind(), version: key.version(), expected: kind });
@@ -85,7 +85,7 @@ fn mapping_of(table: &TableName, options: &Options, found: &ContainerProperties)
     options.mapping_for(table.as_str(), is_standard.then_some(levels))
 }
 
-/// Returns the differences in the description of a container that do not prevent its use.
+/// Returns the differences between a container and the options that do not prevent its use.
 fn differences(table: &TableName, options: &Options, found: &ContainerProperties) -> Vec<Difference> {
     let asked = options.time_to_live_in(table.as_str());
     let is = TimeToLive::of(&found.default_ttl);
@@ -95,11 +95,11 @@ fn differences(table: &TableName, options: &Options, found: &ContainerProperties
 }
 
 impl CosmosTables {
-    /// Returns the container of a table.
+    /// Opens the container of a table.
     ///
     /// # Errors
     /// - `TableNotFound` if the container does not exist.
-    /// - `SchemaMismatch` if it has other levels, another hash, or an unexpected time to live (HPK-43).
+    /// - `SchemaMismatch` if the levels, the hash or the time to live differ from the options (HPK-43).
     pub(crate) async fn container(&self, table: &TableName) -> Result<Container> {
         if let Some(container) = self.containers().get(table) {
             return Ok(container);
@@ -117,7 +117,7 @@ impl CosmosTables {
         compare(table, options, &mapping, &properties)?;
         let client = self.current(client, &properties.id, mapping.depth()).await?;
         let container = Container { client, mapping };
-        // A token cannot read the throughput. The container is used even if it differs from the options.
+        // A token cannot read the throughput. The container is then used without comparing it.
         let throughput = self.compared_throughput(&container).await.unwrap_or_default();
         for difference in differences(table, options, &properties).into_iter().chain(throughput) {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
@@ -126,7 +126,7 @@ impl CosmosTables {
         Ok(container)
     }
 
-    /// Returns the differences between a table's container and the options that do not prevent its use. Each is also logged as a warning
+    /// Returns the differences between a table's container and the options that do not prevent its use. Each difference is also logged as a warning
     /// when the container is opened.
     ///
     /// ```no_run
@@ -172,13 +172,13 @@ impl CosmosTables {
         Ok((client, properties))
     }
 
-    /// Returns the error of a container that was not found, or of the missing database that caused it.
+    /// Returns the error for a container that was not found, or for its database if that is missing.
     async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
         let error = if self.is_database_missing().await { self.no_database() } else { Error::of(fault) };
         error.with_table(table.as_str())
     }
 
-    /// Returns `true` if the database does not exist. Without a right to read it, this is unknown, and the result is `false`.
+    /// Returns `true` if the database does not exist. Without permission to read the database, this is unknown, and the result is `false`.
     pub(crate) async fn is_database_missing(&self) -> bool {
         matches!(Box::pin(self.database().read(None)).await, Err(error) if failure::is_missing(&error))
     }
@@ -246,11 +246,11 @@ impl CosmosTables {
 
     /// Returns a client of the container that currently has this name.
     ///
-    /// The vendor's client caches the container of a name, and only a point operation refreshes the cache. A query would use the old container, and
-    /// its second page would be refused.
+    /// The vendor's client caches the container for a name, and only a point operation refreshes the cache. A query would use the old container, and
+    /// the service would reject its second page.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
-        // The response is irrelevant; the request only refreshes the cache.
+        // The response is irrelevant, because the request only refreshes the cache.
         let _ = Box::pin(client.read_item(key, "none", None)).await;
         let again = self.database().container_client(name.to_owned(), None).await;
         again.map_err(|error| failure::error("open the container", error))

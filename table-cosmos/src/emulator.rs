@@ -1,7 +1,7 @@
-//! The vendor's in-memory emulator: an account inside the process, for tests and recipes.
+//! The vendor's in-memory emulator: an account inside the process, for tests and examples.
 //!
-//! The emulator is internal to the vendor's client and has no promise of stability. It differs from the service: ids and levels can have any length,
-//! items never expire, and a point read with a prefix of the partition key returns 404.
+//! The emulator is internal to the vendor's client, which makes no promise of stability. It differs from the service: ids and levels can have any
+//! length, items never expire, and a point read with a prefix of the partition key returns 404.
 
 mod log;
 mod network;
@@ -33,7 +33,7 @@ pub use log::{Answer, Sent};
 pub use network::{Broken, Delivery, Network, Request};
 
 const ENDPOINT: &str = "https://eastus.emulator.local";
-/// The name of the database with the tables.
+/// The name of the database that contains the tables.
 pub const DATABASE: &str = "tables";
 
 /// An account in memory.
@@ -79,7 +79,7 @@ impl Emulator {
         self.open_with_faults(options, Vec::new()).await
     }
 
-    /// Opens a store with rules of the vendor's client that inject failures or responses, below the client's own retries.
+    /// Opens a store with rules that inject failures or responses into the vendor's client, below the client's own retries.
     ///
     /// # Errors
     /// `InternalError` if the vendor's client rejects its settings.
@@ -91,7 +91,7 @@ impl Emulator {
         Ok(CosmosTables::with_client(&self.client(rules).await?, DATABASE, options))
     }
 
-    /// Opens a store whose requests go over a network.
+    /// Opens a store whose requests go over a scripted network.
     ///
     /// # Errors
     /// `InternalError` if the vendor's client rejects its settings.
@@ -101,7 +101,7 @@ impl Emulator {
         Ok(CosmosTables::with_client(&connected(runtime).await?, DATABASE, options))
     }
 
-    /// Returns a client of the vendor for this account, with rules that inject failures or responses.
+    /// Returns a vendor's client for this account, with rules that inject failures or responses.
     ///
     /// # Errors
     /// `InternalError` if the vendor's client rejects its settings.
@@ -124,7 +124,7 @@ impl Emulator {
         answer.map_err(|_| Broken::AfterSending)
     }
 
-    /// Creates the container of a table with a number of levels, physical partitions, and request units per second.
+    /// Creates the container of a table with a number of levels, a number of physical partitions, and a throughput in request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
@@ -140,7 +140,8 @@ impl Emulator {
         self.create_with_paths(table, paths, partitions, throughput)
     }
 
-    /// Creates a container of another program, with the paths of its partition key, physical partitions, and request units per second.
+    /// Creates a container of another program, with partition key paths, a number of physical partitions, and a throughput in
+    /// request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the numbers.
@@ -165,7 +166,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Stores an item of another program, given as JSON, under a partition key in the form of the header, such as `["contoso","ada"]`.
+    /// Stores another program's item, given as JSON, under a partition key in header form, such as `["contoso","ada"]`.
     ///
     /// # Errors
     /// `InvalidInput` with the emulator's status if it rejects the item.
@@ -218,14 +219,14 @@ impl Emulator {
         Ok(Answer { status: u16::from(answer.status()), headers, body: answer.body().as_ref().to_vec() })
     }
 
-    /// Returns the requests since the last call.
+    /// Returns the requests sent since the last call.
     #[must_use]
     pub fn sent(&self) -> Vec<Sent> {
         self.log.take()
     }
 
-    /// Starts a split of a physical partition at an effective partition key. During the time `locked`, requests to the partition return 410 with
-    /// sub-status 1007.
+    /// Starts to split a physical partition at an effective partition key. During the time `locked`, requests to the partition return
+    /// 410 with sub-status 1007.
     ///
     /// # Errors
     /// `InvalidInput` for a key that the emulator cannot parse.
@@ -252,7 +253,7 @@ impl Emulator {
     }
 }
 
-/// Returns the published prices of an item of up to 1 KB. The emulator doubles them for each doubling of the size, unlike the service.
+/// Returns the published request charges for an item of up to 1 KB. For each doubling of the size the emulator doubles them, unlike the service.
 fn published_prices() -> RequestUnitChargingModel {
     RequestUnitChargingModel {
         read_base_ru: read_units(0),
@@ -262,7 +263,7 @@ fn published_prices() -> RequestUnitChargingModel {
     }
 }
 
-/// Connects a client of the vendor to the account.
+/// Creates a vendor's client that is connected to the account.
 async fn connected(runtime: CosmosDriverRuntimeBuilder) -> Result<CosmosClient> {
     provide_tls();
     let endpoint = ENDPOINT.parse().map_err(internal)?;

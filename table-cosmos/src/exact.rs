@@ -1,4 +1,4 @@
 //! The limit of exact integers in JSON.
 
-/// The limit below which JSON numbers of the service are exact integers: 2^53. Larger integers are stored as strings.
+/// The limit up to which the service's JSON numbers represent integers exactly: 2^53. Larger integers are stored as strings.
 pub(crate) const MOST_EXACT: u64 = 1 << 53;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use azure_data_cosmos::models;
 
-/// The longest time to live of the service, in seconds.
+/// The longest time to live that the service accepts, in seconds.
 const LONGEST: u32 = i32::MAX.unsigned_abs();
 
 /// The time to live of a container's items. Items expire a number of seconds after their last write.

@@ -1,4 +1,4 @@
-//! The plan of a query: class, physical partitions, SQL, number of items read, and warnings.
+//! The plan of a query: class, physical partitions, SQL, items read, and warnings.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ use crate::usage::Charges;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Explain {
-    /// The cost class, which follows from the fixed levels (HPK-39).
+    /// The cost class, which depends on the fixed levels (HPK-39).
     pub class: RouteClass,
     /// The physical partitions.
     pub route: Route,
@@ -28,17 +28,17 @@ pub struct Explain {
     pub text: String,
     /// The items that the service reads.
     pub reads: Reads,
-    /// The minimum and maximum request units. For a query these are the units of its physical partitions; the items read are charged in
-    /// addition.
+    /// The minimum and maximum request units. For a query, these are the base charges of its physical partitions; the items read
+    /// are charged in addition.
     pub units: (f64, f64),
-    /// The request units that the service charged for pages of queries of this form since the store was opened, or `None` if there were no such pages. Queries
-    /// of one form have the same SQL text, with different parameters.
+    /// The request units that the service has charged for pages of queries of this form since the store was opened, or `None` if no such page was
+    /// read. Queries of one form have the same SQL text, with different parameters.
     pub measured: Option<Charges>,
     /// Warnings for the author of the query.
     pub warnings: Vec<String>,
 }
 
-/// The items that a query reads, and for which request units are charged.
+/// The items that a query reads and is charged for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
@@ -61,7 +61,7 @@ impl Reads {
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
-            // The condition narrows the items that are read by an index.
+            // The condition narrows the items that the service reads through an index.
             _ if sql.narrowed => Self::Matching,
             Scope::Key(_) => Self::Key,
             Scope::Prefix(_) => Self::Prefix,
@@ -115,7 +115,7 @@ impl CosmosTables {
         .await
     }
 
-    /// Returns the plan of a query on the current physical partitions, with the charges of its earlier runs.
+    /// Returns the plan of a query for the current physical partitions, with the charges of earlier runs.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
@@ -130,7 +130,7 @@ impl CosmosTables {
 }
 
 impl Explain {
-    /// Returns the plan of a query in a container with a number of levels and these partitions, with the default `Options::fan_out`.
+    /// Returns the plan of a query for a container with a number of levels and these partitions, with the default `Options::fan_out`.
     ///
     /// ```
     /// use table_hierarchy::{PartitionMap, RouteClass};

@@ -1,4 +1,4 @@
-//! Errors of the vendor's client, and their meaning for tables.
+//! Errors of the vendor's client, and their meaning for table operations.
 
 use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
@@ -27,13 +27,13 @@ pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
     matches!(status(error), (404, OWNER_NOT_FOUND))
 }
 
-/// Returns `true` if the container or its database does not exist, as reported to a query. No missing item causes a 404 of a query.
+/// Returns `true` if a query's error means that the container or its database does not exist. A missing item never causes a 404 of a query.
 pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }
 
-/// Returns `true` if the item, or the container with a name, does not exist. A 404 with a sub-status has another meaning. For example, 1002 is a
-/// replica that has not caught up with the session.
+/// Returns `true` if the item, or the container with the given name, does not exist. A 404 with a sub-status has another meaning: for example, 1002
+/// means that a replica has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0) && is_from_service(error)
 }
@@ -43,17 +43,17 @@ pub(crate) fn is_missing(error: &CosmosError) -> bool {
     status(error).0 == 404 && is_from_service(error)
 }
 
-/// Returns `true` if the service itself gave the response. Each of its responses has an identifier, which a gateway's error page lacks.
+/// Returns `true` if the response came from the service itself. Each of its responses has an identifier, which a gateway's error page lacks.
 pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
 }
 
-/// Returns `true` if a status reports the state of an item, which only the service knows.
+/// Returns `true` if a status reports the state of an item, which only the service can know.
 pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 412)
 }
 
-/// Returns `true` if the container was dropped and created again since the previous page. The client reports this only in the message.
+/// Returns `true` if the container was dropped and recreated since the previous page. The client reports this only in the message.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     status(error).0 == 400 && !error.is_from_wire() && error.to_string().contains("was recreated")
 }
@@ -63,7 +63,7 @@ pub(crate) fn is_moving(error: &CosmosError) -> bool {
     matches!(status(error), (410, _) | (500, SPLIT_RETRIES))
 }
 
-/// Returns `true` if a write that failed with this error may have been applied.
+/// Returns `true` if a write that failed with this error may still have been applied.
 pub(crate) fn leaves_doubt(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     let is_page = sub == 0 && reports_state(status) && !is_from_service(error);
@@ -75,7 +75,7 @@ pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
 
-/// Returns `true` if no request of a failed operation left this machine, such as when no connection could be opened.
+/// Returns `true` if the failed operation sent no request, for example because no connection could be opened.
 pub(crate) fn is_unsent(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| {
         let requests = diagnostics.requests();
@@ -88,14 +88,14 @@ const fn is_refusal(status: u16) -> bool {
     matches!(status, 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 429 | 449)
 }
 
-/// Returns `true` if the vendor's client sent a request again after a response was lost. The last response may then belong to a duplicate of a
-/// request that has already taken effect.
+/// Returns `true` if the vendor's client sent a request again after a lost response. The last response may then belong to a duplicate of a request
+/// that has already taken effect.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
     earlier.iter().any(|request| {
         let status = request.status();
-        // Sub-statuses from 20000 on are set by the client itself. They mean that there was no response.
+        // The client itself sets the sub-statuses from 20000 on. They mean that no response arrived.
         let is_clients = status.sub_status().is_some_and(|sub| sub.value() >= 20_000);
         request.request_sent().may_have_been_sent()
             && (is_clients || !is_refusal(u16::from(status.status_code())))
@@ -108,7 +108,7 @@ pub(crate) fn repeated_by_client() -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error of a response that looks like an acknowledgement, but was not given by the service.
+/// Returns the error for a response that looks like an acknowledgement but did not come from the service.
 pub(crate) fn not_from_service() -> Error {
     let message = "the response to the write did not come from the service, but from a gateway or a proxy; read the entity";
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")

@@ -1,11 +1,11 @@
-//! Items that another program wrote, and that queries skipped.
+//! Items of other programs that queries skipped.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use table_core::Error;
 
-/// The number of skipped items that are kept. Older items are only counted.
+/// The number of skipped items whose errors are kept. Older items are only counted.
 const KEPT: usize = 100;
 
 /// The items of other programs that queries skipped.
@@ -21,7 +21,7 @@ const KEPT: usize = 100;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SkippedItems {
-    /// The number of skipped items. An item that several queries read is counted several times.
+    /// The number of skipped items. An item is counted each time a query skips it.
     pub count: u64,
     /// The errors of the last 100 skipped items, oldest first, each with its table, its key and the reason.
     pub latest: Vec<Error>,

@@ -1,4 +1,4 @@
-//! The JSON form of an item. By default the levels have fixed names by which the service can route, and no property collides with `id` or `_etag`.
+//! The JSON form of an item. By default the levels have fixed names that the service can route by, and no property collides with `id` or `_etag`.
 //!
 //! ```json
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
@@ -33,7 +33,7 @@ pub(crate) struct Item {
     pub(crate) etag: ETag,
 }
 
-/// A stored document with its ETag. It may not have been written by this library.
+/// A stored document with its ETag. It may have been written by another program.
 #[derive(Debug)]
 pub(crate) struct Found {
     json: Json,
@@ -74,14 +74,14 @@ impl Found {
         Ok(item)
     }
 
-    /// Returns `true` if a write with an identifier stored the document. Other programs that write the items may keep the identifier, so the
+    /// Returns `true` if the write with this identifier stored the document. Other programs that write the items may keep the identifier, so the
     /// document must also equal the document that was sent.
     pub(crate) fn is_written_by(&self, mapping: &Mapping, write: &str, body: &Json) -> bool {
         written_by(&self.json, mapping) == Some(write)
             && (mapping.is_standard || document::is_version_of(&self.json, body))
     }
 
-    /// Returns `true` if a write with an identifier stored the document, or an earlier version of it.
+    /// Returns `true` if the write with this identifier stored the document or an earlier version of it.
     pub(crate) fn descends_from(&self, mapping: &Mapping, write: &str) -> bool {
         written_by(&self.json, mapping) == Some(write)
     }
@@ -93,7 +93,7 @@ impl Found {
 }
 
 impl Item {
-    /// Returns the error for an item whose levels differ from the requested levels. Such an item is never part of a result (RT-5, RT-6).
+    /// Returns the error for an item whose levels differ from the requested ones. Such an item is never part of a result (RT-5, RT-6).
     pub(crate) fn unexpected(&self) -> Error {
         let message = "the service returned an item of another partition key; the response was discarded";
         Error::new(ErrorCode::InternalError, message)
@@ -107,10 +107,10 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }
 
-/// The number of hexadecimal digits of the identifier of a write.
+/// The number of hexadecimal digits in the identifier of a write.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. Another program's member with the name of the identifier does not have the form of an identifier.
+/// Returns `true` if this library wrote an item. If another program uses the same member name, its value does not have the form of an identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))
@@ -121,7 +121,7 @@ pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Returns an ETag in the form of the service. An ETag of another store is sent unchanged and matches no item.
+/// Returns an ETag in the form of the service. An ETag of another store is sent unchanged, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

@@ -56,7 +56,7 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
 
 /// Returns the id of an entity's item. Ids sort like `RowKey`s.
 ///
-/// An id cannot be empty, but a RowKey can if the last level identifies the entity (HPK-26). The empty RowKey, and every RowKey that starts with a
+/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). The empty RowKey, and every RowKey that starts with a
 /// space or `!`, is prefixed with `!`. All other `RowKey`s start with a greater character.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with([' ', END]) {
@@ -73,8 +73,8 @@ pub(crate) fn row_key(id: &str) -> &str {
 
 /// Rejects a RowKey whose id would address another item.
 ///
-/// An id is a path segment of a URL. The vendor's client removes `..` together with the previous segment, and a delete would then address
-/// the container itself.
+/// An id is a path segment of a URL. The vendor's client resolves `..` by removing the previous segment, so a delete would
+/// address the container itself.
 pub(crate) fn check_id(row_key: &str) -> Result<()> {
     let why = if matches!(row_key, "." | "..") {
         "is a path segment with a special meaning"

@@ -1,4 +1,4 @@
-//! Mappings of the JSON of containers that other programs created to entities.
+//! Mappings between entities and the JSON of containers that other programs created.
 
 mod fault;
 mod format;
@@ -19,14 +19,14 @@ const MOST: usize = 3;
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
 /// The members that the service adds to items.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
-/// The member of a mapped item that contains all properties without a path, and the identifier of the write.
+/// The member of a mapped item that contains all properties without a path and the identifier of the write.
 const OWN: &str = "_tables";
 /// The member that contains the time to live of an item.
 const TTL: &str = "ttl";
 
 /// A mapping between the JSON of a container's items and the entities of a table.
 ///
-/// It names the paths of the partition key, and the path and [format](Format) of properties. The RowKey is the `id`.
+/// A mapping names the paths of the partition key, and the path and [format](Format) of properties. The RowKey is the `id`.
 ///
 /// ```
 /// use table_core::Entity;
@@ -50,15 +50,15 @@ const TTL: &str = "ttl";
 ///
 /// # Guarantees
 /// - A replace or a merge keeps all members of an item that the mapping does not name, and the text of each value that it does not change.
-/// - An item without the constants, a level or a required property of the entity, or with a value in another format, is not an entity. Queries skip and
-///   report it
-///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); reads, replaces, merges, upserts and
-///   unconditional deletes of its key fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
-/// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and undo no
-///   change of another program.
+/// - An item is not an entity if it lacks a constant, a level or a required property, or has a value in another format. Queries skip and report it
+///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); reads, replaces, merges, upserts and unconditional deletes of its key
+///   fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
+/// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and never undo a
+///   change by another program.
 ///
 /// # Limits
-/// Levels are strings. Properties without a path, such as those of index rows, are stored in the member `_tables` with the identifier of the write.
+/// Levels are strings. Properties without a path, such as those of index rows, are stored in the member `_tables`, together with the
+/// identifier of the write.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,
@@ -76,7 +76,7 @@ pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) path: Path,
     pub(crate) format: Format,
-    /// `true` if an item of another program without the property is not an entity.
+    /// `true` if an item of another program is not an entity when it lacks the property.
     pub(crate) is_required: bool,
 }
 
@@ -85,14 +85,14 @@ pub(crate) struct Member {
 pub(crate) struct Own {
     /// The properties without a path.
     pub(crate) properties: Path,
-    /// The types of these properties that JSON lacks.
+    /// The types of these properties, for types that JSON lacks.
     pub(crate) types: Path,
     /// The identifier of the last write.
     pub(crate) write: Path,
 }
 
 impl Mapping {
-    /// Creates the mapping of a container with these paths of the partition key, from the first level to the last.
+    /// Creates the mapping of a container with these partition key paths, from the first level to the last.
     #[must_use]
     pub fn new<'a>(levels: impl IntoIterator<Item = &'a str>) -> Self {
         let root = Path::own(OWN);
@@ -124,9 +124,9 @@ impl Mapping {
         Self { levels, members: Vec::new(), constants: Vec::new(), own, is_standard: true, fault: None }
     }
 
-    /// Maps a property, by the name in the store, to a path: `Total` to `/total/amount`.
+    /// Maps a property, given its name in the store, to a path: `Total` to `/total/amount`.
     ///
-    /// A missing member and a null are an absent property.
+    /// If the member is missing or null, the property is absent.
     #[must_use]
     pub fn property(mut self, name: &str, path: &str, format: Format) -> Self {
         if format == Format::TimeToLive {
@@ -140,17 +140,17 @@ impl Mapping {
         self
     }
 
-    /// Maps a property of type `Edm.Int32` to the time to live of an item: the seconds from its last write to its expiry, or -1 for never.
-    /// Without the property, an item has the [default of its container](crate::Options::time_to_live).
+    /// Maps a property of type `Edm.Int32` to the time to live of an item: the seconds from its last write to its expiry, or -1 for never. An item
+    /// without the property has the [default of its container](crate::Options::time_to_live).
     #[must_use]
     pub fn time_to_live(mut self, name: &str) -> Self {
         self.add(name, Path::own(TTL), Format::TimeToLive);
         self
     }
 
-    /// Declares that every item of the table has a given text at a path, such as the type of the item: `/type` is `order`.
+    /// Declares that every item of the table has a given string at a path, such as the type of the item: `/type` is `order`.
     ///
-    /// Queries select only items with the text, and inserted items contain it.
+    /// Queries select only items with this string, and inserted items contain it.
     #[must_use]
     pub fn constant(mut self, path: &str, text: &str) -> Self {
         if let Some(path) = self.path(path) {
@@ -164,7 +164,7 @@ impl Mapping {
         self.levels.len()
     }
 
-    /// Returns the mapped property with a name.
+    /// Returns the mapped property with the given name.
     pub(crate) fn member(&self, name: &str) -> Option<&Member> {
         self.members.iter().find(|member| member.name == name)
     }
@@ -174,7 +174,7 @@ impl Mapping {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the paths that an item of the standard form must not have.
+    /// Returns the paths of further levels, which an item of the standard form must not have.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }
@@ -187,7 +187,7 @@ impl Mapping {
     /// Checks the mapping.
     ///
     /// # Errors
-    /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, overlapping paths, and an invalid or repeated name.
+    /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, overlapping paths, or an invalid or repeated name.
     pub(crate) fn checked(self) -> Result<Self> {
         match &self.fault {
             Some(fault) => Err(Error::of(fault.clone())),
@@ -198,7 +198,7 @@ impl Mapping {
     /// Checks the mapping against an entity.
     ///
     /// # Errors
-    /// `InvalidInput` for another number of levels, an unknown property, and a property of another type.
+    /// `InvalidInput` for a different number of levels, an unknown property, or a property of another type.
     pub(crate) fn checked_for(mut self, schema: &EntitySchema) -> Result<Self> {
         let (found, expected) = (self.depth(), level_names(schema).len().max(1));
         if found != expected {
@@ -227,7 +227,7 @@ impl Mapping {
         self.members.push(Member { name: name.to_owned(), path, format, is_required: false });
     }
 
-    /// Parses the path of a member of another program.
+    /// Parses the path of a member that another program defined.
     fn path(&mut self, text: &str) -> Option<Path> {
         let Some(path) = Path::parse(text) else {
             self.fail(MappingFault::Path(text.to_owned()));

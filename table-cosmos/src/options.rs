@@ -18,7 +18,7 @@ pub(crate) const FAN_OUT: u32 = 100;
 
 /// Options of a store.
 ///
-/// A table without an entry has one level, which is its PartitionKey.
+/// A table without an entry has one level, which is the PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;
@@ -64,16 +64,17 @@ impl Options {
         Self::default()
     }
 
-    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42). The call replaces a mapping of the table.
+    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42). This replaces a mapping of the table.
     #[must_use]
     pub fn levels(self, table: &str, levels: usize) -> Self {
         self.with_mapping(table, Mapping::standard(levels))
     }
 
-    /// Sets whether a table without levels or a mapping uses the levels of its existing container, for tools that do not know the entities.
+    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This is for tools that do
+    /// not know the entities.
     ///
-    /// By default such a table has one level, and a container with several levels is refused. The paths of the container must be `/l1`, `/l2` and
-    /// `/l3`. New containers of these tables have one level.
+    /// By default such a table has one level, and a container with several levels is refused. The container's paths must be `/l1`, `/l2` and `/l3`.
+    /// New containers of these tables have one level.
     ///
     /// ```
     /// use table_cosmos::Options;
@@ -92,20 +93,20 @@ impl Options {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose container has items of another form, such as items of other programs. The mapping replaces the levels of the table.
+    /// Sets the mapping of a table whose items have another form, such as items of other programs. The mapping replaces the levels of the table.
     ///
     /// # Errors
-    /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, paths that overlap, and an invalid or repeated name.
+    /// `InvalidInput` for a wrong number of levels, an invalid or reserved path, paths that overlap, or an invalid or repeated name.
     pub fn mapping(self, table: &str, mapping: Mapping) -> Result<Self> {
         let mapping = mapping.checked()?;
         Ok(self.with_mapping(table, mapping))
     }
 
-    /// Sets the mapping of an entity's table, and compares it with the schema of the entity.
+    /// Sets the mapping of an entity's table, and checks it against the schema of the entity.
     ///
     /// # Errors
-    /// `InvalidInput` for another number of levels than the entity has, a property that it does not have, a property of another type, and the faults
-    /// of [`mapping`](Self::mapping).
+    /// `InvalidInput` if the number of levels differs from the entity's, if the entity lacks a property or has it with another type, and for the
+    /// faults of [`mapping`](Self::mapping).
     pub fn mapping_of<E: Entity>(self, mapping: Mapping) -> Result<Self> {
         let mapping = mapping.checked_for(E::SCHEMA)?;
         Ok(self.with_mapping(E::SCHEMA.table, mapping))
@@ -118,18 +119,18 @@ impl Options {
 
     /// Sets the time to live of a table's items. By default items never expire, and a container whose items expire is refused.
     ///
-    /// The setting applies to new containers. An existing container with another time to live is used unchanged, and a warning is logged. A property can
-    /// make a single item expire earlier or later: [`Mapping::time_to_live`].
+    /// The setting applies to new containers. An existing container with another time to live is used unchanged, and a warning is logged. A property
+    /// can set a different expiry for a single item: [`Mapping::time_to_live`].
     ///
-    /// Every item of the table expires by its own last write, including index rows, feed entries and outbox rows. Set a default only for tables without
-    /// patterns.
+    /// Every item of the table expires by its own last write, including index rows, feed entries and outbox rows. Set a default only for tables that
+    /// use no patterns.
     #[must_use]
     pub fn time_to_live(mut self, table: &str, time: TimeToLive) -> Self {
         self.expiry.insert(table.to_ascii_lowercase(), time.clamped());
         self
     }
 
-    /// Sets the request units per second of new containers. The default is the throughput of the database, or of the service.
+    /// Sets the request units per second of new containers. By default, the database or the service determines them.
     ///
     /// A container with a different throughput is used unchanged, and a warning is logged. See
     /// [`CosmosTables::differences`](crate::CosmosTables::differences).
@@ -138,8 +139,8 @@ impl Options {
         Self { throughput: Some(Throughput::Manual(units)), ..self }
     }
 
-    /// Sets the maximum request units per second of new containers. The service scales the throughput automatically between a tenth of the maximum and the
-    /// maximum.
+    /// Sets the maximum request units per second of new containers. The service scales the throughput automatically between 10 % of the
+    /// maximum and the maximum.
     #[must_use]
     pub fn autoscale(self, most: u64) -> Self {
         Self { throughput: Some(Throughput::Autoscale(most)), ..self }
@@ -148,13 +149,13 @@ impl Options {
     /// Sets how queries treat items of other programs that are not entities. By default they are skipped, reported by
     /// [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items), and logged. If `refuse` is `true`, the query fails with `Corrupted`.
     ///
-    /// An item that this library wrote and that cannot be read is always an error, and so is a point read of an item of another program.
+    /// Two cases always fail: an unreadable item that this library wrote, and a point read of an item that is not an entity.
     #[must_use]
     pub fn refuse_foreign_items(self, refuse: bool) -> Self {
         Self { refuses_foreign: refuse, ..self }
     }
 
-    /// Sets the maximum number of physical partitions of one query. A larger query is rejected before it is sent (RUST-6).
+    /// Sets the maximum number of physical partitions of one query. A query that needs more is rejected before it is sent (RUST-6).
     #[must_use]
     pub fn fan_out(self, partitions: u32) -> Self {
         Self { fan_out: partitions.max(1), ..self }
@@ -162,10 +163,9 @@ impl Options {
 
     /// Enables or disables writes that take effect at most once, even if the network delivers a request twice. They are enabled by default.
     ///
-    /// An unconditional replace, delete or insert-or-replace reads
-    /// the entity first and is conditional on its ETag. This costs a point read for a single operation, or one query for all operations of a
-    /// transaction. If disabled, these operations are sent without a condition. After a lost response, the error is ambiguous more
-    /// often, and a duplicate delivery can undo a later change of another writer.
+    /// An unconditional replace, delete or insert-or-replace then reads the entity first and is conditional on its ETag. This costs a point read for
+    /// a single operation, or one query for all operations of a transaction. If disabled, these operations are sent without a condition. After a lost
+    /// response, the error is then ambiguous more often, and a duplicate delivery can undo a later change by another writer.
     ///
     /// Merges, and writes with a given ETag, always take effect at most once.
     #[must_use]
@@ -173,13 +173,13 @@ impl Options {
         Self { exact: enabled, ..self }
     }
 
-    /// Sets the retries for operations whose entity was changed by another writer between the read and the write.
+    /// Sets the retries of operations whose entity another writer changed between the read and the write.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets the number of attempts and the delays while a partition is being split or moved (MAP-12).
+    /// Sets the number of attempts, and the delays between them, while a partition is being split or moved (MAP-12).
     #[must_use]
     pub fn retry_during_splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }
@@ -197,7 +197,7 @@ impl Options {
         found.unwrap_or_else(|| Arc::new(Mapping::standard(1)))
     }
 
-    /// Returns the mapping of a table whose container has a number of levels, if its paths have the standard names.
+    /// Returns the mapping of a table. `standard_levels` is the number of levels of its container, or `None` if its paths lack the standard names.
     pub(crate) fn mapping_for(&self, table: &str, standard_levels: Option<usize>) -> Arc<Mapping> {
         match standard_levels {
             Some(levels)
@@ -209,7 +209,7 @@ impl Options {
         }
     }
 
-    /// Returns the time to live of a table. If its items have a mapped time to live, the container must allow it.
+    /// Returns the time to live of a table. If its mapping contains a time to live, the container must allow it.
     pub(crate) fn time_to_live_in(&self, table: &str) -> TimeToLive {
         let table = table.to_ascii_lowercase();
         let per_item = self.mappings.get(&table).is_some_and(|mapping| mapping.expires());

@@ -1,4 +1,4 @@
-//! Delays between attempts, while a physical partition is split, merged or moved, and after a lost response.
+//! Delays between attempts, while a physical partition is being split, merged or moved, and after a lost response.
 
 use azure_data_cosmos::CosmosError;
 
@@ -7,8 +7,8 @@ use crate::options::Options;
 use crate::usage;
 
 impl Options {
-    /// Sends a read until its partition is available or the attempts are used up (MAP-12). The vendor's client gives up after a few
-    /// immediate attempts.
+    /// Sends a read until its partition is available or the attempts are used up (MAP-12). The vendor's client itself gives up after
+    /// a few immediate attempts.
     pub(crate) async fn while_moving<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,
@@ -16,7 +16,7 @@ impl Options {
         self.repeat(send, failure::is_moving).await
     }
 
-    /// Sends a write like [`while_moving`](Self::while_moving), but does not retry after the client lost a response.
+    /// Sends a write like [`while_moving`](Self::while_moving), but does not retry if the response was lost.
     pub(crate) async fn while_moving_unwritten<T, F>(&self, send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,

@@ -1,4 +1,4 @@
-//! Reads of items by key, and of pages of a query. Each item is checked against the requested levels.
+//! Reads items by key and pages of queries. Each item is checked against the requested levels.
 
 mod wanted;
 
@@ -52,7 +52,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the documents of the given rows in one partition key, by RowKey. A single row is read by a point read, and several rows by one query.
+    /// Returns the documents of the given rows in one partition key, by RowKey. A point read reads a single row, and one query reads several rows.
     pub(crate) async fn find_items(
         &self,
         table: &TableName,
@@ -105,7 +105,8 @@ impl CosmosTables {
         found.map(|found| found.read(&container.mapping, ItemKey { levels, row_key })).transpose()
     }
 
-    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist either, that is the error.
+    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist either,
+    /// the error reports that.
     pub(crate) async fn gone(&self, table: &TableName, error: CosmosError) -> Error {
         self.containers().forget(table);
         if self.is_database_missing().await {
@@ -123,7 +124,7 @@ impl CosmosTables {
     ) -> Result<Option<StoredRow>> {
         let container = self.container(table).await?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        // No entity exists under a key that cannot be written (KEY-9).
+        // An entity cannot exist under a key that cannot be written (KEY-9).
         let Ok(levels) = key::checked_levels(partition_key, container.mapping.depth()) else {
             return Ok(None);
         };
@@ -151,7 +152,7 @@ impl CosmosTables {
         }
         let mut wanted = Wanted::new(query, &scope);
         if let (Scope::Key(levels), Some(row_key)) = (&scope, query.keys.row_key.single()) {
-            // With a partition key and an id, a point read costs a third of a query.
+            // If the partition key and the id are known, a point read costs a third of a query.
             let found = match key::check_id(row_key) {
                 Ok(()) => self.read_item(table, &container, levels, row_key).await?,
                 Err(_) => None,
@@ -164,7 +165,7 @@ impl CosmosTables {
             });
         }
         let (items, next) = self.items(table, &container, query, &scope, position).await?;
-        // Later pages within a partition key have a further condition in their SQL text, but are counted with the first page.
+        // Later pages within a partition key have a further condition in their SQL text, but they count as pages of the first text.
         self.add_page(table, &Sql::of(query, &scope, &container.mapping, None).text);
         let read = items.len();
         let rows = wanted.rows(self.entities(table, &items, &container.mapping)?)?;
@@ -186,7 +187,7 @@ impl CosmosTables {
         let mut entities = Vec::with_capacity(items.len());
         for raw in items {
             let json = item::parse_raw(raw);
-            // Other programs that write the items may damage an item with an identifier of this library.
+            // Another program may damage an item that has an identifier of this library.
             let is_own = mapping.is_standard && json.as_ref().is_ok_and(|json| item::is_own(json, mapping));
             match json.and_then(|json| item::read(&json, mapping)) {
                 Ok(item) => entities.push(item),
@@ -252,8 +253,8 @@ impl CosmosTables {
     }
 }
 
-/// Returns the position of the next page. Within one partition key, which is read in the order of ids, this is the last id; otherwise, it is the
-/// client's token.
+/// Returns the position of the next page. Within one partition key, whose items are read in the order of ids, this is the last id; otherwise, it is
+/// the client's token.
 fn next(scope: &Scope, items: &[RawItem], token: String) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {
@@ -262,7 +263,7 @@ fn next(scope: &Scope, items: &[RawItem], token: String) -> Position {
     }
 }
 
-/// Returns `true` if a token of the vendor's client marks the end of a query. An unreadable token is sent back, which ends the query.
+/// Returns `true` if a token of the vendor's client marks the end of a query. An unreadable token is sent back to the service, which ends the query.
 fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());

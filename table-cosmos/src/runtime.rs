@@ -1,4 +1,4 @@
-//! Runtime of requests: the tokio runtime of the caller, or else a runtime of the store.
+//! The runtime of requests: the caller's tokio runtime, or else a runtime of the store.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-/// A lazily created runtime. It supports `block_on` of any executor, at the cost of a thread switch per request.
+/// A lazily created runtime. It works under `block_on` of any executor, at the cost of a thread switch per request.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime(OnceLock<Own>);
 
@@ -39,7 +39,7 @@ impl Runtime {
         future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let handle = Handle::try_current().or_else(|_| self.handle().cloned())?;
-        // The futures of the client are large. They are boxed, so moving them does not copy them.
+        // The client's futures are large. They are boxed, so moving them does not copy them.
         let mut task = AbortOnDrop(handle.spawn(Box::pin(future.in_current_span())));
         (&mut task.0).await.unwrap_or_else(|error| {
             Err(Error::new(ErrorCode::InternalError, "the request was aborted").with_source(error))

@@ -1,4 +1,4 @@
-//! The scope of a key range: the physical partitions of one key, of a prefix of levels, or of the whole container (RT-1 to RT-3).
+//! The scope of a key range: the physical partitions of one key, of a prefix of levels, or of the entire container (RT-1 to RT-3).
 
 use azure_data_cosmos::FeedScope;
 use table_core::Result;
@@ -12,9 +12,9 @@ use crate::key;
 pub(crate) enum Scope {
     /// No items, because none can match.
     Nothing,
-    /// The items with all these levels.
+    /// The items with exactly these levels.
     Key(Vec<String>),
-    /// The items with these first levels.
+    /// The items whose first levels are these.
     Prefix(Vec<String>),
     /// All items.
     All,
@@ -35,7 +35,7 @@ impl Scope {
         let levels = common_levels(range);
         match levels.len() {
             0 => Self::All,
-            // The bounds fix all levels. They restrict only the rest of the string, so no other key can match.
+            // The bounds fix all levels. They differ only in the text after the levels, so no other key can match.
             count if count == depth => Self::Key(levels),
             count if count > depth => Self::Nothing,
             _ => Self::Prefix(levels),
@@ -97,7 +97,8 @@ mod tests {
     }
 
     proptest! {
-        /// The client accepts any number of levels. It returns 400 with 20100 to 20102 for no levels, too many levels, and a prefix of one level.
+        /// The client's types accept any number of levels, but its queries return 400 with 20100 to 20102 for no levels, for too many levels, and for
+        /// a prefix of one level.
         #[test]
         fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
             lower in "[ab!]{0,6}",

@@ -1,8 +1,8 @@
-//! Queries in the form of parameterised SQL that selects a superset of the results. The library's own matcher then filters the rows.
+//! Converts queries to parameterised SQL that selects a superset of the results. The library's own matcher then filters the rows.
 //!
 //! For this service, a comparison with a missing value is neither true nor false; for the table service, it is false. Each condition is therefore
-//! sent in a form that is true whenever the condition of the table service is true. Values are bound as parameters; the SQL contains only names
-//! chosen by this library.
+//! sent in a form that is true whenever the table service's condition is true. Values are bound as parameters, and the SQL contains only names that
+//! this library chose.
 
 mod compare;
 mod condition;
@@ -34,14 +34,14 @@ pub(crate) struct Sql {
 }
 
 impl Sql {
-    /// Returns the superset query for a scope.
+    /// Returns the query for a scope. It selects a superset of the results.
     ///
-    /// The levels are part of the SQL, because without them the service would read whole physical partitions (RT-13). A page within one partition key
+    /// The SQL contains the levels, because otherwise the service would read entire physical partitions (RT-13). A page within one partition key
     /// starts after the last id of the previous page, so concurrent writes do not shift pages.
     pub(crate) fn of(query: &Query, scope: &Scope, mapping: &Mapping, after: Option<&str>) -> Self {
         let mut sql = Self::default();
         let mut conditions: Vec<String> = sql.levels(mapping, scope.levels());
-        // Queries select only the items with the constants of the mapping.
+        // Queries select only items that have the constants of the mapping.
         for (path, text) in &mapping.constants {
             conditions.push(format!("{} = {}", path.sql(), sql.bind(text.as_str().into())));
         }
@@ -60,7 +60,7 @@ impl Sql {
             sql.text.push_str(" WHERE ");
             sql.text.push_str(&conditions.join(" AND "));
         }
-        // A partition key is in one physical partition and its ids are indexed, so the order has no extra cost.
+        // A partition key is in one physical partition, and its ids are indexed, so ordering costs nothing extra.
         if matches!(scope, Scope::Key(_)) {
             sql.text.push_str(" ORDER BY c.id");
         }
@@ -98,7 +98,7 @@ impl Sql {
         format!("@p{at}")
     }
 
-    /// Returns the conditions for fixed first levels.
+    /// Returns the conditions that fix the first levels.
     fn levels(&mut self, mapping: &Mapping, levels: &[String]) -> Vec<String> {
         let levels = mapping.levels.iter().zip(levels);
         levels.map(|(path, level)| format!("{} = {}", path.sql(), self.bind(level.as_str().into()))).collect()
@@ -121,7 +121,7 @@ impl Sql {
         both(lower, upper)
     }
 
-    /// Returns a comparison of the RowKey as a comparison of the id. Both sort in the same order.
+    /// Returns a comparison of the RowKey as a comparison of the id. Both have the same order.
     fn id(&mut self, operator: &str, row_key: &str) -> Option<String> {
         if matches!(operator, "=" | "!=") {
             return Some(format!("c.id {operator} {}", self.bind(key::id(row_key).into())));
@@ -129,15 +129,15 @@ impl Sql {
         self.ordered("c.id", operator, &key::id(row_key))
     }
 
-    /// Returns a comparison by order, or `None` if UTF-16 code units and code points order the string differently, which happens only with a character above
-    /// the surrogates.
+    /// Returns an ordering comparison, or `None` if the order of UTF-16 code units differs from that of code points for this string. They differ only
+    /// for characters above the surrogates.
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
         is_ordered(text).then(|| format!("{place} {operator} {}", self.bind(text.into())))
     }
 
     /// Returns a condition that is true whenever the filter is true.
     fn filter(&mut self, filter: &Filter, mapping: &Mapping) -> Condition {
-        // A stack of conditions, each with its negation, which `not` swaps.
+        // A stack of conditions. Each has its negation, and `not` swaps both.
         let mut stack: Vec<(Condition, Condition)> = Vec::new();
         let pop = |stack: &mut Vec<_>| stack.pop().unwrap_or((Condition::True, Condition::True));
         for term in filter.terms() {
@@ -171,7 +171,7 @@ fn both(left: Option<String>, right: Option<String>) -> Option<String> {
     }
 }
 
-/// Returns `true` if UTF-16 code units and code points order a string in the same way.
+/// Returns `true` if UTF-16 code units and code points order this string in the same way.
 fn is_ordered(text: &str) -> bool {
     text.chars().all(|c| c < '\u{E000}')
 }

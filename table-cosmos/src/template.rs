@@ -1,4 +1,4 @@
-//! A Bicep template of containers, for accounts whose containers are not created by programs.
+//! A Bicep template for containers, for accounts in which programs do not create containers.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use crate::container::properties;
 use crate::options::Options;
 use crate::throughput::Throughput;
 
-/// The version of the resource provider's interface.
+/// The API version of the resource provider.
 const VERSION: &str = "2024-05-15";
 
 impl Options {
-    /// Returns a Bicep template that creates the containers of tables in an existing database. The containers have the levels, the throughput, the time to live
-    /// and the indexing policy of [`create_table`](table_core::TableStore::create_table).
+    /// Returns a Bicep template that creates the containers of tables in an existing database. They get the levels, throughput, time to live and
+    /// indexing policy that [`create_table`](table_core::TableStore::create_table) would set.
     ///
-    /// A program with a token of Entra ID cannot create containers (RUST-8). The text is one file for `az deployment group create --template-file`.
+    /// A program with an Entra ID token cannot create containers (RUST-8). The text is one file for `az deployment group create --template-file`.
     ///
     /// ```
     /// use table_core::TableName;

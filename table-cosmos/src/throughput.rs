@@ -1,4 +1,4 @@
-//! Throughput of containers: fixed, scaled automatically, or shared.
+//! The throughput of a container: fixed, autoscaled, or shared.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use azure_data_cosmos::models::ThroughputProperties;
 pub enum Throughput {
     /// A fixed number of request units per second.
     Manual(u64),
-    /// A maximum number of request units per second, scaled automatically.
+    /// A maximum number of request units per second, which the service scales automatically.
     Autoscale(u64),
-    /// The shared throughput of the database, or that of a serverless account.
+    /// The shared throughput of the database or of a serverless account.
     Shared,
 }
 
@@ -20,7 +20,7 @@ impl Throughput {
     pub(crate) fn of(found: Option<&ThroughputProperties>) -> Self {
         let manual = found.and_then(ThroughputProperties::throughput).map(Self::Manual);
         let autoscale = || found.and_then(ThroughputProperties::autoscale_maximum).map(Self::Autoscale);
-        // The description of an autoscaled container also contains its current number of units.
+        // The description of an autoscaled container also contains the current number of units.
         autoscale().or(manual).unwrap_or(Self::Shared)
     }
 }

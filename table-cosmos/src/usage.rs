@@ -1,4 +1,4 @@
-//! Request units that the service charged: of one operation, and in total for each table.
+//! Request units charged by the service, for one operation and in total for each table.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -8,22 +8,22 @@ use std::sync::{Mutex, PoisonError};
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
-/// The sub-status of a request to a container that was replaced by another container with the same name. The vendor's client then sends the request again.
+/// The sub-status of a request to a container that was replaced by another one with the same name. The vendor's client then sends the request again.
 const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
-    /// The requests of the operation that the current task runs.
+    /// The requests of the operation that the current task is running.
     static REQUESTS: Requests;
 }
 
-/// Facts about the requests of one operation.
+/// Data about the requests of one operation.
 #[derive(Debug, Default)]
 struct Requests {
     units: Cell<f64>,
     is_replaced: Cell<bool>,
 }
 
-/// Adds all requests behind a response to the current operation. Retries of the vendor's client are included.
+/// Adds the charges of all requests that led to a response, including retries by the vendor's client, to the current operation.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
     let is_replaced = diagnostics.requests().iter().any(|request| {
@@ -31,14 +31,14 @@ pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
         let sub = status.sub_status().map_or(0, |sub| sub.value());
         (u16::from(status.status_code()), sub) == REPLACED
     });
-    // Requests outside an operation, such as the description of a container, are not counted.
+    // Requests outside an operation, such as reading a container's description, are not counted.
     let _ = REQUESTS.try_with(|requests| {
         requests.units.set(requests.units.get() + units);
         requests.is_replaced.set(requests.is_replaced.get() || is_replaced);
     });
 }
 
-/// An operation that has ended.
+/// The result of an operation, and the measurements of its requests.
 #[derive(Debug)]
 pub(crate) struct Measured<T> {
     pub(crate) result: T,
@@ -48,7 +48,7 @@ pub(crate) struct Measured<T> {
     pub(crate) is_replaced: bool,
 }
 
-/// Runs an operation, and measures its requests.
+/// Runs an operation and measures its requests.
 pub(crate) async fn measured<T>(operation: impl Future<Output = T>) -> Measured<T> {
     let counted = async {
         let result = operation.await;
@@ -58,7 +58,7 @@ pub(crate) async fn measured<T>(operation: impl Future<Output = T>) -> Measured<
     REQUESTS.scope(Requests::default(), counted).await
 }
 
-/// Returns the request units of the current operation so far.
+/// Returns the request units that the current operation has used.
 pub(crate) fn units() -> f64 {
     REQUESTS.try_with(|requests| requests.units.get()).unwrap_or_default()
 }
@@ -81,13 +81,13 @@ impl fmt::Display for Verb {
     }
 }
 
-/// The request units of one kind of operation.
+/// The request units used by one kind of operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Charges {
     /// The number of operations. A page of a query is one operation.
     pub operations: u64,
-    /// The sum of their request units, as charged by the service.
+    /// The total request units, as charged by the service.
     pub units: f64,
     /// The request units of the most expensive operation.
     pub max: f64,
@@ -101,7 +101,7 @@ impl Charges {
     }
 }
 
-/// The request units of a table, since its store was opened.
+/// The request units used by a table since its store was opened.
 ///
 /// ```no_run
 /// # use table_core::TableName;
@@ -117,18 +117,18 @@ pub struct Usage {
     pub gets: Charges,
     /// Pages of queries.
     pub queries: Charges,
-    /// Transactions, with the reads that they need and with their retries.
+    /// Transactions, including the reads that they need and their retries.
     pub submits: Charges,
 }
 
-/// The maximum number of forms of queries whose charges are kept for a table. Further forms are only counted in the total.
+/// The maximum number of query forms per table whose charges are kept. Further forms count only in the total.
 const FORMS: usize = 1_000;
 
 /// The usage of one table.
 #[derive(Debug, Default)]
 struct Counted {
     usage: Usage,
-    /// The charges of pages by the SQL text of their query; the empty text is a point read.
+    /// The charges of pages, by the SQL text of their query. An empty text represents point reads.
     forms: HashMap<String, Charges>,
 }
 
@@ -147,7 +147,7 @@ impl Usages {
         }
     }
 
-    /// Adds the charge `units` of a page. `form` is the SQL text of its query.
+    /// Adds the charge `units` of a page. `form` is the SQL text of the page's query.
     pub(crate) fn add_page(&self, table: &TableName, form: &str, units: f64) {
         let mut usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let forms = &mut usages.entry(table.folded().to_owned()).or_default().forms;
@@ -163,7 +163,7 @@ impl Usages {
         usages.get(table.folded()).map(|counted| counted.usage).unwrap_or_default()
     }
 
-    /// Returns the charges of pages of queries with this SQL text.
+    /// Returns the charges for pages of queries with this SQL text.
     pub(crate) fn of_form(&self, table: &TableName, form: &str) -> Option<Charges> {
         let usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         usages.get(table.folded())?.forms.get(form).copied()

@@ -1,4 +1,4 @@
-//! Writes: a single operation is one request, and several operations are a transactional batch within one partition key.
+//! Writes: a single operation is one request, and several operations are one transactional batch within a partition key.
 //!
 //! A request takes effect at most once, even if the network or the vendor's client delivers it twice. Every write except an insert therefore reads
 //! the entity first and is conditional on its ETag, which no other version of the item has. The vendor's client is configured not to retry a write
@@ -20,22 +20,22 @@ use evidence::Evidence;
 use planned::{Context, Planned};
 use send::Refused;
 
-/// The maximum number of attempts for a request without a response. Each retry requires evidence that the earlier attempts had no effect.
+/// The maximum number of attempts to send a request without a response. Each retry requires evidence that the earlier attempts had no effect.
 const SENDINGS: u32 = 4;
 
-/// One transaction with its target.
+/// A transaction and its target.
 struct Target<'a> {
     table: &'a TableName,
     container: &'a Container,
     levels: &'a [String],
-    /// The identifier stored in the written items.
+    /// The identifier that is stored in the written items.
     write: String,
 }
 
 /// The outcome of one plan.
 enum Settled {
     Committed(Committed),
-    /// Another writer changed an entity after it was read, so nothing was written.
+    /// Another writer changed an entity between the read and the write, so nothing was written.
     RetryLoop(Error),
 }
 
@@ -43,7 +43,7 @@ enum Settled {
 enum Failed {
     /// Nothing was written.
     Refused(Error),
-    /// The transaction may have been applied. The value is the last response.
+    /// The transaction may have been applied. Contains the error of the last response.
     InDoubt(Error),
 }
 
@@ -56,7 +56,7 @@ impl CosmosTables {
         let creates = transaction.operations().iter().any(|operation| planned::creates(&operation.kind));
         let levels = match key::checked_levels(partition_key, container.mapping.depth()) {
             Ok(levels) => levels,
-            // No item can have such a PartitionKey, so the entity is not found, and an insert is rejected (KEY-9).
+            // No item can have such a PartitionKey, so an existing entity is not found, and an insert is rejected (KEY-9).
             Err(error) if creates => return Err(error),
             Err(_) => return Err(refusal(&transaction, 0, 404, None)),
         };
@@ -81,8 +81,8 @@ impl CosmosTables {
 
     /// Sends a plan until its outcome is known.
     ///
-    /// A request without a response is sent again only if the entities prove that it had no effect, and only if a second delivery would be rejected
-    /// (CON-11).
+    /// If there is no response, the request is sent again only if the entities prove that it had no effect, and only if a second delivery
+    /// would be rejected (CON-11).
     async fn settle(
         &self,
         target: &Target<'_>,
@@ -92,7 +92,7 @@ impl CosmosTables {
         let guarded = planned.iter().any(Planned::is_guarded);
         let (mut unsent, mut unanswered) = (0, 0);
         loop {
-            // The last response, and `true` if a retry would be useless.
+            // The last response, and `true` if a retry would be pointless.
             let (last, useless) = match self.send(target, planned).await {
                 Ok(sent) if sent.repeated && !guarded => {
                     return Err(Failed::InDoubt(failure::repeated_by_client()));
@@ -144,7 +144,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the request for each operation, after reading the entities that it depends on.
+    /// Returns one request per operation, after reading the entities that the operations depend on.
     async fn plan(&self, target: &Target<'_>, operations: &[Operation]) -> Result<Vec<Planned>> {
         let mapping = &*target.container.mapping;
         let context = Context {
@@ -200,7 +200,7 @@ impl CosmosTables {
     }
 }
 
-/// Rejects a transaction whose request exceeds the maximum size.
+/// Rejects a transaction if its request exceeds the maximum size.
 fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
     if bytes <= TRANSACTION_BYTES {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Diagnostics for malformed `access_patterns!` lists. Valid lists are expanded by a declarative macro in core; its fallback rules call these
-//! functions, because only a procedural macro can point an error at the offending tokens.
+//! Diagnostics for malformed `access_patterns!` lists. A declarative macro in core expands valid lists; its fallback rules call these functions,
+//! because only a procedural macro can report an error at the offending tokens.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -10,10 +10,10 @@ use crate::ctxt::Ctxt;
 
 /// A complete access pattern, used as the example in messages.
 const QUESTION: &str = "by_id(department: &str, id: u32) <= point = Employee::key(department, id);";
-/// The cost ceilings a pattern can declare.
+/// The cost ceilings that a pattern can declare.
 const CEILINGS: [&str; 6] = ["point", "range", "partition", "partitions", "fanout", "scan"];
 
-/// Reports every mistake in a list that no rule of the macro matches.
+/// Reports every mistake in a list that matches no rule of the macro.
 pub(crate) fn list(input: TokenStream) -> TokenStream {
     let ctxt = Ctxt::new();
     let unread = "this is not a list of access patterns";
@@ -25,7 +25,7 @@ pub(crate) fn list(input: TokenStream) -> TokenStream {
     ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
 }
 
-/// Reports the missing or unknown ceiling of one pattern. The input is the pattern's name, followed by its ceiling if it has one.
+/// Reports a missing or unknown ceiling. The input is the pattern's name, followed by its ceiling if it has one.
 pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
     let ctxt = Ctxt::new();
     let mut tokens = input.into_iter();
@@ -50,7 +50,7 @@ pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
     ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
 }
 
-/// Returns the tokens after the first token, all of them spanned at the first token, so that rustc reports errors there.
+/// Returns the tokens after the first token, all with the span of the first token, so rustc reports errors there.
 pub(crate) fn at(input: TokenStream) -> TokenStream {
     let mut tokens = input.into_iter();
     let span = tokens.next().map_or_else(Span::call_site, |token| token.span());
@@ -101,7 +101,7 @@ fn read(ctxt: &Ctxt, input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Nothing>().map(drop)
 }
 
-/// Parses one pattern. The error message is completed by the caller.
+/// Parses one pattern. The caller completes the error message.
 fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.call(Attribute::parse_outer)?;
     for word in ["pub", "fn"] {
@@ -144,7 +144,7 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Token![=]>()?;
     let mut last = name.span();
     while !input.peek(Token![;]) {
-        // A token that no selection can contain is part of the next pattern.
+        // A selection cannot contain this token, so it belongs to the next pattern.
         let is_of_next = input.peek(Token![<=]) || (input.peek(Token![=]) && !input.peek(Token![==]));
         if input.is_empty() || is_of_next {
             let span = if is_of_next { name.span() } else { last };

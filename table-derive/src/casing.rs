@@ -1,6 +1,6 @@
-//! Names of generated items and properties, derived from names of fields.
+//! Names of generated items and properties, derived from field names.
 
-/// Converts `first_name` to `FirstName`. Only an `_` before a letter is removed: `hour_00` becomes `Hour00`, and `a_1_1` becomes `A1_1`, which
+/// Converts `first_name` to `FirstName`. An `_` is removed only before a letter: `hour_00` becomes `Hour00`, and `a_1_1` becomes `A1_1`, which
 /// differs from `a_11`.
 pub(crate) fn pascal_case(name: &str) -> String {
     let mut pascal = String::with_capacity(name.len());

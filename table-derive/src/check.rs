@@ -1,4 +1,4 @@
-//! Rules that can be checked from a declaration's tokens alone. Rules about types are left to the compiler.
+//! Rules that can be checked from the tokens of a declaration. The compiler checks rules about types.
 
 mod float;
 mod generics;

@@ -1,4 +1,4 @@
-//! Codecs of key fields: from the words of an attribute to the type in the expansion.
+//! Codecs of key fields: converts the words of an attribute to the codec type used in the expansion.
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 
@@ -17,12 +17,12 @@ pub(crate) use parse::{in_attribute, parse_attribute, parse_part, word_of};
 pub(crate) use words::all;
 pub(crate) use words::{Gives, Word, attributes, filled};
 
-/// The codec of a field in a key.
+/// The codec of a key field.
 #[derive(Clone)]
 pub(crate) enum Codec {
     /// The default: the codec of the field's attribute, or that of the type's `KeyPart`.
     Natural,
-    /// The default codec as a level: the character that terminates a level is escaped.
+    /// The default codec for a level, which escapes the character that terminates levels.
     Level,
     /// A word of the declaration language.
     Word(Box<Written>),
@@ -38,14 +38,14 @@ pub(crate) struct Written {
     pub(crate) word: &'static Word,
     /// The inner codec, such as `digits(6, id)` in `desc(digits(6, id))`.
     inner: Option<Codec>,
-    /// The arguments, in the form of generic arguments of the codec type.
+    /// The arguments, as generic arguments of the codec type.
     arguments: Vec<TokenStream>,
     /// The numeric argument.
     number: Option<LitInt>,
 }
 
 impl Codec {
-    /// Returns the codec of the field's attribute if this codec is the default.
+    /// Returns this codec, or the codec of the field's attribute if this one is the default.
     pub(crate) fn or_own(&self, own: Option<&Self>) -> Self {
         match self {
             Self::Natural => own.cloned().unwrap_or(Self::Natural),
@@ -73,13 +73,13 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the value can be decoded from its encoding.
+    /// Returns `true` if the value can be decoded from the key.
     pub(crate) fn gives_back(&self) -> bool {
         let is_lossy = |word: &Word| matches!(word.gives, Gives::Derived | Gives::Hash | Gives::Bucket);
         !matches!(self, Self::Derived(_)) && !self.word().is_some_and(is_lossy)
     }
 
-    /// Returns `true` if the codec loses part of the value without spreading values evenly.
+    /// Returns `true` if the codec loses part of the value, except for hashes and buckets, which spread values evenly.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.gives == Gives::Derived)
     }
@@ -98,7 +98,7 @@ impl Codec {
         }
     }
 
-    /// Returns the codec as it would be written around a field.
+    /// Returns the codec as written around a field.
     pub(crate) fn form(&self, field: &str) -> String {
         match self {
             Self::Natural | Self::Level => field.to_owned(),
@@ -113,7 +113,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the inner codec may be lossy, because this codec loses even more.
+    /// Returns `true` if the inner codec may be lossy, because this codec loses even more of the value.
     pub(crate) fn takes_derived(&self) -> bool {
         !self.gives_back() && self.word().is_some_and(|word| word.name != "truncate")
     }
@@ -141,7 +141,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the arguments of the codec may be invalid for a field. Other codecs need no check constant, which saves compile time.
+    /// Returns `true` if the arguments of the codec may be invalid for a field. Other codecs need no check constant, which would cost compile time.
     pub(crate) fn may_fault(&self) -> bool {
         match self {
             Self::Natural | Self::Level => false,
@@ -157,7 +157,7 @@ impl Codec {
         matches!(self, Self::Custom(_) | Self::Derived(_)) || self.inner().is_some_and(Self::is_custom)
     }
 
-    /// Returns `true` if the codec may be a codec of strings, which supports prefix queries. For default and custom codecs, the compiler decides.
+    /// Returns `true` if the codec may encode strings and therefore support prefix queries. The compiler decides this for default and custom codecs.
     pub(crate) fn may_be_text(&self) -> bool {
         !matches!(self, Self::Derived(_)) && self.word().is_none_or(|word| word.gives == Gives::Text)
     }
@@ -167,12 +167,12 @@ impl Codec {
         self.word().is_none_or(|word| word.gives == Gives::Text || word.varies)
     }
 
-    /// Returns `true` if every encoding has the same width and sorts like its value. The order of other codecs is checked by the compiler.
+    /// Returns `true` if every encoding has the same width and sorts like its value. The compiler checks the order of other codecs.
     pub(crate) fn is_ordered(&self) -> bool {
         self.word().is_some_and(|word| word.name == "digits")
     }
 
-    /// Returns `true` if the part is ordered and self-delimiting before this literal, without a check by the compiler.
+    /// Returns `true` if the part is ordered and self-delimiting before this literal, without a compiler check.
     pub(crate) fn is_ended_by(&self, literal: &str) -> bool {
         literal.starts_with('!') && self.word().is_some_and(|word| word.name == "escaped")
     }

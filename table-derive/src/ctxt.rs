@@ -1,4 +1,4 @@
-//! Error collector of a declaration. All mistakes are reported at once.
+//! Error collector of a declaration, which reports all mistakes together.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -6,9 +6,9 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// A collector of errors. Parsers and rules report errors to it and continue; none of them stops at the first mistake.
+/// A collector of errors. Parsers and rules report errors to it and continue, instead of stopping at the first mistake.
 ///
-/// Dropping a collector without `check` would lose errors, so it panics: this is a bug of the macro.
+/// Dropping a collector without calling `check` would lose errors, so it panics. This is always a bug in the macro.
 pub(crate) struct Ctxt {
     errors: RefCell<Option<Vec<syn::Error>>>,
     /// `true` if the declaration can be expanded.
@@ -20,7 +20,7 @@ impl Ctxt {
         Self { errors: RefCell::new(Some(Vec::new())), sound: Cell::new(true) }
     }
 
-    /// Reports a mistake at the given tokens, with its number in `docs/errors.md`, the fact, and the help.
+    /// Reports a mistake at the given tokens: its number in `docs/errors.md`, the fact, and the help.
     pub(crate) fn error(&self, number: &str, tokens: impl ToTokens, wrong: impl Display, help: impl Display) {
         self.push(mistake(number, tokens, wrong, help));
     }
@@ -30,8 +30,8 @@ impl Ctxt {
         self.push(syn::Error::new(span, told(number, &wrong, &help)));
     }
 
-    /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, so the compiler checks its types in the same
-    /// run.
+    /// Reports a mistake that does not prevent the expansion. The declaration is still expanded completely, so the compiler checks its types
+    /// in the same run.
     pub(crate) fn error_and_expand(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         let sound = self.sound.get();
         self.error_at(number, span, wrong, help);
@@ -62,7 +62,7 @@ impl Ctxt {
     }
 }
 
-/// Creates a mistake to be reported by the caller.
+/// Creates a mistake that the caller reports.
 pub(crate) fn mistake(
     number: &str,
     tokens: impl ToTokens,

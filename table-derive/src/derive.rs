@@ -1,4 +1,4 @@
-//! The pipeline of each derive: parse, check and expand, and the output after errors.
+//! The pipeline of each derive: parse, check, expand, and the output in case of errors.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -15,9 +15,9 @@ use crate::model::projection::Projection;
 use crate::model::set::EntitySet;
 use crate::model::wide::Wide;
 
-/// The output of a derive, without errors.
+/// The output of a derive, apart from errors.
 struct Expansion {
-    /// The names in the attributes of the declaration, for editors. They are emitted first.
+    /// The names in the attributes of the declaration, for editors. They come first in the output.
     names: Option<TokenStream>,
     items: TokenStream,
 }
@@ -29,8 +29,8 @@ impl Expansion {
     }
 }
 
-/// Expands `#[derive(Entity)]`. After a mistake, the output consists of all errors and a stub with the same traits and functions, which prevents
-/// follow-up errors.
+/// Expands `#[derive(Entity)]`. If there are mistakes, the output consists of all errors and a stub with the same traits and functions, which
+/// prevents follow-up errors.
 pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
         let entity = Entity::read(ctxt, input, runtime)?;
@@ -102,7 +102,7 @@ pub(crate) fn wide(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenS
     })
 }
 
-/// Runs `read` on a parsed declaration and combines its output with the reported errors. `read` returns `None` if not even a stub can be generated.
+/// Runs `read` on a parsed declaration, and adds the reported errors to its output. `read` returns `None` if not even a stub can be generated.
 fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<Expansion>) -> TokenStream {
     let mut input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,
@@ -115,8 +115,8 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
     quote!(#names #mistakes #items)
 }
 
-/// Removes the spans of visibilities. To rustc, a generated function that starts with the struct's `pub` and contains a field's type would look
-/// user-written, which would then report a wrong field type at the whole function as well.
+/// Removes the spans of visibilities. If a generated function starts with the struct's `pub` and contains a field's type, rustc treats the function
+/// as user-written and reports a wrong field type for the entire function as well.
 fn without_places(input: &mut DeriveInput) {
     let fields = match &mut input.data {
         Data::Struct(data) => Some(data.fields.iter_mut().map(|field| &mut field.vis)),

@@ -1,6 +1,7 @@
 //! Expansion of the model to tokens, with one file for each generated item.
 //!
-//! Generated code consists of constants and calls; the logic is in `table_core::__private`. For
+//! Generated code consists of constants and calls; the logic is in `table_core::__private`. As an example, `snapshots/` contains the complete
+//! expansion of this declaration:
 //!
 //! ```text
 //! #[derive(Entity)]
@@ -8,8 +9,6 @@
 //! #[row_key("empid_", id)]
 //! struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
 //! ```
-//!
-//! the whole expansion is in `snapshots/`.
 
 mod again;
 mod aliases;
@@ -124,7 +123,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// Returns the set of the entity's table, the schemas of the other types in the table, and the proof that rows of all types can be distinguished.
+/// Returns the set of the entity's table, the schemas of the other types in the table, and the proof that the rows of all types can be distinguished.
 fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Option<TokenStream>) {
     let Some(set) = &entity.set else { return (None, None, None) };
     let ty = entity.ty();
@@ -141,7 +140,7 @@ fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStrea
     (Some(designs), Some(mixed), proof)
 }
 
-/// Expands a declaration with mistakes into empty traits, the columns, and functions without bodies. This prevents follow-up errors.
+/// Expands a declaration with mistakes to empty traits, the columns, and functions without bodies. This prevents follow-up errors.
 pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let aliases = aliases::Aliases::default();
@@ -203,10 +202,10 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Repeats, at their spans, the fields that attributes name, so that rust-analyzer completes and shows them. rustc ignores the repetition.
+/// Repeats the field names in attributes, with their spans, so rust-analyzer can complete and show them. rustc ignores the repetition.
 ///
-/// The repetition precedes everything else, even the errors. To complete a name, rust-analyzer expands the declaration again with a longer name and
-/// looks up its position in the first expansion. The tokens before that position must therefore have the same length in both.
+/// The repetition precedes all other output, even the errors. To complete a name, rust-analyzer expands the declaration again with a longer name and
+/// looks up its position in the first expansion. The tokens before that position must therefore have the same length in both expansions.
 pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let (names, value) = (&entity.named, writing::local("entity"));
@@ -246,9 +245,9 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Allows the lints that would be triggered by generated code.
+/// Allows the lints that generated code would trigger.
 fn allow() -> TokenStream {
-    // A variable, because `quote!` parses each literal of its template.
+    // This is a variable, because `quote!` parses each literal of its template.
     let reason = "generated";
     quote! {
         #[allow(
@@ -266,7 +265,7 @@ fn allow() -> TokenStream {
     }
 }
 
-/// Allows the lints that would be triggered by a generated type. The type of a generic entity may also mention private and deprecated types.
+/// Allows the lints that a generated type would trigger. The type of a generic entity may also mention private and deprecated types.
 fn allow_type(parameters: &Parameters) -> TokenStream {
     if !parameters.is_empty() {
         return allow();

@@ -1,4 +1,4 @@
-//! `#[derive(Fault)]`: the code and the rule of each error, from the attributes of its variant.
+//! `#[derive(Fault)]`: the code and rule of each error, taken from the attributes of its variant.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -17,7 +17,7 @@ struct Arguments {
 #[derive(Clone)]
 enum Rule {
     Text(LitStr),
-    /// The field that contains the rule.
+    /// The field that contains the violated rule.
     Field(Ident),
 }
 
@@ -59,7 +59,7 @@ fn expand(input: &DeriveInput, runtime: &Path) -> Result<TokenStream> {
     })
 }
 
-/// Returns the pattern of the fields that the result reads, and the result.
+/// Returns the pattern of the fields that the result needs, and the result.
 fn arm(arguments: &Named, fields: &Fields, runtime: &Path) -> (TokenStream, TokenStream) {
     let code = &arguments.code;
     let (read, rule) = match &arguments.rule {
@@ -76,7 +76,7 @@ fn arm(arguments: &Named, fields: &Fields, runtime: &Path) -> (TokenStream, Toke
     (pattern, quote!((#runtime::error::ErrorCode::#code, #rule)))
 }
 
-/// Arguments with a code.
+/// Arguments that contain a code.
 struct Named {
     code: Ident,
     rule: Option<Rule>,
@@ -92,7 +92,7 @@ impl Arguments {
         }
     }
 
-    /// Returns these arguments if they have a code. Otherwise takes the code from `shared`, and also the rule if these arguments have none.
+    /// Returns these arguments if they have a code. Otherwise uses the code of `shared`, and its rule if these arguments have none.
     fn or(self, shared: &Self) -> Self {
         match self.code {
             Some(_) => self,

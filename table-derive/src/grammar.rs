@@ -1,5 +1,5 @@
-//! Parsers of lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with the intended form, and parsing continues with the next
-//! item.
+//! Parsers for lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with the correct form, and parsing continues with
+//! the next item.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -10,15 +10,15 @@ use syn::{Attribute, Ident, Lit, MacroDelimiter, Meta, Token};
 use crate::ctxt::{self, Ctxt};
 use crate::symbol::{self, Symbol};
 
-/// The keywords that an attribute accepts.
+/// The words that an attribute accepts.
 pub(crate) struct Words {
-    /// The word with which the attribute begins.
+    /// The word that the attribute begins with.
     pub(crate) of: Symbol,
     /// A complete example of the attribute.
     pub(crate) form: &'static str,
     /// The known words, each with an example.
     pub(crate) known: &'static [(Symbol, &'static str)],
-    /// Keywords of other libraries, each with the help to show for it.
+    /// Words of other libraries, each with the help to show for it.
     pub(crate) meant: &'static [(&'static str, &'static str)],
 }
 
@@ -62,7 +62,7 @@ impl Words {
     }
 }
 
-/// Returns a help in which samples are replaced by the arguments of a word: a name, or the fields of both keys.
+/// Returns a help text in which the arguments of a word replace the placeholders: a name, or the fields of both keys.
 pub(crate) fn with_arguments(help: &str, word: &Ident, arguments: &TokenStream) -> String {
     if let [partition, row @ ..] = key_fields(arguments).as_slice()
         && !row.is_empty()
@@ -77,7 +77,7 @@ pub(crate) fn with_arguments(help: &str, word: &Ident, arguments: &TokenStream) 
         .fold(help.to_owned(), |help, sample| help.replace(sample, &format!("{name:?}")))
 }
 
-/// Returns the fields in the arguments of a key of another library: `department` and `id` in `(partition = department, local = id)`.
+/// Returns the fields in the arguments of another library's key: `department` and `id` in `(partition = department, local = id)`.
 fn key_fields(arguments: &TokenStream) -> Vec<String> {
     const WORDS: [&str; 8] = ["partition", "local", "hash", "range", "sort", "pk", "sk", "key"];
     let mut fields = Vec::new();
@@ -112,7 +112,7 @@ fn name_in(literal: &str) -> Option<String> {
     syn::parse_str::<Ident>(&name).is_ok().then_some(name)
 }
 
-/// Parses the parentheses of an attribute. Missing or empty parentheses are reported.
+/// Parses the parentheses of an attribute. Missing or empty parentheses are mistakes.
 pub(crate) fn in_parentheses<T>(
     ctxt: &Ctxt,
     attr: &Attribute,
@@ -131,7 +131,7 @@ pub(crate) fn in_parentheses<T>(
     None
 }
 
-/// Parses the items of a list. After an invalid item, which is reported, parsing continues with the next one. Returns `false` after a mistake.
+/// Parses the items of a list. An invalid item is reported, and parsing continues with the next one. Returns `false` after a mistake.
 pub(crate) fn list(
     ctxt: &Ctxt,
     name: &str,
@@ -167,14 +167,14 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
         parse(input)?;
         return Ok(value);
     }
-    // If an expression starts like a value, the error covers the whole expression.
+    // If an expression starts like a value, the error covers the entire expression.
     Err(input.error("expected a value"))
 }
 
-/// Returns an error with the form of a word. It points at the unread tokens after the word, or at the word if there are none. A more specific error
-/// is kept.
+/// Returns an error with the form of a word. It points at the unread tokens after the word, or at the word if there are none. A more
+/// specific error is kept.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
-    // If tokens follow a comma, they are superfluous.
+    // Tokens after a comma are superfluous.
     let is_more = input.peek(Token![,]);
     let rest = if is_more { input.fork().parse().unwrap_or_default() } else { rest(input) };
     match rest {
@@ -215,7 +215,7 @@ fn begins_item(input: ParseStream) -> bool {
     input.peek(Ident::peek_any) || input.peek(Lit)
 }
 
-/// Requires that the item ends here.
+/// Requires that an item ends here.
 fn end(input: ParseStream) -> syn::Result<()> {
     if may_end(input) {
         return Ok(());

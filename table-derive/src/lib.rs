@@ -21,11 +21,11 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Declares `#[derive(Entity)]` with the attributes of entities. It also declares attributes of other libraries, which are recognised only to suggest the
+/// Declares `#[derive(Entity)]` with the attributes of entities, and with attributes of other libraries, which are recognised only to suggest the
 /// right attribute. The documentation lists only the attributes of entities (`--cfg docsrs`).
 macro_rules! entity {
     (own: [$($own:ident),*], foreign: [$($foreign:ident),*]) => {
-        /// Makes a struct an entity, with its keys, schema, typed columns and typed selections. Documented at `table_core::Entity`.
+        /// Makes a struct an entity with keys, a schema, typed columns and typed selections. Documented at `table_core::Entity`.
         #[cfg_attr(docsrs, proc_macro_derive(Entity, attributes($($own),*)))]
         #[cfg_attr(not(docsrs), proc_macro_derive(Entity, attributes($($own,)* $($foreign),*)))]
         pub fn derive_entity(input: TokenStream) -> TokenStream {
@@ -104,7 +104,7 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         property,
         slots,
         part,
-        // This attribute is recognised only for its error message.
+        // This attribute is recognised only to report that it is wrong here.
         index,
         index_entity,
         digits,
@@ -127,7 +127,7 @@ pub fn derive_wide(input: TokenStream) -> TokenStream {
     derive::wide(input.into(), runtime::find_patterns).into()
 }
 
-/// Reports the mistakes in a list that no rule of `access_patterns!` matches. Not public API.
+/// Reports the mistakes in a list that matches no rule of `access_patterns!`. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_list(input: TokenStream) -> TokenStream {
@@ -141,7 +141,7 @@ pub fn access_ceiling(input: TokenStream) -> TokenStream {
     access::ceiling(input.into()).into()
 }
 
-/// Returns the tokens after the first token, spanned at the first token. Not public API.
+/// Returns the tokens after the first token, with the span of the first token. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_at(input: TokenStream) -> TokenStream {

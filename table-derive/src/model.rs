@@ -1,4 +1,4 @@
-//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps the tokens that it was read from.
+//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps its original tokens.
 
 pub(crate) mod generics;
 pub(crate) mod group;
@@ -36,7 +36,7 @@ use crate::symbol::{self, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY};
 
 /// An entity.
 pub(crate) struct Entity<'a> {
-    /// The whole struct.
+    /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
     /// The generic parameters of the struct.
     pub(crate) parameters: Parameters,
@@ -80,18 +80,18 @@ pub(crate) struct Field<'a> {
     pub(crate) ident: &'a Ident,
     /// The type of the field.
     pub(crate) ty: &'a Type,
-    /// The span of the type. Computing it prints the type, which takes long in an unoptimised macro.
+    /// The span of the type. Computing it prints the type, which is slow in an unoptimised macro.
     pub(crate) span: Span,
     /// The visibility of the field.
     pub(crate) vis: &'a Visibility,
     /// The parsed attributes of the field.
     pub(crate) attrs: FieldAttrs,
-    /// The property that stores the field; `None` if only the key contains the field, or if it collects the remaining properties.
+    /// The property that stores the field; `None` if only the key contains the field, or if the field collects the remaining properties.
     pub(crate) property: Option<Property>,
 }
 
 impl<'a> Entity<'a> {
-    /// Reads a declaration. If it cannot be an entity, reports why and returns `None`.
+    /// Reads a declaration. Returns `None` after reporting why it cannot be an entity.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = named_fields(ctxt, input)?;
         let ContainerAttrs {
@@ -150,7 +150,7 @@ impl<'a> Entity<'a> {
         })
     }
 
-    /// Returns `true` if the entity takes part in a relation of copies.
+    /// Returns `true` if the entity is part of a relation of copies.
     pub(crate) fn has_copies(&self) -> bool {
         !self.copied_by.is_empty() || !self.copies_from.is_empty()
     }
@@ -183,7 +183,7 @@ impl<'a> Entity<'a> {
         self.fields.iter().find(|field| field.attrs.rest.is_some())
     }
 
-    /// Returns `true` if a key is not decoded, because its fields are properties.
+    /// Returns `true` if a key is not decoded because its fields are stored as properties.
     pub(crate) fn has_unread_key(&self) -> bool {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.unread)
     }
@@ -224,7 +224,7 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
-/// Returns the fields of a struct with named fields. If the struct has another shape, this is the only mistake that is reported.
+/// Returns the fields of a struct with named fields. For any other shape, this is the only mistake that is reported.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error(
@@ -258,7 +258,7 @@ fn fields<'a>(ctxt: &Ctxt, attributes: &[Attribute], named: &'a FieldsNamed) -> 
     fields.collect()
 }
 
-/// Returns the position of the field with a name. Reports an unknown name.
+/// Returns the position of the field with the given name. Reports an unknown name.
 pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let found = fields.iter().position(|field| field.ident == name);
     if found.is_none() {

@@ -1,4 +1,4 @@
-//! The path of the runtime in the user's crate: the package of this project on which the crate depends, under the name that the crate uses for it.
+//! The path of the runtime in the user's crate: the package of this project that the crate depends on, by the crate's name for it.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::Span;
@@ -6,7 +6,7 @@ use syn::{Ident, Path, parse_quote};
 
 /// Returns the path of `table-patterns` if the crate depends on it, otherwise that of `table-core`. Either may be renamed.
 ///
-/// If neither is found, the path is `::table_core`, and rustc reports the missing crate.
+/// If the crate depends on neither, the path is `::table_core`, and rustc reports the missing crate.
 pub(crate) fn find() -> Path {
     first_of(&[("table-patterns", "table_patterns"), ("table-core", "table_core")])
         .unwrap_or_else(|| parse_quote!(::table_core))
@@ -14,7 +14,7 @@ pub(crate) fn find() -> Path {
 
 /// Returns the path of `table-store`, which defines errors, if the crate depends on it, otherwise that of `table-core` or `table-patterns`.
 ///
-/// A library may depend on `table-core` or `table-patterns` for its tests only; [`find`] would then return a path that the library cannot use.
+/// A library may depend on `table-core` or `table-patterns` only for its tests; [`find`] would then return a path that the library cannot use.
 pub(crate) fn find_errors() -> Path {
     first_of(&[
         ("table-store", "table_store"),
@@ -29,7 +29,7 @@ pub(crate) fn find_patterns() -> Path {
     first_of(&[("table-patterns", "table_patterns")]).unwrap_or_else(|| parse_quote!(::table_patterns))
 }
 
-/// Returns the path of the first of these packages on which the crate depends.
+/// Returns the path of the first of these packages that the crate depends on.
 fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
     for &(package, itself) in packages {
         let name = match crate_name(package) {

@@ -61,7 +61,7 @@ pub(crate) const BLOB: Symbol = Symbol("blob");
 pub(crate) const SLOTS: Symbol = Symbol("slots");
 pub(crate) const PART: Symbol = Symbol("part");
 
-/// Words of other libraries that name the fields of both keys.
+/// Words of other libraries that declare the fields of both keys.
 pub(crate) const FOREIGN_KEYS: [&str; 4] = ["key", "keys", "primary_key", "id"];
 
 impl PartialEq<Symbol> for Ident {
@@ -88,7 +88,7 @@ impl fmt::Display for Symbol {
     }
 }
 
-/// Returns the help for an unknown word: the most similar known word, if any, and a list of all known words.
+/// Returns the help for an unknown word: the most similar known word, if any, and all known words.
 pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! Tests of expansions as snapshots, of mistakes as lists, and of identical output on a second run.
+//! Tests: snapshots of expansions, lists of mistakes, and identical output on a second run.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -293,7 +293,7 @@ fn pat_wide_1_parts_end_where_they_are_full_or_where_declared() {
     assert_eq!(plain(slots(250)), [251]);
     assert_eq!(plain(slots(251)), [251, 1]);
     assert_eq!(plain(slots(99 * 251 - 1)).len(), 99);
-    // The first part also contains the kind, and a field that only a bucket uses.
+    // The first part also contains the kind, and the field that the key contains only through a bucket.
     assert_eq!(parts(slots(251), quote!(#[entity(kind = "T")])), [250, 2]);
     let told = quote! {
         c: bool,

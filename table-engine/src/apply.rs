@@ -1,4 +1,4 @@
-//! Validation of one transaction against the latest state: existence, `ETag`, limits of a merge, checks.
+//! Validation of a transaction against the latest state: existence, `ETag`, merge limits, required rows.
 //!
 //! Nothing is applied here, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the transaction, which is
 //! sufficient because no entity occurs twice (EGT-4).
@@ -29,8 +29,8 @@ pub(crate) struct Writes {
 /// Returns the changes that the writes make, if all of them can be applied. `ticks` becomes the Timestamp of the entities.
 ///
 /// # Errors
-/// The error of the first operation that fails, with its position (EGT-33, EGT-34). `RequestBodyTooLarge` for the operation from which on the rows no longer
-/// fit into one frame of the journal; merges and [`TransactionMeasure::Unmeasured`] can add up to that.
+/// The error of the first operation that fails, with its position (EGT-33, EGT-34). `RequestBodyTooLarge` for the first operation whose row does not
+/// fit into the journal frame; merges and [`TransactionMeasure::Unmeasured`] can exceed its size.
 ///
 /// [`TransactionMeasure::Unmeasured`]: table_store::limits::TransactionMeasure::Unmeasured
 pub(crate) fn changes(
@@ -65,7 +65,7 @@ pub(crate) fn changes(
         }
         changes.push(change);
     }
-    // A shared row is copied here, so no row of a refused transaction is copied.
+    // A shared row is copied only after validation, so a refused transaction copies no row.
     for change in &mut changes {
         change.row = change.row.take().map(|row| row.with_timestamp(ticks));
     }
@@ -81,7 +81,7 @@ fn check(state: &State, key: &[u8], required: &RowState) -> Result<()> {
     }
 }
 
-/// Returns the row after an operation; `None` for a delete.
+/// Returns the row that an operation produces; `None` for a delete.
 fn result(
     state: &State,
     key: &[u8],
@@ -116,7 +116,7 @@ fn result(
     }
 }
 
-/// Returns the entity that a conditional write requires. Its existence is checked before its version (DEL-3, IFM-1).
+/// Returns the existing entity for a conditional write. Its existence is checked before its version (DEL-3, IFM-1).
 fn existing(
     state: &State,
     key: &[u8],
@@ -135,7 +135,7 @@ fn existing(
 }
 
 fn check_merged(limits: &Limits, partition_key: &str, row_key: &str, merged: &Row) -> Result<()> {
-    // Names and values were checked on arrival; after the merge, only the number of properties can exceed its limit.
+    // Names and values were checked on arrival; after a merge, only the number of properties can exceed its limit.
     if merged.view().len() > limits.properties || merged.view().is_overflown() {
         limits.check_row(merged.view())?;
     }

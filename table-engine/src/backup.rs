@@ -62,8 +62,8 @@ impl Engine {
 
     /// Restores a backup to a folder that is empty or missing. The backup is not changed, and need not be writable.
     ///
-    /// Every block is checked. A restore that is interrupted or finds damage leaves a folder that cannot be opened; empty the folder before another
-    /// attempt. The call blocks until the data has been copied.
+    /// Every block is checked. If a restore is interrupted or finds damage, the folder cannot be opened; empty it before retrying. The call blocks
+    /// until the data has been copied.
     ///
     /// # Errors
     /// `FolderNotOurs` if `from` contains no complete backup, or `to` is not empty; `Corrupted`, with the file and the offset, if the
@@ -94,8 +94,8 @@ impl EngineOptions {
         let (target, _lock) = make_empty(&self.disk, to)?;
         let report = loop {
             let copied = base.restore_to(&target, to);
-            // A backup to the same folder may have replaced the version and removed its files. The next attempt replaces the runs copied so far, and the open of
-            // the restored folder removes the others.
+            // A backup to the same folder may have replaced the version and removed its files. The next attempt replaces the runs copied so far, and
+            // opening the restored folder removes the others.
             let now = BaseView::bytes_in(&place)?;
             if copied.is_ok() || now == version {
                 break copied?;

@@ -1,8 +1,7 @@
 //! The base: rows that are no longer in the journal, in runs on disk (`docs/format.md`, "Base").
 //!
-//! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers into one layer. Both end with a new version of the
-//! base,
-//! which is recorded before readers see it.
+//! A flush writes the memtable's rows as new runs above the existing runs. A merge turns several layers into one layer. Both record a new version of
+//! the base before readers see it.
 
 mod block;
 mod cache;
@@ -89,9 +88,9 @@ pub(crate) struct Base {
     merges: Merges,
     /// The identity of this opening of the folder.
     opening: Uuid,
-    /// `true` if a file of the version is missing. Files that the version does not need are then kept, because `BASE` may be an outdated copy.
+    /// `true` if a file of the version is missing. Files that the version does not need are then kept, because `BASE` may be outdated.
     is_incomplete: bool,
-    /// Runs that the version no longer contains. Their files stay while a view reads them.
+    /// Runs that the version no longer contains. Their files are kept while a view reads them.
     obsolete: Vec<Arc<Run>>,
     /// Set to cancel the running flush or merge.
     stop: Arc<AtomicBool>,
@@ -134,8 +133,8 @@ impl Base {
         }
     }
 
-    /// Records that the folder is complete, if no version was recorded since it was created. From then on, a missing journal is a loss. A shortage of
-    /// disk space or descriptors leaves this to the next version.
+    /// Records that the folder is complete, if no version was recorded since it was created. From then on, a missing journal is treated as data loss.
+    /// If disk space or file descriptors run out, the next recorded version does this instead.
     ///
     /// # Errors
     /// Any error of the disk except a shortage.
@@ -179,7 +178,7 @@ impl Base {
         BaseView { pool: Arc::clone(&self.pool), stored: Arc::new(self.stored.clone()) }
     }
 
-    /// Returns the flag that cancels the running flush or merge, which then leaves no trace.
+    /// Returns the flag that cancels the running flush or merge without a trace.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
@@ -202,7 +201,7 @@ impl Base {
     /// last flush.
     ///
     /// # Errors
-    /// `DiskFull` leaves the base unchanged, and the flush can be repeated. After any other error the base must not be written to.
+    /// `DiskFull`, which leaves the base unchanged, so the flush can be repeated. After any other error the base must not be written to.
     pub(crate) fn flush<'r>(
         &mut self,
         rows: impl Iterator<Item = (&'r [u8], Option<RowView<'r>>)>,
@@ -249,11 +248,11 @@ impl Base {
         Ok(())
     }
 
-    /// Records a version without the given tables and without any new rows. Returns `false` if the base contains none of the tables. On a full disk,
-    /// this frees the space that a flush needs.
+    /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of the tables. On a full disk, this
+    /// frees the space that a flush needs.
     ///
-    /// The start of the journal does not change. If it is replayed, the replay changes no dropped table, because the drop follows in the journal; the
-    /// record of the drop must therefore be durable.
+    /// The start of the journal does not change. Replaying the journal cannot bring a dropped table back, because the record of the drop follows in
+    /// it; that record must therefore be durable.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();
         let known: Vec<u32> = dropped.iter().copied().filter(|id| meta.catalog.contains(*id)).collect();

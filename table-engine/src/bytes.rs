@@ -48,7 +48,7 @@ impl Writer {
     }
 }
 
-/// A reader of a byte slice. Its functions return `None` if the slice ends too early.
+/// A reader of a byte slice. Its functions return `None` if too few bytes remain.
 #[derive(Debug)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 

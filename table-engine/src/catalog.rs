@@ -29,7 +29,7 @@ pub(crate) struct TableEntry {
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// The names of tables whose deletion is in progress, each with the instant at which it ends, in ticks (OPT-4, ENG-9).
+    /// The names of tables whose deletion is in progress, each with the instant at which it completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
     /// The names of the tables being deleted, sorted by instant. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
@@ -49,7 +49,7 @@ impl Default for Catalog {
 }
 
 impl Catalog {
-    /// Returns the table with a name.
+    /// Returns the table with the given name.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -90,7 +90,7 @@ impl Catalog {
         Ok(TableEntry { id: self.next_id, name: name.clone(), created })
     }
 
-    /// Returns the id of a table to drop.
+    /// Returns the id of the table to drop.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table does not exist (OPT-3), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -101,7 +101,7 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the entry of an empty table that replaces an existing one.
+    /// Returns the entry of an empty table to replace an existing one.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
@@ -128,7 +128,7 @@ impl Catalog {
         self.take(id);
     }
 
-    /// Removes a table. Requests for its name return `TableBeingDeleted` from `now` until an instant.
+    /// Removes a table. From `now` until an instant, requests for its name return `TableBeingDeleted`.
     pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
         while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
             self.leaving.remove(&name);
@@ -166,7 +166,7 @@ impl Catalog {
         self.next_id
     }
 
-    /// Raises the id of the next table if the given id is larger.
+    /// Raises the id of the next table to the given id, if that is larger.
     pub(crate) fn reserve_ids(&mut self, next_id: u32) {
         self.next_id = self.next_id.max(next_id);
     }
@@ -182,11 +182,10 @@ impl Catalog {
         self.tables.range::<_, str>(range).map(|(name, _)| &**name)
     }
 
-    /// Returns one page of names (OPT-5, PAGE-12). Prefix and position ignore case, like every comparison of table names (TBL-2).
+    /// Returns one page of names (OPT-5, PAGE-12). The prefix and the position ignore case, like every comparison of table names (TBL-2).
     pub(crate) fn page(&self, prefix: &str, from: Option<&str>, top: usize) -> TablePage {
         let prefix = prefix.to_ascii_lowercase();
-        // Names of a program's tables begin with a letter. Names of the engine's private tables begin with `$`, sort before them,
-        // and are not listed.
+        // Names of a program's tables begin with a letter. Names of the engine's private tables begin with `$`, sort first, and are not listed.
         let from = from.map(str::to_ascii_lowercase).unwrap_or_default();
         let start = from.max(prefix.clone()).max("a".to_owned());
         let mut found = self
@@ -300,7 +299,7 @@ mod tests {
             most = most.max(catalog.leaving.len());
         }
         assert_eq!(most, 10);
-        // A table with the name was created again, so the name is no longer being deleted.
+        // A table with this name was created again, so the name is no longer in deletion.
         let name = TableName::new("Log0999").unwrap();
         catalog.add(catalog.prepare_create(&name, 1_009, 1_009).unwrap());
         assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());

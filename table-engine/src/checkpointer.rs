@@ -19,7 +19,7 @@ use crate::request::Request;
 use crate::reserve::Reserve;
 use crate::threads::Threads;
 
-/// The pause between two attempts to write to a full disk.
+/// The pause between attempts to write to a full disk.
 const NO_ROOM: Duration = Duration::from_millis(200);
 
 /// A job for the thread.
@@ -42,7 +42,7 @@ pub(crate) struct Checkpoint {
 
 /// The result of a job or a merge.
 pub(crate) enum Done {
-    /// The base contains the frozen rows. The tail is the next journal file, if one was created from a covered file.
+    /// The base contains the frozen rows. The tail is the next journal file, if a covered file was reused for it.
     Checkpointed(BaseView, Option<Tail>),
     /// The disk has no space for the frozen rows. The thread will try again.
     NoRoom(Error),
@@ -115,7 +115,7 @@ impl Checkpointer {
                     Ok(())
                 }
                 (None, Some(next)) => {
-                    // A flush waits while merges are far behind. Memory fills meanwhile, which slows writers.
+                    // A flush waits while merges are far behind. Meanwhile memory fills, which slows writers.
                     if self.base.debt() == Debt::Much && !self.resting {
                         waiting = Some(next);
                         self.merge()
@@ -130,7 +130,7 @@ impl Checkpointer {
             let _ = self.reserve.restore();
             if let Err(error) = outcome {
                 self.tell(Done::Failed(error));
-                // IMPORTANT: a base that failed is not written to again. The journal still has all its rows (CON-1).
+                // IMPORTANT: a base that has failed is never written to again. The journal still has all its rows (CON-1).
                 while self.threads.receive(&self.jobs).is_ok() {}
                 return;
             }
@@ -170,7 +170,7 @@ impl Checkpointer {
         let _entered = span.enter();
         let rows = || frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
         let mut flushed = self.base.flush(rows(), meta.clone());
-        // A flush frees the journal, so it may use the reserve.
+        // A flush allows journal files to be deleted, so it may use the reserve.
         if flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull) && self.reserve.lend() {
             self.base.remove_obsolete();
             flushed = self.base.flush(rows(), meta.clone());
@@ -190,7 +190,8 @@ impl Checkpointer {
             self.unmerged = None;
             self.base.merge_all();
         }
-        // IMPORTANT: the journal is released after the checkpoint was recorded. A journal file is released only when the base contains its rows.
+        // IMPORTANT: the journal is released after the checkpoint was recorded, because a journal file may be released only when the
+        // base contains its rows.
         let next = self.release_covered().unwrap_or_else(|error| {
             // A failure is harmless, because the next checkpoint or the next open releases the file.
             tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
@@ -203,7 +204,7 @@ impl Checkpointer {
     /// Frees the space of dropped tables before retrying the checkpoint that waits for space.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
-            // The committer releases its view, and with it the files of the tables.
+            // The committer drops its view, which releases the files of the tables.
             Ok(true) => self.tell(Done::Merged(self.base.view())),
             Err(error) if !is_shortage(&error) => return Err(error),
             Ok(false) | Err(_) => {}
@@ -211,8 +212,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Turns the last journal file that the base covers into the next one, and deletes the other covered files. On a full disk it deletes all covered
-    /// files, which frees space for the reserve.
+    /// Turns the last journal file that the base covers into the next one, and deletes the other covered files. On a full disk it deletes all of
+    /// them, which frees space for the reserve.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);

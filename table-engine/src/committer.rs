@@ -1,4 +1,4 @@
-//! The committer: the only thread that changes the state. It processes requests in groups, and makes each group durable at once.
+//! The committer: the only thread that changes the state. It processes requests in groups, and makes each group durable with one sync.
 
 mod checkpoints;
 mod direct;
@@ -34,7 +34,7 @@ pub(crate) use direct::Direct;
 
 /// The maximum number of requests of one group.
 const GROUP: usize = 1_024;
-/// Longest wait for writers to submit their next requests.
+/// The longest wait for writers to submit their next requests.
 const GATHER: Duration = Duration::from_micros(200);
 /// The maximum total size in bytes of the frames of one group, not counting the last frame.
 const GROUP_BYTES: usize = 8 << 20;
@@ -58,7 +58,7 @@ pub(crate) struct Committer {
     steady: Clock,
     /// The journal and the base; `None` for an engine in memory.
     disk: Option<OnDisk>,
-    /// The number of requests expected for the next group.
+    /// The number of requests expected in the next group.
     expected: usize,
     /// The time that the last group took to become durable.
     commit_time: Duration,
@@ -109,11 +109,11 @@ impl Committer {
         }
     }
 
-    /// Runs until it is asked to close, or all handles have been dropped. Returns the callers that wait for the close; they must be answered after
-    /// the committer has been dropped and the folder has been released.
+    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers that wait for the close. They must be
+    /// answered only after the committer has been dropped and the folder has been released.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        // A panic ends writing, but requests are still answered: from then on, every writer receives the reason.
+        // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason.
         while let Err(error) = caught(|| self.work(&mut closers)) {
             self.shared.poison(&error);
         }
@@ -168,8 +168,8 @@ impl Committer {
         }
         let found = self.shared.take_gap();
         let is_added = found.is_some_and(|found| self.state.gaps.add(found, &self.written));
-        // IMPORTANT: only a state without unanswered writes is published here. After a failure, the latest state contains writes that are not
-        // durable.
+        // IMPORTANT: only a state without unanswered writes is published here. After a failure, the latest state contains writes
+        // that are not durable.
         if is_added && answers.is_empty() && self.shared.check_writable().is_ok() {
             self.shared.publish(self.state.clone());
         }
@@ -183,8 +183,8 @@ impl Committer {
         self.disk.as_mut().map_or(Ok(()), |disk| disk.journal.close(last))
     }
 
-    /// Waits a moment for the writers of the last group, which have just been answered and are likely to submit again: the wait takes a small part of
-    /// the time of a commit, and sharing one sync saves more. A single writer is not delayed.
+    /// Waits briefly for the writers of the last group. They have just been answered and are likely to submit again. The wait is short compared with
+    /// a commit, and sharing one sync saves more time. A single writer is not delayed.
     fn gather(&self) {
         if self.disk.is_none() || self.expected <= 1 {
             return;
@@ -195,7 +195,7 @@ impl Committer {
         }
     }
 
-    /// Releases the rows of the tables that the group dropped, from the base or step by step from memory.
+    /// Releases the rows of the tables that the group dropped: from the base, or gradually from memory.
     fn give_up(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.dropped) {
             let Some(disk) = &mut self.disk else {
@@ -230,9 +230,9 @@ impl Committer {
     }
 
     /// Makes the group durable, then visible, then acknowledges it. A group with a write that `frees` space may use the reserve. Writes in the group
-    /// that add data then use the reserve at most once, because later ones are refused until the reserve is complete.
+    /// that add data use the reserve at most once, because later ones are refused until the reserve is complete.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
-        // The next group is expected to contain the requests that already wait, and the next requests of the writers that are answered now.
+        // The next group is expected to contain the requests already in the queue, and the next requests of the writers that are answered now.
         self.expected = self.requests.len() + answers.len();
         if answers.is_empty() {
             return;
@@ -280,9 +280,9 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Responds to all remaining requests: the caller of a dropped request learns that the engine has stopped.
+    /// Responds to all remaining requests. The caller of a dropped request learns that the engine has stopped.
     fn drop(&mut self) {
-        // IMPORTANT: the readers' reference to the base is released before the base is dropped with `self`, and the folder's lock is dropped last.
+        // IMPORTANT: the readers' reference to the base is released before `self` drops the base, and the folder's lock is dropped last.
         self.shared.close();
         self.requests.close();
         while self.requests.try_recv().is_ok() {}

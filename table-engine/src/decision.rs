@@ -1,8 +1,8 @@
 //! Decisions: transactions computed from the latest state by the committer.
 //!
-//! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers competed for one row, like
-//! receivers of a queue, all but one would fail. A decision is made by the committer itself, always from the latest state, and is recorded as one
-//! ordinary frame of the journal.
+//! A conditional transaction is based on data that its caller read, and fails if the data has changed. If many callers compete for one row,
+//! like receivers of a queue, all but one would fail. A decision instead runs in the committer, always on the latest state, and is recorded as
+//! an ordinary journal frame.
 
 use std::fmt;
 
@@ -15,15 +15,15 @@ use crate::journal::frame::Change;
 use crate::key::Key;
 use crate::state::State;
 
-/// The input of a decision, and the changes it has made so far.
+/// The input of a decision, and the changes that it has made.
 pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
     /// The id of the table.
     pub(crate) table: u32,
     /// The current instant of the engine's steady clock, which is never before the instant of an earlier decision.
     pub(crate) now: u64,
-    /// The Timestamp of the written rows, unique to this transaction. It is never before `now`, because the steady clock of the
-    /// next engine on this folder continues from it.
+    /// The Timestamp of the written rows, unique to this transaction. It is never before `now`, because the next engine on this folder starts its
+    /// steady clock from it.
     pub(crate) ticks: u64,
     /// The position before which no row remains.
     pub(crate) front: Front,
@@ -36,7 +36,7 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, front, changes: Vec::new() }
     }
 
-    /// Moves the front to a later position, which a read of an earlier state has found.
+    /// Moves the front forward to a position that a read of an earlier state has found.
     pub(crate) fn pass(&mut self, front: Front) {
         self.front = self.front.max(front);
     }
@@ -83,7 +83,7 @@ pub(crate) trait Decision: Send {
     /// Stores an error to be sent to the caller.
     fn refuse(&mut self, error: Error);
 
-    /// Sends the caller the outcome, or the failure of the whole group.
+    /// Sends the caller the outcome, or the failure of its group.
     fn answer(self: Box<Self>, failure: Option<&Error>);
 }
 
@@ -125,7 +125,7 @@ impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decid
 
     fn answer(self: Box<Self>, failure: Option<&Error>) {
         let outcome = failure.map(|error| Err(error.clone())).or(self.outcome);
-        // A caller that no longer waits is not an error. A caller that gets no result sees a closed channel.
+        // It is not an error if the caller no longer waits. A caller that gets no result sees a closed channel.
         if let Some(outcome) = outcome {
             let _ = self.to.send(outcome);
         }

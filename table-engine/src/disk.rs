@@ -12,11 +12,11 @@ pub use real::RealDisk;
 
 /// A file system with the operations that the engine needs.
 ///
-/// The engine relies on the following guarantees. A simulated disk may do anything that they permit:
-/// - After [`sync_data`](DiskFile::sync_data) returns, all bytes previously written to the file, and its length, survive a power loss. Until then any
-///   part of them may be lost, in any order.
-/// - After [`sync_dir`](Disk::sync_dir) returns, all previous creations, renames and removals in the folder survive a power loss. Until then, any of
-///   these changes may be lost.
+/// The engine relies on the following guarantees; a simulated disk may do anything that they permit:
+/// - After [`sync_data`](DiskFile::sync_data) returns, the file's length and all bytes written before the call survive a power loss. Until then, any
+///   of them may be lost, in any order.
+/// - After [`sync_dir`](Disk::sync_dir) returns, all earlier creations, renames and removals in the folder survive a power loss. Until then, any of
+///   them may be lost.
 /// - A rename is atomic: after a power loss either the old name or the new one exists.
 /// - Bytes that a write does not touch do not change, even if the power fails during the write.
 pub trait Disk: Debug + Send + Sync + 'static {
@@ -43,8 +43,8 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Makes the entries of a folder durable.
     fn sync_dir(&self, folder: &Path) -> io::Result<()>;
 
-    /// Returns a disk that accesses the files of a folder through an open handle to the folder, under the same paths. The paths denote the same files
-    /// even after the folder or one of its parents was renamed. Returns `None`, the default, if files can be accessed only by path.
+    /// Returns a disk that accesses the files of a folder through an open handle to the folder. The paths stay the same, and keep referring to the
+    /// same files after the folder or one of its parents is renamed. Returns `None`, the default, if files can be accessed only by path.
     fn hold(&self, folder: &Path) -> io::Result<Option<Arc<dyn Disk>>> {
         let _ = folder;
         Ok(None)
@@ -81,7 +81,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Makes all written bytes and the length of the file durable.
     fn sync_data(&self) -> io::Result<()>;
 
-    /// Returns `true` if the file has other names, so a write to it also changes the file of these names. The default is `false`.
+    /// Returns `true` if the file has other hard links, so a write to it also changes the file under those names. The default is `false`.
     fn has_other_names(&self) -> io::Result<bool> {
         Ok(false)
     }

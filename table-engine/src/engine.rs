@@ -1,4 +1,4 @@
-//! The engine handle, and how an engine stops.
+//! The engine handle, and the shutdown of an engine.
 
 mod start;
 
@@ -28,13 +28,11 @@ use crate::waker::contained;
 
 /// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
 ///
-/// Cloning creates another handle of the same engine; dropping the last handle stops it. A write is durable when it is
-/// acknowledged, unless [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Writers that wait at the same
-/// time share one sync of the disk.
+/// Cloning creates another handle of the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
+/// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
 ///
-/// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on
-/// its own thread. Reads complete without waiting, from memory or with blocking reads of uncached blocks. Dropping the future of
-/// a write does not cancel the write.
+/// The futures need no particular runtime. A write waits for its commit; in memory, a caller without concurrent writers writes on its own thread.
+/// Reads complete without waiting, from memory or with blocking reads of uncached blocks. Dropping the future of a write does not cancel the write.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -70,7 +68,7 @@ pub(crate) struct Inner {
     /// The committer of an engine in memory, which callers can run themselves.
     pub(crate) direct: Option<Arc<Direct>>,
     committer: Mutex<Option<Thread>>,
-    /// The process that runs the engine's threads. A process that was forked from it does not run them.
+    /// The id of the process that runs the engine's threads. A fork of that process does not run them.
     pub(crate) process: u32,
 }
 
@@ -102,8 +100,8 @@ impl Engine {
         EngineOptions::new()
     }
 
-    /// Returns another handle of the same engine that the [`FaultInjection`] of its options do not affect. A program under test can use
-    /// it for its own data.
+    /// Returns another handle of the same engine that is not affected by the [`FaultInjection`] of its options. A program under test can use it for
+    /// its own data.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -124,7 +122,7 @@ impl Engine {
     }
 
     /// Writes all rows that are not yet in the base into the base, and deletes the covered journal files. The engine starts checkpoints
-    /// automatically. An explicit one before copying the folder, or before a long pause, shortens the next open.
+    /// automatically. An explicit checkpoint before copying the folder, or before a long pause, shortens the next open.
     ///
     /// # Errors
     /// `EnginePoisoned` if an earlier write failed; `EngineClosed`.
@@ -154,8 +152,8 @@ impl Engine {
         Ok(statistics)
     }
 
-    /// Reads the whole base from the disk and checks every checksum, the order of keys, and every row. Readers and writers
-    /// continue meanwhile. The call blocks until the folder has been read. The journal is checked by the next open.
+    /// Reads the entire base from the disk and checks every checksum, the order of keys, and every row. Readers and writers continue meanwhile. The
+    /// call blocks until the folder has been read. The journal is checked by the next open.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -174,7 +172,7 @@ impl Engine {
         let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
         // The next engine on the folder may have removed files since this read began.
         self.inner.shared.check_open()?;
-        // A file that was not read is neither whole nor damaged.
+        // A file that was not read is neither intact nor damaged.
         match found.damage.iter().find(|error| is_shortage(error)) {
             Some(shortage) => Err(shortage.clone()),
             None => Ok(found),
@@ -198,8 +196,8 @@ impl Engine {
         outcome
     }
 
-    /// Lets later scans skip a gap that a scan found. The committer picks up the gap with the next group of writes. If another scan reports a gap
-    /// before that, the committer is woken.
+    /// Lets later scans skip a gap that a scan found. The committer takes the gap with the next group of writes. If another gap is reported before
+    /// that, the committer is woken.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
             // If the committer's queue is full, the committer is awake.
@@ -251,7 +249,7 @@ impl EngineOptions {
 }
 
 impl Inner {
-    /// Checks that this process runs the engine's threads. The threads of another process would never answer.
+    /// Checks that this process runs the engine's threads. Threads of another process would never respond.
     fn check_process(&self) -> Result<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(Error::of(EngineFault::OtherProcess)) }
     }

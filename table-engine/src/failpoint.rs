@@ -57,7 +57,7 @@ impl Step {
     ];
 }
 
-/// The action at a step.
+/// The action to take at a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {

@@ -1,10 +1,10 @@
-//! The faults of the engine as a whole: its state, its threads, its clock, and requests refused before they reach the writer.
+//! Faults that concern the engine itself: its state, its threads, its clock, and requests refused before they reach the writer.
 
 use std::io;
 
 use table_store::error::{Error, Fault};
 
-/// A request that the engine refuses, or to which it did not respond.
+/// A request that the engine refuses, or that it did not answer.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum EngineFault {
     #[error("the engine was closed; open it again")]

@@ -1,4 +1,4 @@
-//! Folders: handles that survive a rename of the folder, durable creation, deletion of files, and their separation from other folders.
+//! Folders: handles that survive a rename of the folder, durable creation, deletion of files, and separation from hard-linked copies.
 
 pub(crate) mod fault;
 
@@ -10,7 +10,7 @@ use table_store::error::Result;
 
 use crate::disk::{Disk, fault::Task};
 
-/// The name of a copy until it replaces a file that another folder contains as well.
+/// The temporary name of a copy that replaces a file that is hard-linked in another folder.
 pub(crate) const COPY_NEW: &str = "COPY.new";
 /// The number of bytes that are copied at a time.
 const COPIED: u64 = 1 << 20;
@@ -26,7 +26,7 @@ pub(crate) fn hold(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>>
     Ok(held.unwrap_or_else(|| Arc::clone(disk)))
 }
 
-/// Returns a disk like [`hold`], or the disk itself if the folder does not exist.
+/// Returns the disk that [`hold`] returns, or `disk` itself if the folder does not exist.
 pub(crate) fn hold_existing(disk: &Arc<dyn Disk>, folder: &Path) -> Result<Arc<dyn Disk>> {
     match disk.hold(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Arc::clone(disk)),
@@ -73,11 +73,11 @@ pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> boo
     remove().map_err(|error| Task::DeleteFiles.failed(error))
 }
 
-/// Replaces each of the given files that has other names by a copy, durably. A folder of hard links is a common form of a snapshot; a write to its files
-/// would change the other folder. Returns `true` if a file was replaced. Missing files are ignored.
+/// Replaces each of the given files that has other hard links by a copy, durably. Snapshots are often folders of hard links, and a write to their
+/// files would change the other folder. Returns `true` if a file was replaced. Missing files are ignored.
 ///
 /// # Errors
-/// `DiskFull`, `ServerBusy`, `Io`. Each file is then either the old one or its copy.
+/// `DiskFull`, `ServerBusy`, `Io`. After an error, each file is either the old one or its copy.
 pub(crate) fn separate(disk: &dyn Disk, folder: &Path, files: &[PathBuf]) -> Result<bool> {
     let mut is_any = false;
     for file in files {

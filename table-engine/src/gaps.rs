@@ -1,8 +1,8 @@
 //! Gaps: ranges of keys without rows, which scans skip.
 //!
 //! A deleted row leaves a deletion in memory and in the base until a merge removes both. A scan that skips many deletions reports their range as a
-//! gap. The committer adds the gap to its latest state, unless a row was written into the range since the state that the scan read. A write of a row
-//! cuts the gap at its key, and a deletion of the first row after a gap extends it. Gaps belong to the state, so each snapshot has its own. They are
+//! gap. The committer adds the gap to its latest state, unless a row was written into the range after the state that the scan read. Writing a row
+//! cuts the gap at its key, and deleting the first row after a gap extends the gap. Gaps belong to the state, so each snapshot has its own. They are
 //! never stored: after the folder is opened, scans find them again.
 
 mod search;
@@ -26,7 +26,7 @@ const REMEMBERED: usize = 2_048;
 pub(crate) struct Gaps {
     /// The end of each gap, by its start. Gaps neither overlap nor touch.
     ends: OrdMap<Key, Key>,
-    /// The number of rows written between the opening of the engine and this state.
+    /// The number of rows written since the engine was opened, up to this state.
     writes: u64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Gaps {
 #[derive(Debug)]
 pub(crate) struct FoundGap {
     span: Span,
-    /// The number of rows written before the state that the scan read.
+    /// The number of rows written up to the state that the scan read.
     writes: u64,
 }
 
@@ -88,7 +88,7 @@ impl Gaps {
         }
     }
 
-    /// Adds a found gap if it is known that the gap still has no rows in this state.
+    /// Adds a found gap if it certainly still has no rows in this state.
     pub(super) fn add(&mut self, found: FoundGap, written: &WrittenKeys) -> bool {
         let is_gap = written.none_in(&found, self.writes);
         if is_gap {
@@ -136,7 +136,7 @@ impl WrittenKeys {
         self.0.clear();
     }
 
-    /// Returns `true` if no row was written into a gap after it was found, given the number of writes up to now.
+    /// Returns `true` if no row was written into a gap after it was found, given the current number of writes.
     fn none_in(&self, found: &FoundGap, writes: u64) -> bool {
         let since = writes.checked_sub(found.writes).and_then(|since| usize::try_from(since).ok());
         let Some(since) = since.filter(|since| *since <= self.0.len()) else { return false };

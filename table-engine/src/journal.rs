@@ -24,8 +24,8 @@ use crate::reserve::Reserve;
 
 pub(crate) use reuse::reuse;
 
-/// The number of zero bytes that are written ahead of the frames at a time. A sync takes about a third less time if the file has no new length and no new
-/// blocks.
+/// The number of zero bytes that are written ahead of the frames. A sync takes about a third less time if it has to record neither a new file length
+/// nor new blocks.
 const AHEAD: usize = 1 << 20;
 static ZEROS: [u8; AHEAD] = [0; AHEAD];
 
@@ -37,7 +37,7 @@ pub(crate) struct Tail {
     pub(crate) salt: Salt,
     /// The offset of the next frame.
     pub(crate) end: u64,
-    /// The length of the file. The bytes from `end` on are zeros, or remain from an earlier journal file.
+    /// The length of the file. The bytes from `end` on are zeros, or were left by an earlier journal file.
     pub(crate) filled: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
@@ -75,7 +75,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Continues the journal of a folder at its end. The whole journal must be durable.
+    /// Continues the journal of a folder at its end. The existing frames must be durable.
     pub(crate) fn new(
         (disk, folder): (Arc<dyn Disk>, PathBuf),
         hook: Option<Hook>,
@@ -99,8 +99,8 @@ impl Journal {
             let file = disk.open(&file::path(folder, number), true)?;
             file.write_at(0, &header)?;
             file.sync_data()?;
-            // IMPORTANT: the directory entry is durable before a frame is written, because a missing file between journal files would be treated as
-            // corruption.
+            // IMPORTANT: the directory entry is durable before a frame is written, because a missing file in the sequence of journal files would be
+            // treated as corruption.
             disk.sync_dir(folder)?;
             let (end, filled) = (file::HEADER, file::HEADER);
             Ok(Tail { number, file, salt, end, filled, sequence, is_closed: true, frames: 0 })
@@ -186,9 +186,9 @@ impl Journal {
     }
 
     /// Makes the journal durable, then adds a closing frame: a frame without writes. It proves that the frames before it were durable, so the next
-    /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted. The space after the last frame, that
-    /// of the next file, and the reserve for more frames than the journal has are freed. At last, the frames are recorded as synced, without the closing
-    /// frame, whose loss is harmless.
+    /// open recognises damage in the last frame instead of treating it as a write that a crash interrupted. Then frees the space after the last
+    /// frame, the next file, and the part of the reserve that the journal does not need. Finally, it records the frames as synced, without the
+    /// closing frame, whose loss is harmless.
     pub(crate) fn close(&mut self, ticks: u64) -> Result<()> {
         self.sync()?;
         let is_new = !self.tail.is_closed || self.tail.end == file::HEADER;
@@ -282,7 +282,7 @@ impl Journal {
         })
     }
 
-    /// Returns the size in bytes of the group so far.
+    /// Returns the current size of the group in bytes.
     pub(crate) fn group_bytes(&self) -> usize {
         self.group.as_bytes().len()
     }

@@ -1,8 +1,8 @@
 //! Keys in the engine's maps: table, partition and row as bytes in the order of the service (ORD-1).
 //!
-//! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, with both keys in the order-preserving encoding of [`order`](table_store::key::order).
-//! Stored keys contain no character below U+0020 (KEY-3), so the only byte 0x00 marks the end of the partition, and a partition that is a prefix of another
-//! partition sorts before it.
+//! A key is `table id (4 bytes, big endian) ‖ partition ‖ 0x00 ‖ row`, with both keys in the order-preserving encoding of
+//! [`order`](table_store::key::order). Stored keys contain no character below U+0020 (KEY-3), so the only byte 0x00 marks the end of the partition. A
+//! partition that is a prefix of another partition therefore sorts before it.
 
 mod split;
 
@@ -41,7 +41,7 @@ pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut V
     order::encode(row_key, out);
 }
 
-/// Returns a function that encodes the keys of entities in one partition. The table's id is added later by [`set_table`].
+/// Returns a function that encodes the keys of entities in one partition. [`set_table`] later adds the table's id.
 pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
     let mut buffer = Vec::with_capacity(TABLE_BYTES + partition_key.len() + 64);
     push_partition(0, partition_key, &mut buffer);
@@ -60,7 +60,7 @@ pub(crate) fn set_table(key: &mut Key, table: u32) {
     }
 }
 
-/// Returns the table of a key.
+/// Returns the table of the given key.
 pub(crate) fn table_of(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.get(..TABLE_BYTES)?.try_into().ok()?))
 }
@@ -75,12 +75,12 @@ pub(crate) struct Span {
 impl Span {
     /// Returns the span of all keys of a table.
     pub(crate) fn table(table: u32) -> Self {
-        // The last id is never used (`Catalog`), so a next id always exists.
+        // The last id is never used (`Catalog`), so the next id always exists.
         Self { start: table.to_be_bytes().to_vec(), end: table.saturating_add(1).to_be_bytes().to_vec() }
     }
 
-    /// Returns the span of a key range. If the range includes several partitions, the span does not bound the rows, which must then be checked for
-    /// each entity.
+    /// Returns the span of a key range. If the range includes several partitions, the span does not bound the row keys, which must then be checked
+    /// for each entity.
     pub(crate) fn of(table: u32, keys: &KeyRange) -> Self {
         match keys.partition_key.single() {
             Some(partition_key) => Self::rows(table, partition_key, &keys.row_key),
@@ -145,7 +145,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// Returns the part of the span that starts at a position. A position before the span changes nothing.
+    /// Returns the part of the span that starts at a position. A position before the span has no effect.
     pub(crate) fn from(mut self, table: u32, position: &Position) -> Self {
         let mut bytes = Vec::new();
         encode(table, &position.partition_key, position.row_key.as_deref().unwrap_or_default(), &mut bytes);
@@ -166,7 +166,7 @@ fn cut(text: &str) -> Option<&str> {
     text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
 }
 
-/// Decodes keys into strings. For consecutive keys in one partition, the partition is decoded once.
+/// A decoder of keys into strings. For consecutive keys in one partition, it decodes the partition once.
 #[derive(Debug, Default)]
 pub(crate) struct KeyReader {
     prefix: Vec<u8>,
@@ -175,7 +175,7 @@ pub(crate) struct KeyReader {
 }
 
 impl KeyReader {
-    /// Returns the `(PartitionKey, RowKey)` of a key.
+    /// Returns the `(PartitionKey, RowKey)` of the given key.
     pub(crate) fn read(&mut self, key: &[u8]) -> Result<(&str, &str)> {
         let (_, row_key) = self.split(key)?;
         self.row_key.clear();

@@ -2,10 +2,10 @@
 //!
 //! Overview:
 //! - The **journal** makes a write durable: frames in append-only files, with one sync for all waiting writers.
-//! - The **memtable** contains the rows written since the last checkpoint, in a persistent map, so a clone of it is a snapshot. The **base** contains
-//!   all other rows, in sorted runs on disk; checkpoints add runs, and a background thread merges runs in slices.
-//! - The committer changes the **state**. It is a thread, or the calling thread for most writes in memory. Readers load the state as a whole and never wait for
-//!   the committer.
+//! - The **memtable** contains the rows written since the last checkpoint, in a persistent map whose clones are snapshots. The **base** contains all
+//!   other rows, in sorted runs on disk; checkpoints add runs, and a background thread merges runs in slices.
+//! - The **committer** changes the **state**. It is a thread, or the calling thread for most writes in memory. Readers load the state atomically and
+//!   never wait for the committer.
 //!
 //! `docs/format.md` describes the file formats.
 //!

@@ -85,7 +85,7 @@ pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     if has(RESTORING) {
         return Err(Error::of(FolderFault::HalfRestored(folder.into())));
     }
-    // A crash during the creation of a folder leaves at most these files. The file `lost+found` is in the root of a volume.
+    // A crash while the folder is created leaves at most these files. The folder `lost+found` is in the root of a volume.
     let allowed = [LOCK, FORMAT_NEW, BACKUP_NEW, "lost+found"];
     if names.iter().all(|name| allowed.contains(&name.as_str())) {
         return Ok(Folder::Empty);
@@ -120,7 +120,7 @@ fn version(bytes: &[u8], name: &str, folder: &Path) -> Result<Version> {
     Ok(Version(version))
 }
 
-/// Writes the manifest of the current version into a folder, durably and atomically: [`FORMAT`] or [`BACKUP`].
+/// Writes the manifest of the current version, [`FORMAT`] or [`BACKUP`], into a folder, durably and atomically.
 pub(crate) fn write(disk: &dyn Disk, folder: &Path, name: &str) -> Result<()> {
     let new = folder.join(format!("{name}.new"));
     let task = || Task::MakeFolder(folder.into());
@@ -142,7 +142,7 @@ pub(crate) fn begin_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     file.sync_data().and_then(|()| disk.sync_dir(folder)).map_err(|error| task().failed(error))
 }
 
-/// Completes a restored folder, whose other files all exist.
+/// Completes a restored folder. All of its other files must exist.
 pub(crate) fn end_restore(disk: &dyn Disk, folder: &Path) -> Result<()> {
     let cannot = |error| Task::WriteFolder(folder.into()).failed(error);
     disk.remove(&folder.join(RESTORING)).map_err(cannot)?;

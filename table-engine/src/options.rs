@@ -16,15 +16,15 @@ use crate::threads::Threads;
 /// The point at which a write is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The write is on the disk and survives a power loss (CON-1). Writers that wait at the same time share one sync.
+    /// The write is on the disk and survives a power loss (CON-1). Concurrent writers share one sync.
     #[default]
     Durable,
-    /// The write is in the operating system's cache. It survives the end of the process, and a power loss only after a checkpoint, a close or the
-    /// next journal file has synced it. A power loss can only remove the most recent writes, never an earlier write or part of a write.
+    /// The write is in the operating system's cache. It survives the end of the process. It survives a power loss only after a checkpoint, a close or
+    /// the next journal file has synced it. A power loss can only remove the most recent writes, never an earlier write or part of a write.
     Relaxed,
 }
 
-/// Injected faults, with which callers can test how they handle them (ENG-14). The default is none.
+/// Injected faults, for testing how callers handle them (ENG-14). By default, no faults are injected.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -36,7 +36,7 @@ pub enum Durability {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultInjection {
-    /// Every n-th page is empty and has a token (PAGE-4). 1 is treated as 2, because a query must end eventually.
+    /// Every n-th page is empty and has a token (PAGE-4). A value of 1 is treated as 2, because a query must end eventually.
     pub empty_page_every: Option<NonZeroU32>,
     /// The maximum number of entities of a page, regardless of `$top` (PAGE-4).
     pub page_entities: Option<NonZeroUsize>,
@@ -44,7 +44,7 @@ pub struct FaultInjection {
     pub partition_pages: bool,
     /// Every n-th call is refused with `ServerBusy` without any effect.
     pub busy_every: Option<NonZeroU32>,
-    /// Every n-th transaction is applied but answered with `OperationTimedOut` (CON-11).
+    /// Every n-th transaction is applied, but its response is `OperationTimedOut` (CON-11).
     pub lose_answer_every: Option<NonZeroU32>,
 }
 
@@ -87,7 +87,7 @@ const LARGEST: usize = match 1_usize.checked_shl(40) {
     None => usize::MAX / 4,
 };
 
-/// Returns the size within the bounds that is nearest to `bytes`.
+/// Returns `bytes`, clamped to these bounds.
 const fn bounded(bytes: usize) -> usize {
     if bytes < SMALLEST {
         SMALLEST
@@ -136,9 +136,9 @@ impl EngineOptions {
 
     /// Sets the size in bytes of the cache for blocks of the base, which all readers and snapshots share.
     ///
-    /// A point get from a cached block takes a few microseconds; otherwise, it reads 8 KiB from the file, which takes several times as long. In
-    /// addition, the index and the filter of each file that was read are kept in memory: about three bytes per row, or more precisely 1.3 bytes per
-    /// row plus two keys for each block of 8 KiB. The common prefix of a file's keys is stored only once.
+    /// A point get takes a few microseconds if the block is cached; otherwise it reads 8 KiB from the file, which takes several times as long. In
+    /// addition to the cache, the index and the filter of each file that was read stay in memory: about three bytes per row, or more precisely 1.3
+    /// bytes per row plus two keys per 8 KiB block. The common prefix of a file's keys is stored only once.
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
@@ -158,7 +158,7 @@ impl EngineOptions {
         self
     }
 
-    /// Returns the size in bytes at which a run of the base ends. A checkpoint writes a few runs, and one slice of a merge writes one run.
+    /// Returns the size in bytes at which a run of the base ends. A checkpoint writes a few runs, and a slice of a merge writes one.
     pub(crate) const fn run_bytes(&self) -> u64 {
         (self.checkpoint_bytes / 3) as u64
     }
@@ -174,8 +174,8 @@ impl EngineOptions {
         }
     }
 
-    /// Sets the time during which the name of a deleted table returns `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on the service. Closing
-    /// the engine ends this time.
+    /// Sets how long the name of a deleted table returns `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on the service. The period ends when
+    /// the engine is closed.
     pub const fn table_delete_delay(mut self, delay: Duration) -> Self {
         self.table_delete_delay = delay;
         self

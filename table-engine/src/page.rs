@@ -15,19 +15,19 @@ use crate::gaps::FoundGap;
 use crate::key::{self, KeyReader, Span, SplitKey};
 use crate::state::State;
 
-/// The number of rows from which the size of a page is estimated.
+/// The number of rows used to estimate the size of a page.
 const SAMPLE: usize = 8;
-/// The number of comparisons that take about as long as the visit of an entry.
+/// The number of comparisons that take about as long as visiting an entry.
 const COMPARISONS: u64 = 16;
 
-/// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five seconds (PAGE-1, PAGE-11).
+/// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five-second limit (PAGE-1, PAGE-11).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageBounds {
     /// The maximum number of entities returned.
     pub(crate) entities: usize,
     /// The maximum number of bytes of entities returned.
     pub(crate) bytes: usize,
-    /// The maximum number of entries examined, including tombstones. With a filter of many comparisons, each entry counts for more than one.
+    /// The maximum number of entries examined, including tombstones. If the filter has many comparisons, each entry counts as more than one.
     pub(crate) examined: u64,
     /// The maximum number of bytes of entries examined.
     pub(crate) examined_bytes: usize,
@@ -36,7 +36,7 @@ pub(crate) struct PageBounds {
 }
 
 impl PageBounds {
-    /// About ten milliseconds of work and 4 MiB of results.
+    /// Limits a page to about ten milliseconds of work and 4 MiB of results.
     pub(crate) const DEFAULT: Self = Self {
         entities: PAGE_ENTITIES,
         bytes: 4 << 20,
@@ -74,7 +74,7 @@ pub(crate) fn check_top(top: Option<usize>) -> Result<usize> {
     }
 }
 
-/// Returns one page, and a gap that its scan found.
+/// Returns one page, and a gap if its scan found one.
 pub(crate) fn read(
     state: &State,
     table: (u32, &TableName),
@@ -179,7 +179,8 @@ impl<'q> Pager<'q> {
             rows: Gather::default(),
             bytes: 0,
             rows_read: 0,
-            // The published maximum of 15 comparisons (FIL-7) counts as one more entry, so the time of a page is bounded for every filter.
+            // Fifteen comparisons, the published maximum (FIL-7), count as about one additional entry, so the time of a page is
+            // bounded for every filter.
             weight: query.filter.as_ref().map_or(1, |filter| 1 + filter.comparisons() as u64 / COMPARISONS),
             examined: 0,
             examined_bytes: 0,
@@ -205,15 +206,15 @@ impl<'q> Pager<'q> {
                 self.rows_read += 1;
                 return Ok(ControlFlow::Continue(()));
             }
-            // A full page continues to the next match, because the last page must not have a token (PAGE-5), and a token is the key of the next
-            // entity (PAGE-6).
+            // A full page searches for the next match, because the last page must not have a token (PAGE-5), and a token is the key of
+            // the next entity (PAGE-6).
             let bytes = row.bytes();
             let full = self.rows.len() >= self.top
                 || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);
             if !full {
                 self.rows_read += 1;
                 if self.rows.len() == SAMPLE {
-                    // A large buffer that grows in small steps would be copied repeatedly.
+                    // Growing a large buffer in small steps would copy it repeatedly.
                     let likely = if self.matcher.is_some() { self.top.min(SAMPLE * 8) } else { self.top };
                     self.rows.reserve(likely.saturating_sub(SAMPLE), self.bounds.bytes);
                 }
@@ -234,8 +235,8 @@ impl<'q> Pager<'q> {
         Ok(ControlFlow::Break(()))
     }
 
-    /// Returns `true` if an entity satisfies the query. Its key is converted to strings only for a comparison that needs it: most filters do not, and
-    /// the conversion takes a quarter of their time.
+    /// Returns `true` if an entity satisfies the query. Its key is converted to strings only if a comparison needs it. Most filters do not, and the
+    /// conversion takes a quarter of their time.
     #[inline]
     fn wants(&mut self, key: SplitKey<'_>, row: RowView<'_>) -> Result<bool> {
         let (partition_key, row_key) =

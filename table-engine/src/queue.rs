@@ -33,7 +33,7 @@ use fault::StoredQueueFault;
 /// The name prefix of a queue's table.
 const QUEUE: &str = "queue-";
 
-/// Returns the table of a queue. No program can use its name.
+/// Returns the table of a queue. Programs cannot use its name.
 fn table_of(queue: &QueueName) -> TableName {
     TableName::internal(&format!("{QUEUE}{queue}"))
 }
@@ -67,7 +67,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `ServerBusy`, which the options can inject into every call; `Io` if the engine has failed.
+    /// `ServerBusy`, which [`FaultInjection`](crate::FaultInjection) can inject into every n-th call; `Io` if the engine has failed.
     pub fn list_queues(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
         self.check_busy()?;
         let state = self.inner.shared.state()?;
@@ -77,8 +77,8 @@ impl Engine {
         names.take(top).map(QueueName::new).collect()
     }
 
-    /// Returns the name of a private table for a program that is built on the engine: listings omit it, and [`TableName::new`] refuses it, so users
-    /// cannot name it.
+    /// Returns the name of a private table for a program that is built on the engine. Listings omit the table, and [`TableName::new`] refuses its
+    /// name, so users cannot access it.
     ///
     /// ```
     /// use table_core::{Engine, TableName, TableStore};
@@ -132,8 +132,8 @@ impl Engine {
 
     /// Finds the first remaining message, skipping tombstones of received messages. The read runs on the caller's thread, so no writer waits.
     ///
-    /// The result stays valid, because a later decision inserts its messages at its own instant or later, with a later Timestamp, and its instant is
-    /// not before that of the last decision in the state.
+    /// The result stays valid, because a later decision inserts messages at its own instant or later, with a later Timestamp, and its instant is not
+    /// before that of the last decision in the state.
     fn find_front(&self, queue: &QueueName) -> Result<Front> {
         let state = self.inner.shared.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
@@ -171,7 +171,7 @@ impl Engine {
         self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
-    /// Stores the front, so the next reads of a queue start at the first remaining message.
+    /// Stores the front, so later reads of a queue start at the first remaining message.
     async fn remember_front(&self, queue: &QueueName) -> Result<()> {
         let front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
         let pass = move |ground: &mut Ground<'_>| {

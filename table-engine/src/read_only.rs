@@ -1,4 +1,4 @@
-//! Opening a folder for reading only, even while a writer of another process has it open.
+//! Opens a folder for reading only, even while a writer in another process has it open.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -19,8 +19,8 @@ use crate::options::EngineOptions;
 use crate::recover::{self, Replay};
 use crate::state::State;
 
-/// The maximum number of attempts to read a folder while its journal files stay the same. An attempt can fail because a writer cuts the end of the
-/// journal during the read.
+/// The maximum number of attempts to read a folder while its set of journal files stays the same. An attempt can fail because a writer cuts the end
+/// of the journal during the read.
 const ATTEMPTS: usize = 3;
 
 impl Engine {
@@ -29,12 +29,12 @@ impl Engine {
     ///
     /// The engine shows the state of the folder at the time of the call: every transaction acknowledged before, in the writer's order, and possibly
     /// the first of the transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if it is
-    /// then refused because the disk is full, or undone by a power loss.
+    /// later refused because the disk is full, or undone by a power loss.
     ///
     /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped.
     /// All files of the base are kept open, about one per 16 MiB, and systems limit the number of open files of a process. The folder must be on a
-    /// file system of this computer: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. Files of a backup are opened
-    /// on demand: after a later backup to the same folder has removed some of them, reads fail with `Corrupted` until the folder is opened again.
+    /// local file system: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. Files of a backup are opened
+    /// on demand: if a later backup to the same folder removes some of them, reads fail with `Corrupted` until the folder is opened again.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -60,8 +60,7 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options for reading are used: limits, cache,
-    /// clock, faults.
+    /// Opens a folder for reading only, like [`Engine::open_read_only`]. Only the options for reading are used: limits, cache, clock, faults.
     ///
     /// # Errors
     /// `FolderNotOurs` if the folder is missing or empty, contains other files, or is an incomplete backup; `FormatTooNew`,
@@ -130,7 +129,7 @@ fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
     disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
 }
 
-/// Opens the journal files that are not covered by a version of the base.
+/// Opens the journal files that a version of the base does not cover.
 fn open_journal(disk: &dyn Disk, path: &Path, base: &BaseView) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
     let meta = base.meta();
     let mut files = Vec::new();

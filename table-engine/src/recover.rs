@@ -22,10 +22,10 @@ use crate::options::EngineOptions;
 use crate::reserve::Reserve;
 use crate::state::State;
 
-/// The recovered content of a folder, and the handles with which the engine continues.
+/// The recovered content of a folder, and the handles that the engine continues with.
 pub(crate) struct Recovered {
     pub(crate) state: State,
-    /// The largest Timestamp issued so far.
+    /// The largest Timestamp that has been issued.
     pub(crate) timestamp: u64,
     /// Tables dropped since the last checkpoint.
     pub(crate) dropped: Vec<u32>,
@@ -47,7 +47,7 @@ pub(crate) struct Lock {
 /// Opens a folder, given by its absolute path.
 pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let io = |error| Task::OpenFolder(path.into()).refused(error);
-    // The folder is checked before the lock file is created, because the folder of another program must not be changed.
+    // The folder is checked before the lock file is created, because another program's folder must not be changed.
     if check(&*options.disk, path)?.is_none() {
         folder::make(&*options.disk, path)?;
     }
@@ -65,9 +65,9 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     if version.is_none() {
         manifest::write(disk, path, FORMAT)?;
     }
-    // The manifest is locked as well: a clean-up of the folder may remove a lock file, but without a manifest a folder cannot be opened.
+    // The manifest is locked as well: a clean-up may remove the lock file, but without a manifest a folder cannot be opened.
     let mut held = Lock { manifests: vec![lock(FORMAT)?], _first: first };
-    // IMPORTANT: from this point on, the engine relies on changes to the folder that an earlier engine may not have made durable.
+    // IMPORTANT: from here on, the engine relies on changes to the folder that an earlier engine may not have made durable.
     disk.sync_dir(path).map_err(io)?;
     let names = disk.list(path).map_err(io)?;
     let records = Records::read(disk, path)?;
@@ -82,13 +82,13 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
-    // Up to this point, nothing has been changed. The folder is known to be sound.
+    // The folder is known to be sound, and has not been changed yet.
     if version.is_some_and(|version| !version.is_current()) {
         // IMPORTANT: this precedes every write in the new format, because engines that do not know the format must not open the folder.
         held.manifests.push(lock(FORMAT_NEW)?);
         manifest::write(disk, path, FORMAT)?;
     }
-    // IMPORTANT: this precedes every write to a journal file, and every record of synced frames. All other files are replaced, not written.
+    // IMPORTANT: this precedes every write to a journal file, and every record of synced frames. All other files are replaced, not overwritten.
     let mut written: Vec<PathBuf> = files.iter().map(|(number, _)| file::path(path, *number)).collect();
     written.push(path.join(SYNCED));
     if folder::separate(disk, path, &written)? {
@@ -136,7 +136,7 @@ fn open_base(place: &Place, names: &[String]) -> Result<Base> {
     Base::create(place, fresh)
 }
 
-/// A replay of the journal on the content of a base.
+/// A replay of the journal on top of a base.
 pub(crate) struct Replay {
     pub(crate) state: State,
     pub(crate) timestamp: u64,
@@ -181,8 +181,8 @@ pub(crate) struct End {
     unsynced: u64,
 }
 
-/// Replays the journal files that the base does not cover, in order; `None` if the folder is new and has no journal file yet. `mark` is a position that
-/// was once durable.
+/// Replays the journal files that the base does not cover, in order; `None` if the folder is new and has no journal file yet. `mark` is a position up
+/// to which the journal was once durable.
 pub(crate) fn replay_all(
     path: &Path,
     files: &[(u64, Arc<dyn DiskFile>)],
@@ -201,12 +201,11 @@ pub(crate) fn replay_all(
         let is_last = at + 1 == files.len();
         let mark = mark.filter(|mark| mark.journal == number);
         match (read_file(path, (number, file), sequence, mark, replay)?, &last) {
-            // The file was written after the sync of its predecessor, so the predecessor is damaged, not torn.
+            // The file was created after its predecessor was synced, so the predecessor is damaged, not torn.
             (Found::Later, Some(before)) => {
                 return Err(reader::corrupted(&file::path(path, number - 1), before.tail.end));
             }
-            // IMPORTANT: this file was created before its first frame, so its predecessor is the end of the journal, and may be
-            // torn.
+            // IMPORTANT: this file has no frames yet, so its predecessor is the end of the journal, and may be torn.
             (Found::Whole(end), Some(_)) if end.tail.end == file::HEADER && is_last => {}
             (Found::Whole(end), _) => {
                 sequence = end.tail.sequence;
@@ -223,7 +222,7 @@ pub(crate) fn replay_all(
         return Err(missing(path, meta.journal));
     }
     let found = last.as_ref().map_or(meta.sequence, |end| end.tail.sequence);
-    // IMPORTANT: frames that were once durable cannot be missing because of an interrupted write. The journal was cut, or replaced by an older one.
+    // IMPORTANT: an interrupted write cannot lose frames that were once durable. The journal was cut, or replaced by an older one.
     if let Some(synced) = mark.map(|mark| mark.sequence).filter(|synced| *synced > found) {
         let number = last.as_ref().map_or(meta.journal, |end| end.tail.number);
         return Err(Error::of(JournalFault::Cut { file: file::path(path, number), found, synced }));
@@ -262,7 +261,7 @@ fn read_file(
         Ok::<_, Error>(FileHeader::read(&bytes).filter(|header| header.number == number))
     };
     let Some(found) = header()? else {
-        // A header is durable before anything is written after it, so the header of a longer file must have been complete.
+        // A header is durable before anything is written after it, so the header of a longer file must be complete.
         return if filled > file::HEADER { Err(reader::corrupted(&path, 0)) } else { Ok(Found::Nothing) };
     };
     let salt = found.salt;
@@ -275,7 +274,7 @@ fn read_file(
         replay.apply(record);
         Ok(())
     })?;
-    // IMPORTANT: a concurrent writer may have reused the file while it was read, in which case it seems to end too early.
+    // IMPORTANT: a concurrent writer may have reused the file during the read; the file then seems to end too early.
     if header()? != Some(found) {
         return Err(reader::corrupted(&path, 0));
     }

@@ -1,8 +1,8 @@
-//! Constructors of other clients, which the engine does not have. Each of them reports the corresponding constructor of the engine at compile time.
+//! Constructors that other clients have and the engine does not. Each of them names the engine's corresponding constructor at compile time.
 
 use crate::Engine;
 
-/// A location of tables other than a folder. No type implements it: the functions that require it exist for their message.
+/// A location of tables other than a folder. No type implements it: the functions that require it exist only for their error messages.
 #[diagnostic::on_unimplemented(
     message = "[T212] an engine has no constructor of this name: its tables are in a folder or in memory",
     label = "write `Engine::open(\"folder\")?` or `Engine::in_memory()`",

@@ -1,4 +1,4 @@
-//! Requests to the committer and their responses.
+//! Requests to the committer, and its responses.
 
 use futures_channel::oneshot::Sender;
 use table_store::error::{Error, Result};
@@ -38,7 +38,7 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write adds no data: it only deletes and checks, and therefore frees space eventually.
+    /// Returns `true` if the write adds no data. Such a write only deletes and checks, so it eventually frees space.
     pub(crate) fn frees(&self) -> bool {
         match self {
             Self::Submit { writes, .. } => writes.operations.iter().all(|(_, operation)| {
@@ -76,7 +76,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Sends the response, or the failure of the whole group. A caller that no longer waits is not an error.
+    /// Sends the response, or the failure of the group. It is not an error if the caller no longer waits.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

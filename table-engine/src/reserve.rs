@@ -1,7 +1,7 @@
-//! The reserve: disk space that is only used for operations that free space (`docs/format.md`, "Folder").
+//! The reserve: disk space that only operations that free space may use (`docs/format.md`, "Folder").
 //!
 //! Deletions, checkpoints and merges need space before they free more. Without a reserve, the engine could never free space on a full disk. A file of
-//! zeros holds the space. A write that adds data is refused while the reserve is incomplete.
+//! zeros holds the space. Writes that add data are refused while the reserve is incomplete.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -19,7 +19,7 @@ const LEAST: u64 = 2 << 20;
 pub(crate) struct Reserve {
     /// The reserve file; `None` if the file cannot be opened, in which case the folder has no reserve.
     file: Option<Arc<dyn DiskFile>>,
-    /// The maximum size: enough for a checkpoint and a slice of a merge.
+    /// The maximum size: enough for a checkpoint and for a slice of a merge.
     most: u64,
     room: Mutex<Room>,
 }
@@ -32,7 +32,7 @@ struct Room {
 }
 
 impl Reserve {
-    /// Opens the reserve of a folder. Its size is that of the existing file, within bounds.
+    /// Opens the reserve of a folder. Its size is that of the existing file, clamped to the bounds.
     pub(crate) fn open(disk: &dyn Disk, folder: &Path, checkpoint_bytes: usize) -> Arc<Self> {
         let path = folder.join(RESERVE);
         let file = match disk.open(&path, false) {
@@ -50,7 +50,7 @@ impl Reserve {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if no space has been lent.
+    /// Returns `true` if no reserved space is lent.
     pub(crate) fn is_whole(&self) -> bool {
         let room = self.room();
         room.held >= room.wanted
@@ -110,7 +110,7 @@ impl Reserve {
         match file.allocate(room.held, room.wanted - room.held) {
             Ok(()) => room.held = room.wanted,
             Err(error) => {
-                // A partially extended file is truncated again.
+                // Undoes a partial extension of the file.
                 let _ = file.set_len(room.held);
                 if fault::is_full(&error) {
                     return Err(error);

@@ -12,12 +12,12 @@ use crate::statistics::Groups;
 
 /// The published state of an engine, and the reason why writing has stopped.
 pub(crate) struct Shared {
-    /// IMPORTANT: the end of an engine is published as a state, not as a flag. A single load returns the state and whether the engine is open, so no
+    /// IMPORTANT: the end of an engine is published as a state, not as a flag. One load returns both the state and whether the engine is open, so no
     /// reader mistakes the empty state of a closed engine for its content.
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,
-    /// The last gap that a scan found and that the committer has not taken yet.
+    /// The last gap that a scan found and the committer has not taken yet.
     gap: Mutex<Option<FoundGap>>,
     /// Counters of the commit groups.
     pub(crate) groups: Groups,
@@ -66,7 +66,7 @@ impl Shared {
         self.state.store(Arc::new(state));
     }
 
-    /// Leaves a gap for the committer. Returns `true` if the committer has not yet taken an earlier gap.
+    /// Leaves a gap for the committer. Returns `true` if it replaced an earlier gap that the committer had not taken.
     pub(crate) fn leave_gap(&self, found: FoundGap) -> bool {
         self.gap.lock().unwrap_or_else(PoisonError::into_inner).replace(found).is_some()
     }
@@ -81,7 +81,7 @@ impl Shared {
         self.state().map(drop)
     }
 
-    /// Returns the outcome of a read that began before the engine was closed. If the read failed and the engine has been closed, the error is
+    /// Returns the outcome of a read that began before the engine was closed. If the read failed and the engine was closed meanwhile, the error is
     /// `EngineClosed`, because the next engine on the folder may have removed the files.
     pub(crate) fn after_read<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.or_else(|error| self.check_open().and(Err(error)))
@@ -92,7 +92,7 @@ impl Shared {
         self.publish(State::closed());
     }
 
-    /// Ends writes, with this cause. Reads continue, because all published writes are durable.
+    /// Ends writes with this cause. Reads continue, because all published writes are durable.
     pub(crate) fn poison(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
         tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");

@@ -15,8 +15,8 @@ use crate::state::State;
 
 /// One state of an [`Engine`]. All reads of a snapshot are consistent with each other, regardless of later writes.
 ///
-/// Only the embedded engine supports snapshots, and no service does (CON-9, ENG-15). Snapshots and the engine use the same continuations, so a query
-/// may start on a snapshot and continue on the engine. The engine keeps running as long as a snapshot exists.
+/// Only the embedded engine supports snapshots; no service does (CON-9, ENG-15). Snapshots and the engine use the same continuations, so a query may
+/// start on a snapshot and continue on the engine. The engine keeps running while a snapshot exists.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -42,7 +42,7 @@ pub struct Snapshot {
 impl Engine {
     /// Returns the current state of the engine for reads across pages; only the embedded engine supports this (ENG-15).
     ///
-    /// While the snapshot exists, the space of rows that are deleted or replaced is not reused.
+    /// While the snapshot exists, the space of deleted or replaced rows is not reused.
     ///
     /// # Errors
     /// `EngineClosed` if the engine was closed.

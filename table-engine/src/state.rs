@@ -1,4 +1,4 @@
-//! The state that readers see: one immutable value, replaced as a whole.
+//! The state that readers see: an immutable value that is replaced atomically.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -16,8 +16,8 @@ use crate::key::{self, Key, Span, SplitKey};
 use crate::memtable::Memtable;
 use crate::statistics::Statistics;
 
-/// Tables and rows at one moment. If several layers have an entry for a key, rows of the memtable take precedence over frozen rows, and frozen rows
-/// over the base.
+/// Tables and rows at one moment. If several layers have an entry for a key, the memtable takes precedence over frozen rows, and frozen
+/// rows over the base.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) catalog: Catalog,
@@ -48,7 +48,7 @@ impl State {
         self.fronts.get(&table).copied().unwrap_or_default()
     }
 
-    /// Returns the row with a key.
+    /// Returns the row with the given key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let newer = || self.memtable.get(key);
         let older = || self.frozen.as_ref().and_then(|frozen| frozen.get(key));
@@ -68,7 +68,7 @@ impl State {
         self.memtable.set(key, row);
     }
 
-    /// Extends the gap before a deleted row to the next row, visiting at most the given number of deletions.
+    /// Extends the gap before a deleted row up to the next row, visiting at most the given number of deletions.
     pub(crate) fn extend_gap(&mut self, deleted: &[u8], most: usize) -> Result<()> {
         let Some(table) = key::table_of(deleted).filter(|_| self.gaps.end_at(deleted)) else { return Ok(()) };
         let mut span = Span { start: deleted.to_vec(), ..Span::table(table) };
@@ -89,7 +89,7 @@ impl State {
     }
 
     /// Visits the keys of a span in order until the visitor stops, each with its row, or with `None` if a deletion hides it. Returns a long gap that
-    /// the scan met and that the state does not contain.
+    /// the scan found and that the state does not contain.
     pub(crate) fn scan(
         &self,
         span: &Span,

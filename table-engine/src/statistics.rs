@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Statistics of an [`Engine`](crate::Engine): the size of its content, and counters since it was opened.
 ///
-/// Collecting the statistics reads no file and does not wait. Sizes in bytes include encoded rows and their overhead.
+/// Collecting the statistics reads no file and never blocks. Sizes in bytes include encoded rows and their overhead.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -32,27 +32,27 @@ pub struct Statistics {
     pub checkpoint_age: Option<Duration>,
     /// The number of files of the base.
     pub runs: usize,
-    /// Total size in bytes of the base's files, without merged files that are still being read.
+    /// Total size in bytes of the base's files, excluding merged files that are still being read.
     pub base_bytes: u64,
     /// The number of segments: key ranges that are merged independently of each other.
     pub segments: usize,
-    /// The largest number of layers in a key range: the maximum that a lookup has to search.
+    /// The largest number of layers in a key range, which is the maximum that a lookup has to search.
     pub layers: usize,
     /// Total size in bytes above the oldest layer of each key range: rows that will be merged with older ones.
     pub unmerged_bytes: u64,
-    /// The number of deletions in the base. A merge removes a deletion together with the row that it hides.
+    /// The number of deletions in the base. A merge removes a deletion together with the rows that it hides.
     pub deletions: u64,
     /// The number of checkpoints.
     pub flushes: u64,
     /// The number of bytes written by checkpoints.
     pub flushed_bytes: u64,
-    /// The number of slices of merges.
+    /// The number of slices of merges that were completed.
     pub merges: u64,
     /// The number of bytes written by merges.
     pub merged_bytes: u64,
     /// The number of groups of writes that became durable together.
     pub groups: u64,
-    /// The number of writes in all groups of writes that became durable together.
+    /// The total number of writes in these groups.
     pub grouped_writes: u64,
     /// The number of writes in the largest group.
     pub largest_group: u64,

@@ -22,7 +22,7 @@ use crate::state::State;
 
 /// Returns `true` if a fault that is injected into every n-th call is due.
 fn is_due(every: Option<NonZeroU32>, counter: &AtomicU32) -> bool {
-    // Without faults, no counter is updated, so callers do not contend for a cache line.
+    // Without faults, no counter is updated, so callers do not contend for its cache line.
     every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every.get()))
 }
 
@@ -34,7 +34,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the bounds of a page as set by the options.
+    /// Returns the bounds of a page that the options set.
     pub(crate) fn page_bounds(&self) -> PageBounds {
         let faults = &self.faults;
         let most = PageBounds::DEFAULT.entities;
@@ -97,7 +97,7 @@ impl Engine {
         Ok(page)
     }
 
-    /// Limits and keys are checked here, on the caller's thread, because that requires no state.
+    /// Checks limits and keys on the caller's thread, because this requires no state.
     fn writes(&self, transaction: Transaction) -> Result<Writes> {
         if transaction.operations().is_empty() {
             return Err(Error::of(EngineFault::NoOperations));

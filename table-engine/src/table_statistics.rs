@@ -1,4 +1,4 @@
-//! Statistics of one table and of its partitions, counted by reading it.
+//! Statistics of a table and its partitions, computed by reading the table.
 
 use std::ops::ControlFlow;
 
@@ -39,7 +39,7 @@ pub struct PartitionStatistics<'a> {
 impl Engine {
     /// Counts the rows and bytes of a table by reading its state at the time of the call.
     ///
-    /// Writers can continue during the call, and the cache is not used. The call uses memory for one or two blocks, and blocks until the table has
+    /// Writers can continue during the call, and the cache is not used. The call needs memory for one or two blocks, and blocks until the table has
     /// been read from the disk.
     ///
     /// ```
@@ -61,9 +61,8 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4), `Corrupted` or `Io` if the base
-    /// cannot
-    /// be read, `EngineClosed` if the engine was closed.
+    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4), `Corrupted` or `Io` if the
+    /// base cannot be read, `EngineClosed` if the engine was closed.
     pub fn table_statistics(&self, table: &TableName) -> Result<TableStatistics> {
         self.partition_statistics(table, |_| ())
     }
@@ -95,7 +94,7 @@ impl Engine {
     }
 }
 
-/// A counter of rows in key order.
+/// A counter of rows that are visited in key order.
 struct Tally<F> {
     reader: KeyReader,
     /// The current partition: its key, rows and bytes.

@@ -1,4 +1,4 @@
-//! Tests of the whole engine, with one file per topic, and their shared functions.
+//! Tests of the complete engine, with one file per topic, and their shared functions.
 
 mod answers;
 mod backup;
@@ -162,7 +162,7 @@ fn with_table(engine: Engine) -> Engine {
     }
 }
 
-/// Waits for an expected state. The time limit is far above any real duration, so a state that is not reached by then will never occur.
+/// Waits for an expected state. The time limit is far longer than any real wait, so a state that is not reached by then never will be.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     const BOUND: Duration = Duration::from_secs(10 * 60);
     let began = Instant::now();
@@ -172,7 +172,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// Copies a folder in the state in which a crash of the process would leave it: everything is written, but nothing was closed.
+/// Copies a folder in the state that a crash of the process would leave: everything is written, but nothing was closed.
 fn copy_folder(from: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

@@ -1,4 +1,4 @@
-//! The engine's threads, and all points at which they wait. Tests can replace the scheduler to decide which thread runs when.
+//! The engine's threads, and all points at which they wait. A test's scheduler can decide which thread runs when.
 
 use std::fmt::Debug;
 use std::io;
@@ -12,8 +12,8 @@ use table_store::error::{Error, Result};
 
 use crate::fault::EngineFault;
 
-/// A scheduler, which starts the threads of an engine and decides which of them runs. A scheduler that runs a single thread at a time, chosen by a seed, makes
-/// the history of the engine reproducible.
+/// A scheduler, which starts the threads of an engine and decides which of them runs. A scheduler that runs one thread at a time, chosen by a seed,
+/// makes the history of the engine reproducible.
 pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Returns the current instant. It never decreases.
     fn now(&self) -> Instant;
@@ -30,7 +30,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Sleeps for `time`.
     fn sleep(&self, time: Duration);
 
-    /// Waits until `ready` returns `true`, or at most for the given time. The condition is changed by other threads of the engine or by its callers.
+    /// Waits until `ready` returns `true`, for at most the given time. Other threads of the engine or its callers change the condition.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
@@ -119,7 +119,7 @@ impl Threads {
         received.map_err(|_| RecvError)
     }
 
-    /// Waits at most for the given time for a message.
+    /// Waits for a message, for at most the given time.
     pub(crate) fn receive_within<T>(
         &self,
         queue: &mpsc::Receiver<T>,

@@ -49,9 +49,9 @@ impl Timestamps {
     }
 }
 
-/// Returns a clock that never decreases and that advances whenever the given clock does. It starts at the instant `from`, or at the time of the given
-/// clock. After the given clock has been set back, the returned clock runs at half its speed until the given clock has caught up. A lease granted in
-/// this phase therefore lasts at most twice its time, instead of until the given clock has caught up.
+/// Returns a clock that never decreases, and that advances whenever the given clock does. It starts at the instant `from`, or at the given clock's
+/// time. After the given clock has been set back, the returned clock runs at half its speed until the given clock has caught up. A lease granted
+/// meanwhile therefore lasts at most twice its time.
 pub(crate) fn steady(clock: Clock, from: u64) -> Clock {
     // A reading of the maximum instant is ignored.
     let read = move || Some(clock.now()).filter(|reading| *reading < ticks::MAX);

@@ -1,6 +1,6 @@
-//! The catalog: table names, stored schemas, and the partitions shown in the tree.
+//! The catalog: table names, stored schemas, and the partitions in the navigation tree.
 //!
-//! The catalog is read when the list of tables is opened, and cached for the other pages. The other pages then send only the requests that they report.
+//! The catalog is read when the list of tables is opened, and is then cached for all other pages, so they send only the requests that they report.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,13 +14,13 @@ use crate::failure::Result;
 use crate::index_state::IndexState;
 use crate::tree::Branch;
 
-/// The maximum number of tables whose trees, and whose states of indexes, are cached.
+/// The maximum number of tables whose trees and index states are cached.
 const TREES: usize = 64;
 
 /// The tables of a store and their schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// The names of the tables, without the library's internal tables.
+    /// The names of the tables, except the library's internal tables.
     pub(crate) tables: Vec<TableName>,
     /// The schemas of all tables, each with the name of its table in lower case.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
@@ -34,10 +34,10 @@ impl Known {
     }
 }
 
-/// The states of the indexes of a table, and the time at which they were read.
+/// The states of a table's indexes, and the time at which they were read.
 type States = (DateTime<Utc>, Vec<IndexState>);
 
-/// The cached [`Known`], and the cached trees and states of indexes.
+/// The cached [`Known`], and the cached trees and index states.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     known: Mutex<Option<Arc<Known>>>,
@@ -46,7 +46,7 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Returns the tables and schemas, and reads them on the first call.
+    /// Returns the tables and schemas, which are read on the first call.
     pub(crate) async fn known(&self, store: &DynTableStore) -> Result<Arc<Known>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match known {
@@ -71,7 +71,7 @@ impl Catalog {
         Ok(known)
     }
 
-    /// Returns the partitions of a table that its tree showed last.
+    /// Returns the partitions that a table's tree showed last.
     pub(crate) fn tree(&self, table: &TableName) -> Arc<Vec<Branch>> {
         let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         trees.get(table.folded()).cloned().unwrap_or_default()
@@ -86,7 +86,7 @@ impl Catalog {
         trees.insert(table.folded().to_owned(), Arc::new(branches.to_vec()));
     }
 
-    /// Returns the states of a table's indexes that were read last; `None` before the first read.
+    /// Returns the states of a table's indexes that were last read; `None` if they have never been read.
     pub(crate) fn states(&self, table: &TableName) -> Option<Arc<States>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
     }

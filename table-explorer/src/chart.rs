@@ -1,13 +1,13 @@
-//! Lines of values over time, as SVG.
+//! Line charts of values over time, as SVG.
 
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
 use crate::show;
 
-/// The width and height of a line without axes.
+/// The width and height of a sparkline.
 const SPARK: (u64, u64) = (260, 46);
-/// The size of a chart. The next constant is the width of the labels of its values and the height of the labels of its times.
+/// The width and height of a chart. The next constant contains the width of the value labels and the height of the time labels.
 const CHART: (u64, u64) = (720, 190);
 const LABELS: (u64, u64) = (84, 26);
 
@@ -28,9 +28,9 @@ pub(crate) fn spark(values: &[u32], label: &str) -> Markup {
     }
 }
 
-/// Returns a chart of values over time, whose axis of values begins at zero. Times are in order.
+/// Returns a chart of values over time, whose value axis starts at zero. Times must be ascending.
 ///
-/// `number` formats a value of the axis.
+/// `number` formats a value on the axis.
 pub(crate) fn chart(points: &[(DateTime<Utc>, u64)], label: &str, number: impl Fn(u64) -> String) -> Markup {
     let (Some((first, _)), Some((last, _))) = (points.first(), points.last()) else { return html! {} };
     let most = points.iter().map(|(_, value)| *value).max().unwrap_or(0).max(1);

@@ -1,9 +1,9 @@
-//! Columns of a grid: the properties of its rows, with the chunks of a long value combined.
+//! Columns of a grid: the properties of its rows. The chunks of a long value are combined in one column.
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
 
-/// The maximum number of columns of a grid. The page of an entity shows all properties.
+/// The maximum number of columns of a grid. An entity's own page shows all properties.
 const COLUMNS: usize = 14;
 
 /// One column.
@@ -11,11 +11,11 @@ const COLUMNS: usize = 14;
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) edm: EdmType,
-    /// `true` if a row stores the value in chunks: `Text`, `Text1`, ….
+    /// `true` if a row stores the value in chunks: `Text`, `Text1` and so on.
     pub(crate) is_chunked: bool,
 }
 
-/// Returns the columns of some rows, in the order of their first appearance, and the number of omitted columns.
+/// Returns the columns of some rows, in the order in which they first occur, and the number of omitted columns.
 pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Vec<Column>, usize) {
     let mut columns: Vec<Column> = Vec::new();
     for row in rows {
@@ -32,7 +32,7 @@ pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Ve
     (columns, left_out)
 }
 
-/// Returns `true` if a property is a later chunk of a longer value: `Text3` of `Text`.
+/// Returns `true` if a property is a later chunk of a longer value, such as `Text3` of `Text`.
 pub(crate) fn is_piece(row: &TableEntity, name: &str) -> bool {
     let base = name.trim_end_matches(|last: char| last.is_ascii_digit());
     base != name && row.get(base).is_some_and(is_long) && row.get(&format!("{base}1")).is_some_and(is_long)
@@ -42,7 +42,7 @@ fn is_long(value: &Value) -> bool {
     matches!(value, Value::String(_) | Value::Binary(_))
 }
 
-/// Returns a value with all of its chunks joined, and their number.
+/// Returns a value with all its chunks joined, and the number of chunks.
 pub(crate) fn joined(row: &TableEntity, name: &str) -> Option<(Value, usize)> {
     let first = row.get(name)?;
     let pieces: Vec<&Value> = (1..).map_while(|at| row.get(&format!("{name}{at}"))).collect();

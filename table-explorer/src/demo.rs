@@ -1,5 +1,4 @@
-//! Sample tables in memory: a help desk with indexes, a feed and pending work; a company whose rows can be edited; and readings without a
-//! schema.
+//! Sample tables in memory: a help desk with indexes, a feed and pending work; a company whose rows can be edited; and readings without a schema.
 
 use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Serialize};
@@ -14,7 +13,7 @@ use table_patterns::work::{Backoff, Delivery, Handler, Worker, WorkerOptions};
 
 use crate::state::Source;
 
-/// The name of the queue of the sample's outbox.
+/// The name of the queue that the sample's outbox uses.
 const QUEUE: &str = "helpdesk";
 /// The number of tickets of each tenant.
 const TICKETS: u32 = 60;
@@ -118,7 +117,7 @@ impl Handler<Closed> for Unreachable {
 /// Creates the sample store.
 ///
 /// # Errors
-/// Any error from an engine in memory, which does not occur in practice.
+/// Any error from an engine in memory, which does not happen in practice.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -225,7 +224,7 @@ async fn company(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-/// Inserts rows of a program that stores no schema.
+/// Inserts rows as a program without a stored schema would.
 async fn readings(engine: &Engine, start: DateTime<Utc>) -> Result<()> {
     let table = engine.untyped("SensorReadings")?.create_if_missing().await?;
     for sensor in 1..=4 {
@@ -241,7 +240,7 @@ async fn readings(engine: &Engine, start: DateTime<Utc>) -> Result<()> {
     Ok(())
 }
 
-/// Creates pending work and failed work.
+/// Creates pending and failed work.
 async fn work(engine: &Engine) -> Result<()> {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new(QUEUE)?);
     outbox.create_queues().await?;
@@ -266,5 +265,5 @@ async fn record(outbox: &Outbox<Engine, Engine>, tenant: &str, ticket: u32) -> R
     Ok(())
 }
 
-/// A picture of 16 by 16 points.
+/// An image of 16 by 16 pixels.
 const BADGE: &[u8] = include_bytes!("../assets/badge.png");

@@ -8,10 +8,10 @@ use table_inspect::kind::Kind;
 use crate::keyed;
 use crate::show;
 
-/// The height of a node, and the gap below a node.
+/// The height of a node, and the gap below it.
 const NODE: usize = 46;
 const GAP: usize = 10;
-/// The widths of the node of the entity, of the lines, and of the nodes of derived rows.
+/// The widths of the entity's node, the lines, and the nodes of derived rows.
 const LEFT: usize = 300;
 const LINES: usize = 70;
 const RIGHT: usize = 390;
@@ -20,7 +20,7 @@ const LINE: usize = 46;
 
 /// Returns the key of an entity type, part by part, with its indexes, copies and feeds.
 ///
-/// `states` replaces the names of the indexes where their states are known.
+/// If the states of the indexes are known, `states` replaces their names.
 pub(crate) fn line(schema: &StoredSchema, states: Option<&Markup>) -> Markup {
     let kind = Kind::Entity(schema);
     html! {
@@ -47,14 +47,14 @@ fn codecs(pieces: &[StoredPiece]) -> Markup {
     html! { @if !codecs.is_empty() { small.codec { (show::text(&codecs.join(" · "))) } } }
 }
 
-/// A node for one kind of derived rows, to the right of the entity.
+/// A node for one kind of derived rows, to the right of the entity's node.
 struct Follows {
     class: &'static str,
     title: String,
     detail: String,
 }
 
-/// Returns the diagram of an entity type; empty if it has no derived rows.
+/// Returns the diagram of an entity type. It is empty without derived rows.
 pub(crate) fn picture(schema: &StoredSchema) -> Markup {
     let indexes = schema.indexes.iter().map(of_index);
     let keeps = schema.keeps.iter().map(|word| of_word(word));
@@ -119,13 +119,13 @@ fn of_word(word: &str) -> Follows {
     Follows { class: "far", title: title.to_owned(), detail }
 }
 
-/// Returns a string, truncated to fit into a node.
+/// Returns a string, truncated to the width of a node.
 fn clipped(found: &str) -> String {
     let text = show::text(found);
     if text.chars().count() <= LINE { text } else { text.chars().take(LINE - 1).chain(['…']).collect() }
 }
 
-/// Returns the properties of an entity type, without the later chunks of long values.
+/// Returns the properties of an entity type, except the later chunks of long values.
 pub(crate) fn properties(schema: &StoredSchema) -> Markup {
     let has = |name: &str| schema.properties.iter().any(|property| property.name == name);
     let is_piece = |name: &str| {

@@ -25,7 +25,7 @@ impl Explorer {
         Self::with(source, false)
     }
 
-    /// Creates an explorer that also inserts, changes and deletes entities.
+    /// Creates an explorer that can also insert, change and delete entities.
     #[must_use]
     pub fn writable(source: Source) -> Self {
         Self::with(source, true)
@@ -38,17 +38,17 @@ impl Explorer {
         Self(Arc::new(State { source, catalog, session, notebook, growth, is_writable }))
     }
 
-    /// Takes a sample of the sizes of the store and its tables. If the store has no engine, no sample is taken.
+    /// Samples the sizes of the store and its tables. Only a store with an engine can be sampled.
     pub(crate) async fn sample(&self) {
         let State { source, catalog, growth, .. } = &*self.0;
         let Some(engine) = &source.engine else { return };
-        // The catalog is read again, so tables that were created meanwhile are sampled as well. An unreadable catalog is reported by the pages.
+        // The catalog is read again, so tables created meanwhile are sampled as well. If it cannot be read, the pages report the error.
         if let Ok(known) = catalog.read(&source.tables).await {
             growth.sample(&source.name, engine, &known, Utc::now()).await;
         }
     }
 
-    /// Returns the path that starts the session. It contains a token that is valid once.
+    /// Returns the path that starts the session. It contains a single-use token.
     #[must_use]
     pub fn first_path(&self) -> String {
         self.0.session.first_path()

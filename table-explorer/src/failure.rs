@@ -16,7 +16,7 @@ pub(crate) enum Failure {
     /// The request is invalid.
     #[error("{0}")]
     Input(String),
-    /// The explorer does not allow a change.
+    /// The explorer refuses a change.
     #[error("{0}")]
     Refused(String),
     /// An error of the store.

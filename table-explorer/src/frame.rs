@@ -1,4 +1,4 @@
-//! The frame of a page: header, navigation, main area, details.
+//! The frame of a page: header, navigation, main area, detail pane.
 
 use maud::{DOCTYPE, Markup, html};
 use table_core::TableName;
@@ -19,20 +19,20 @@ use crate::state::State;
 pub(crate) struct Frame<'a> {
     /// The title, which is the last breadcrumb.
     pub(crate) title: String,
-    /// The pages above this one: label and address.
+    /// The parent pages, each with label and address.
     pub(crate) crumbs: Vec<(String, String)>,
     /// The table that the page shows.
     pub(crate) table: Option<&'a TableName>,
     /// The partition that the page shows.
     pub(crate) partition: Option<&'a str>,
-    /// The address that the navigation highlights.
+    /// The address to highlight in the navigation.
     pub(crate) here: &'a str,
     pub(crate) main: Markup,
     pub(crate) aside: Option<Markup>,
 }
 
 impl Frame<'_> {
-    /// Returns the whole document, which reports what its reads cost.
+    /// Returns the complete document, which reports the cost of its reads.
     pub(crate) fn render(&self, state: &State, known: &Known, cost: Cost) -> Markup {
         let layout = if self.aside.is_some() { "page detailed" } else { "page" };
         html! {
@@ -120,7 +120,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Returns the partitions that the tree of the table showed last, without a request.
+    /// Returns the partitions that the tree of the table showed last. Sends no request.
     fn partitions(&self, state: &State, known: &Known, name: &TableName) -> Markup {
         const SHOWN: usize = 30;
         let branches = state.catalog.tree(name);
@@ -158,7 +158,7 @@ fn branch(
     }
 }
 
-/// Returns a `PartitionKey`, with coloured parts if a schema explains it.
+/// Returns a `PartitionKey`, with coloured parts if it matches a schema.
 pub(crate) fn partition_name(schema: Option<&StoredSchema>, partition_key: &str) -> Markup {
     let segments = |schema: &StoredSchema| keys::segments(&schema.partition_key, partition_key);
     match schema.and_then(|schema| Some((schema, segments(schema)?))) {
@@ -167,7 +167,7 @@ pub(crate) fn partition_name(schema: Option<&StoredSchema>, partition_key: &str)
     }
 }
 
-/// Returns a horizontal bar. Its length is also shown as a number next to it, so the bar itself contains no text.
+/// Returns a horizontal bar. The bar itself contains no text, because the number next to it shows its length.
 pub(crate) fn bar(length: u64, most: u64) -> Markup {
     html! { svg.bar viewBox={ "0 0 " (most) " 10" } width=(most) height="10" aria-hidden="true" { rect x="0" y="0" width=(length.max(2)) height="10" rx="3" {} } }
 }

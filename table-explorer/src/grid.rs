@@ -1,4 +1,4 @@
-//! The grid: rows of the most frequent kind in columns, and rows of other kinds in one line each, in key order.
+//! The grid, in key order: rows of the most frequent kind have columns, and rows of other kinds have one line each.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -11,7 +11,7 @@ use crate::link;
 use crate::mark;
 use crate::show;
 
-/// The maximum number of properties shown for a row of a kind without columns.
+/// The maximum number of properties shown for a row whose kind has no columns.
 const INLINE: usize = 6;
 
 /// The rows of a page, in the order of the store.
@@ -25,12 +25,12 @@ pub(crate) struct Grid<'a> {
     has_partitions: bool,
     has_kinds: bool,
     has_marks: bool,
-    /// The classes of the element around the table.
+    /// The CSS classes of the element around the table.
     class: &'static str,
 }
 
 impl<'a> Grid<'a> {
-    /// Creates a grid with the columns of the most frequent kind.
+    /// Creates a grid with columns for the most frequent kind.
     pub(crate) fn new(table: &'a TableName, rows: &'a [Keyed<'a>]) -> Self {
         let count = |kind: &Kind<'_>| rows.iter().filter(|row| row.kind == *kind).count();
         let main = rows.iter().map(|row| row.kind).max_by_key(count).unwrap_or(Kind::Unknown);
@@ -58,7 +58,7 @@ impl<'a> Grid<'a> {
         Self { has_marks, ..self }
     }
 
-    /// Makes the rows selectable. The detail of the selected row is shown at the side.
+    /// Makes the rows selectable. The detail pane shows the selected row.
     pub(crate) fn with_selection(self) -> Self {
         Self { class: "wrap rows selects", ..self }
     }
@@ -80,7 +80,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the names of the `RowKey`'s parts of the grid's kind.
+    /// Returns the names of the `RowKey` parts of the main kind.
     fn parts(&self) -> Vec<String> {
         let of_kind = self.rows.iter().find(|row| row.kind == self.main);
         of_kind.map(|row| row.row_parts().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()
@@ -103,7 +103,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the row of the main kind below which a row of another kind belongs by its key.
+    /// Returns the row of the main kind that a row of another kind belongs to, as determined by its key.
     fn owner(&self, at: usize) -> Option<&'a Keyed<'a>> {
         let row = self.rows.get(at).filter(|row| row.kind != self.main)?;
         let above = self.rows.get(..at)?.iter().rev().find(|above| above.kind == self.main)?;
@@ -133,8 +133,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the cells of the key: one for each part, or a single cell for a row of another kind. The first cell has the link and the raw key. A row
-    /// below its owner shows only the parts that the owner does not have.
+    /// Returns the cells of the key: one per part, or a single cell for a row of another kind. The first cell contains the link and the raw key. A
+    /// row below its owner shows only the parts that the owner lacks.
     fn key_cells(&self, row: &Keyed<'_>, address: &str, owner: Option<&Keyed<'_>>) -> Markup {
         let parts: Vec<_> =
             row.row_parts().skip(owner.map_or(0, |owner| owner.row_parts().count())).collect();
@@ -178,7 +178,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the first properties of a row of another kind, in one line.
+    /// Returns the first properties of a row of another kind, on one line.
     fn inline(&self, row: &Keyed<'_>) -> Markup {
         let is_shown = |name: &str| name != ENTITY_TYPE && !columns::is_piece(row.row, name);
         let properties: Vec<_> = row.row.iter().filter(|(name, _)| is_shown(name)).collect();

@@ -1,7 +1,7 @@
 //! The growth of a store: samples of the rows and bytes of each table, taken while the explorer runs.
 //!
-//! The size of the store is known without reading it. The number of a table's rows is known only by reading the table, so it is sampled when a page
-//! counts the rows, and automatically only while the store is small.
+//! The size of the store is known without reading it. Counting the rows of a table requires reading the table, so it is done when a page counts the
+//! rows, and automatically only while the store is small.
 
 mod samples;
 
@@ -21,16 +21,16 @@ pub(crate) use samples::{Sample, Samples};
 
 /// The time between two samples.
 pub(crate) const INTERVAL: std::time::Duration = std::time::Duration::from_secs(60);
-/// The maximum size in bytes of an engine whose tables are read automatically for a sample.
+/// The maximum size in bytes of an engine whose tables are read automatically for samples.
 pub(crate) const SMALL: u64 = 16 << 20;
-/// The name under which samples of the whole store are kept. No table can have this name.
+/// The name for samples of the entire store. No table can have this name.
 pub(crate) const WHOLE: &str = "";
 
 /// The samples of a store.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     file: JsonFile<Content>,
-    /// The number of writes of the engine when its tables were last read. The tables are read again only after another write.
+    /// The engine's number of writes when its tables were last read. The tables are read again only after another write.
     read_at: Mutex<Option<u64>>,
     /// The error of the last sample that could not be stored.
     failure: Mutex<Option<String>>,
@@ -57,7 +57,7 @@ impl Growth {
         self.file.run(move |content| content.of(&store)).await
     }
 
-    /// Takes the sample of one moment: the size of the store, and the tables of a small store that was written to since the last sample.
+    /// Takes a sample: the size of the store, and the tables of a small store that was written to since the last sample.
     pub(crate) async fn sample(&self, store: &str, engine: &Engine, known: &Arc<Known>, now: DateTime<Utc>) {
         let failure = self.try_sample(store, engine, known, now).await.err();
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.map(|error| error.to_string());
@@ -81,7 +81,7 @@ impl Growth {
         self.note(store, sizes, now).await
     }
 
-    /// Keeps the sizes of tables that a page has counted.
+    /// Stores the sizes of tables that a page has counted.
     pub(crate) async fn counted(
         &self,
         store: &str,
@@ -105,12 +105,12 @@ impl Growth {
     }
 }
 
-/// Returns the size of an engine: its files, and its memory of rows that are not in them.
+/// Returns the size of an engine: its files, and the memory used by rows that are not in them.
 pub(crate) fn bytes(found: &Statistics) -> u64 {
     found.base_bytes.saturating_add(found.memtable_bytes as u64)
 }
 
-/// Counts the tables by reading each once, on a thread that may block. A table that was deleted in the meantime has no count.
+/// Counts the tables by reading each of them once, on a blocking thread. A table that was deleted meanwhile has no count.
 pub(crate) async fn count(engine: Engine, known: Arc<Known>) -> Result<Vec<Option<TableStatistics>>> {
     let all = move || known.tables.iter().map(|name| engine.table_statistics(name).ok()).collect();
     let counted = tokio::task::spawn_blocking(all).await;

@@ -13,22 +13,22 @@ pub(crate) struct IndexState {
     pub(crate) phase: Phase,
 }
 
-/// The phase of an index's life.
+/// The phase of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Ready,
     Disabled,
-    /// The backfill has not begun.
+    /// The backfill has not started.
     Announced,
-    /// The backfill waits until programs of an older release are refused, and then begins its pass.
+    /// The backfill waits until programs of an older release are refused, and then starts its pass.
     Closing,
-    /// The pass compares rows of the index with their entities: the first of two steps.
+    /// The first of two steps of the pass: compares rows of the index with their entities.
     Rows,
-    /// The pass compares entities with their rows: the second of two steps.
+    /// The second of two steps of the pass: compares entities with their rows.
     Entities,
 }
 
-/// Returns the phase that the row of a stored schema records for an index.
+/// Returns the phase of an index that the row of a stored schema records.
 pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
     let note = format!("index {index}");
     let lines = |name: &str| match row.get(name) {

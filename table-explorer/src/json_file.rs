@@ -1,4 +1,4 @@
-//! A JSON file that several processes share, or the same content in memory.
+//! A JSON file that several processes share. Its content can also be kept only in memory.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::{Failure, Result};
 
-/// Content that is read from a file before each use, and written after each change. Clones share the content.
+/// Content that is read from a file before each use and written after each change. Clones share the content.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonFile<T> {
-    /// The path of the file; `None` if the content is in memory and ends with the explorer.
+    /// The path of the file; `None` if the content is kept in memory and lost when the explorer ends.
     path: Option<PathBuf>,
     content: Arc<Mutex<T>>,
 }
@@ -33,11 +33,11 @@ impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned + Send + 'sta
         self.path.as_deref()
     }
 
-    /// Runs a function on the content, on a thread that may block. The file is read first, because another explorer may have changed it, and is
-    /// written if the function changed the content.
+    /// Runs a function on the content, on a blocking thread. The file is read first, because another explorer may have changed it. It is written if
+    /// the function changed the content.
     ///
     /// # Errors
-    /// `Refused` if the file cannot be read or written. A file that cannot be read is not replaced.
+    /// `Refused` if the file cannot be read or written. A file that cannot be read is never replaced.
     pub(crate) async fn run<R: Send + 'static>(
         &self,
         run: impl FnOnce(&mut T) -> R + Send + 'static,
@@ -68,12 +68,12 @@ fn read<T: Default + DeserializeOwned>(path: &Path) -> io::Result<T> {
     }
 }
 
-/// Writes a file that only its owner can read. The write is atomic: a reader finds the old content or the new content.
+/// Writes a file that only its owner can read. The write is atomic: a reader sees the old content or the new content.
 fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    // Another process may write its own draft at the same time.
+    // Another process may be writing its own draft at the same time.
     let draft = path.with_extension(format!("draft-{}", std::process::id()));
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

@@ -1,4 +1,4 @@
-//! Keys as shown on pages: coloured parts, dimmed literals, and the raw key below.
+//! Keys as shown on pages: coloured parts, dimmed literals, and the raw key below them.
 
 use maud::{Markup, html};
 use table_core::TableEntity;
@@ -25,7 +25,7 @@ impl<'a> Keyed<'a> {
         Self { row, kind, segments: kind::segments(&kind, row.key()) }
     }
 
-    /// Returns the names and values of the parts of the `RowKey`; none for a row without a schema.
+    /// Returns the names and values of the `RowKey` parts; none for a row without a schema.
     pub(crate) fn row_parts(&self) -> impl Iterator<Item = (&str, &str)> {
         let segments = self.segments.iter().flat_map(|(_, row_key)| row_key);
         segments.filter_map(|segment| match segment {
@@ -80,7 +80,7 @@ pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
     }
 }
 
-/// Returns the CSS class of a part's colour. It depends on the position of the part in the key of its entity, on every page.
+/// Returns the CSS class for the colour of a part. The colour depends on the position of the part in its entity's key, and is the same on all pages.
 pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
     const CLASSES: [&str; COLOURS] = ["p1", "p2", "p3", "p4", "p5", "p6"];
     let (Kind::Entity(schema) | Kind::Index(schema, _)) = kind else { return "part" };
@@ -93,7 +93,7 @@ pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
     at.and_then(|at| CLASSES.get(at % COLOURS)).copied().unwrap_or("part")
 }
 
-/// Returns the part names of a schema's key, in order.
+/// Returns the names of the parts of a schema's key, in order.
 pub(crate) fn part_names(schema: &StoredSchema) -> Vec<&str> {
     let pieces = schema.partition_key.iter().chain(&schema.row_key);
     let name = |piece| match piece {

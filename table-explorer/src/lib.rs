@@ -2,7 +2,7 @@
 //! entities, queries with their plans, and pending work.
 //!
 //! Pages are rendered on the server. Names and values are escaped, no script or style is inline, and nothing is loaded from another origin. A session
-//! starts with a token that is valid once, requests must name the right host, and forms carry a token of the session.
+//! starts with a single-use token, requests must name the right host, and forms contain a token of the session.
 //!
 //! ```
 //! use table_core::{DynTableStore, Engine};

@@ -1,8 +1,8 @@
-//! Marks of rows: the values of the boxes in a grid, by which a form names many entities and their versions.
+//! Marks of rows: the values of the checkboxes in a grid. A form uses them to name several entities and their versions.
 
 use table_core::{ETag, EntityKey, TableEntity};
 
-/// The identifier of the form to which the boxes belong.
+/// The identifier of the form that the checkboxes belong to.
 pub(crate) const FORM: &str = "marked";
 
 /// Returns the mark of a row; `None` for a row without a version.
@@ -11,7 +11,7 @@ pub(crate) fn of(row: &TableEntity) -> Option<String> {
     Some(ascii(&serde_json::json!([partition_key, row_key, row.etag()?.to_string()]).to_string()))
 }
 
-/// Escapes the characters in JSON strings that could hide text of a page or change its direction.
+/// Escapes characters in JSON strings that could hide text on a page or change its direction.
 fn ascii(json: &str) -> String {
     let mut units = [0; 2];
     json.chars().fold(String::with_capacity(json.len()), |text, character| {

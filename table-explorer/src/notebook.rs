@@ -1,4 +1,4 @@
-//! The notebook: queries that users saved, and the latest queries that ran, in memory or in a file.
+//! The notebook: queries that users saved and queries that ran recently, in memory or in a file.
 
 use std::path::PathBuf;
 
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{Failure, Result};
 use crate::json_file::JsonFile;
 
-/// The maximum number of queries in the history. Saved queries are kept until they are removed.
+/// The maximum number of queries in the history. Saved queries are kept until a user removes them.
 const HISTORY: usize = 100;
 /// The maximum number of saved queries, and the maximum length of a query in bytes.
 const SAVED: usize = 1_000;
 const LONGEST: usize = 16_000;
 
-/// One query: the parameters of its page.
+/// One query, stored as the parameters of its page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Noted {
     /// The name of the store, as shown on pages.
     pub(crate) store: String,
     pub(crate) table: String,
     pub(crate) query: String,
-    /// The name under which the query was saved; `None` in the history.
+    /// The name of a saved query; `None` for a query in the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// The time at which the query was saved, or last ran.
+    /// The time at which the query was saved or last ran.
     pub(crate) at: DateTime<Utc>,
 }
 
@@ -54,7 +54,7 @@ impl Notebook {
             .await
     }
 
-    /// Adds a query that ran, or saves a query under its name. It replaces an equal query, or the saved query with the same name.
+    /// Adds a query that ran, or saves a query under its name. An equal query, or the saved query with the same name, is replaced.
     pub(crate) async fn add(&self, noted: Noted) -> Result<()> {
         if noted.query.len() > LONGEST {
             return match noted.name {
@@ -65,7 +65,7 @@ impl Notebook {
         self.0.run(move |content| content.add(noted)).await
     }
 
-    /// Removes a saved query, or a query of the history.
+    /// Removes a saved query or a query from the history.
     pub(crate) async fn remove(&self, noted: Noted) -> Result<()> {
         self.0.run(move |content| content.queries.retain(|known| !known.is_same(&noted))).await
     }
@@ -87,7 +87,7 @@ impl Content {
 }
 
 impl Noted {
-    /// Returns `true` for a saved query with the same name, and for an equal query of the history.
+    /// Returns `true` for a saved query with the same name, and for an equal query in the history.
     fn is_same(&self, other: &Self) -> bool {
         let is_same_place = self.store == other.store && self.table == other.table;
         is_same_place && self.name == other.name && (self.name.is_some() || self.query == other.query)

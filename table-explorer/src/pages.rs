@@ -1,4 +1,4 @@
-//! The pages, one module each.
+//! The pages, with one module for each page.
 
 pub(crate) mod built;
 pub(crate) mod bulk;
@@ -44,17 +44,17 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns the name of a table in the spelling of the store.
+    /// Returns the name of a table as spelled in the store.
     ///
     /// # Errors
-    /// `Store` with `InvalidResourceName` for a text that is not the name of a table.
+    /// `Store` with `InvalidResourceName` if the text is not a valid table name.
     pub(crate) fn table(&self, text: &str) -> Result<TableName> {
         let name = TableName::new(text)?;
         let known = self.known.tables.iter().find(|known| known.folded() == name.folded());
         Ok(known.cloned().unwrap_or(name))
     }
 
-    /// Returns the declared indexes, copies and feeds of a table. Entities of a table with any of them cannot be changed here.
+    /// Returns the indexes, copies and feeds that are declared for a table. If there are any, the table's entities cannot be changed here.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
         self.known.of(table).flat_map(derived::declared).collect()
     }

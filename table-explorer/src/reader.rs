@@ -1,4 +1,4 @@
-//! Counted reads: each page reports how many requests it sent and how many rows they read.
+//! Counted reads: each page reports the number of requests that it sent and the number of rows that they read.
 
 mod counted;
 
@@ -42,17 +42,17 @@ impl Reader {
         self.store.cost()
     }
 
-    /// Returns the store, whose requests are counted for this page.
+    /// Returns the store. Its requests are counted for this page.
     pub(crate) fn store(&self) -> Counted {
         self.store.clone()
     }
 
-    /// Returns the store in a shareable form, whose requests are counted for this page.
+    /// Returns the store in a shareable form. Its requests are counted for this page.
     pub(crate) fn shared(&self) -> DynTableStore {
         DynTableStore::new(self.store())
     }
 
-    /// Counts requests that were not sent through [`store`](Self::store), such as those to queues.
+    /// Counts requests that were not sent through [`store`](Self::store), such as requests to queues.
     pub(crate) fn count(&self, requests: u64) {
         self.store.count(requests, 0);
     }

@@ -13,8 +13,8 @@ use maud::Markup;
 /// The body of a response: complete, or a stream.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Forbids inline code, other origins and framing. The referrer policy is not `no-referrer`, because browsers would then send forms without their
-/// origin.
+/// Forbids inline code, other origins and framing. The referrer policy is not `no-referrer`, because browsers would then send
+/// forms without their origin.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -41,7 +41,7 @@ pub(crate) fn page(status: StatusCode, markup: Markup) -> Response<Body> {
     whole(status, "text/html; charset=utf-8", markup.into_string())
 }
 
-/// Returns a redirect to a page, after a form or the first address.
+/// Returns a redirect to a page. It follows a form or the session's first address.
 pub(crate) fn see_other(location: &str) -> Response<Body> {
     let mut response = whole(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     if let Ok(location) = HeaderValue::from_str(location) {
@@ -50,7 +50,7 @@ pub(crate) fn see_other(location: &str) -> Response<Body> {
     response
 }
 
-/// Returns a response whose body is sent as it is produced.
+/// Returns a response whose body is sent while it is produced.
 pub(crate) fn stream(
     media_type: &'static str,
     chunks: impl futures_util::Stream<Item = Bytes> + Send + 'static,

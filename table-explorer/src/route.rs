@@ -1,4 +1,4 @@
-//! Routing: from the address of a request to its page.
+//! Routing: determines the page for the address of a request.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(crate) async fn answer(state: &Arc<State>, request: http::Request<Bytes>, ho
     }
 }
 
-/// The outcome of the checks before every page.
+/// The outcome of the checks that precede every page.
 enum Admitted {
     /// The response needs no session.
     Answered(Response<Body>),

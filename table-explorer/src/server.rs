@@ -19,7 +19,7 @@ use crate::explorer::Explorer;
 use crate::growth;
 use crate::response::{self, Body};
 
-/// The maximum number of bytes of a form: more than the largest entity.
+/// The maximum size of a form in bytes. It is larger than any entity.
 const FORM: usize = 8 << 20;
 
 /// A server of one explorer, whose port is bound.
@@ -31,10 +31,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds an address. Use a loopback address, because any program that reaches the server needs only the token to read the store.
+    /// Binds an address. Use a loopback address, because any program that can reach the server needs only the token to read the store.
     ///
     /// # Errors
-    /// An error of the system if the port is taken.
+    /// An error of the system, for example if the port is in use.
     pub async fn bind(address: SocketAddr, explorer: Explorer) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
@@ -47,14 +47,13 @@ impl Server {
         self.address
     }
 
-    /// Returns the URL that begins the session. Its token is valid once.
+    /// Returns the URL that starts the session. It contains a single-use token.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.explorer.first_path())
     }
 
-    /// Serves requests until `end` completes, then finishes open requests except streams. A sample of the growth of the store is taken once a
-    /// minute.
+    /// Serves requests until `end` completes, then finishes open requests except streams. Once a minute, the server samples the growth of the store.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let explorer = self.explorer.clone();
         let sampling = async {
@@ -81,7 +80,7 @@ impl Server {
                 () = &mut end => break,
             };
             let Ok((stream, _)) = accepted else {
-                // Usually the process has no file descriptor left. A connection that ends frees one.
+                // Usually the process has no free file descriptor. The end of a connection frees one.
                 tokio::time::sleep(std::time::Duration::from_millis(10)).await;
                 continue;
             };

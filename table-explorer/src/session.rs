@@ -8,11 +8,11 @@ use uuid::Uuid;
 
 use crate::failure::{Failure, Result};
 
-/// The secrets of one process.
+/// The secrets of one explorer process.
 pub(crate) struct Session {
-    /// The token of the first address; `None` after its use.
+    /// The token of the first address; `None` after it has been used.
     first: Mutex<Option<String>>,
-    /// The name of the cookie, which is random, so two explorers on one machine do not overwrite each other's cookie.
+    /// The name of the cookie. It is random, so two explorers on one machine do not overwrite each other's cookies.
     name: String,
     cookie: String,
     form: String,
@@ -70,7 +70,7 @@ impl Session {
         &self.form
     }
 
-    /// Checks that a form was sent by a page of this session.
+    /// Checks that a page of this session sent a form.
     ///
     /// # Errors
     /// `Forbidden` for a wrong token, and for a request that another site sent.
@@ -88,7 +88,7 @@ impl Session {
     }
 }
 
-/// Checks that a request names the host that it reached, which prevents DNS rebinding.
+/// Checks that a request names the host that it was sent to, which prevents DNS rebinding.
 ///
 /// # Errors
 /// `Forbidden` for any other host.

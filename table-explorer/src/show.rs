@@ -1,4 +1,4 @@
-//! Strings and values as shown on pages: stored data cannot inject markup or hide characters.
+//! Strings and values as shown on pages. Stored data cannot inject markup or hide characters.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use maud::{Markup, html};
@@ -10,7 +10,7 @@ const CELL: usize = 96;
 /// The maximum number of bytes of a binary value in a cell.
 const BYTES: usize = 8;
 
-/// Returns a string in which control characters, and characters that change the text direction, are replaced by their code points.
+/// Returns a string in which code points replace control characters and characters that change the text direction.
 pub(crate) fn text(text: &str) -> String {
     let is_hidden = |character: char| {
         character.is_control() && !matches!(character, '\n' | '\t')
@@ -26,23 +26,23 @@ pub(crate) fn text(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), shown)
 }
 
-/// Returns a stored string, isolated from the direction of the text around it.
+/// Returns a stored string, isolated from the direction of the surrounding text.
 pub(crate) fn stored(found: &str) -> Markup {
     html! { bdi { (text(found)) } }
 }
 
-/// Returns a raw key; the empty key has a label.
+/// Returns a raw key, or a label for the empty key.
 pub(crate) fn raw_key(key: &str) -> Markup {
     html! { @if key.is_empty() { span.faint { "(empty)" } } @else { (stored(key)) } }
 }
 
-/// Returns an instant in UTC, which the script converts to the time zone of the user.
+/// Returns an instant in UTC. The script converts it to the user's time zone.
 pub(crate) fn instant(at: DateTime<Utc>) -> Markup {
     let precise = at.to_rfc3339_opts(SecondsFormat::AutoSi, true);
     html! { time datetime=(precise) title=(precise) { (at.format("%Y-%m-%d %H:%M:%S")) } }
 }
 
-/// Returns a length of time in its largest unit: `3 min`.
+/// Returns a duration in its largest unit: `3 min`.
 pub(crate) fn age(time: chrono::Duration) -> String {
     let seconds = time.num_seconds().max(0);
     match seconds {
@@ -53,7 +53,7 @@ pub(crate) fn age(time: chrono::Duration) -> String {
     }
 }
 
-/// Returns the value of a key part in readable form: an instant as a time, anything else as text.
+/// Returns the value of a key part in readable form: an instant as a time, any other value as text.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
         Ok(at) if found.len() >= 20 => instant(at),
@@ -87,7 +87,7 @@ fn cut(found: &str, link: &str) -> Markup {
     html! { (stored(&beginning)) "… " a.size href=(link) { (characters(count)) } }
 }
 
-/// Returns the CSS class of a cell, which aligns numbers at the right.
+/// Returns the CSS class of a cell, which right-aligns numbers.
 pub(crate) const fn class(edm: EdmType) -> &'static str {
     match edm {
         EdmType::Int32 | EdmType::Int64 | EdmType::Double => "num",
@@ -96,7 +96,7 @@ pub(crate) const fn class(edm: EdmType) -> &'static str {
     }
 }
 
-/// Returns the name of a type without `Edm.`.
+/// Returns the name of a type without the prefix `Edm.`.
 pub(crate) fn type_name(edm: EdmType) -> &'static str {
     edm.name().trim_start_matches("Edm.")
 }

@@ -22,50 +22,50 @@ pub struct Source {
     pub(crate) engine: Option<Engine>,
     /// The name of the store, without secrets.
     pub(crate) name: String,
-    /// The file of saved queries; `None` to keep them in memory.
+    /// The file that stores saved queries; `None` to keep them in memory.
     pub(crate) notebook: Option<PathBuf>,
-    /// The file of the samples of growth; `None` to keep them in memory.
+    /// The file that stores the samples of growth; `None` to keep them in memory.
     pub(crate) growth: Option<PathBuf>,
-    /// The counts of requests that other programs send, if this process handles them.
+    /// The counts of the requests that other programs send, if this process handles those requests.
     pub(crate) load: Option<PartitionLoad>,
 }
 
 impl Source {
-    /// Creates a source from tables and the name shown on pages.
+    /// Creates a source from tables, with the name that pages show.
     #[must_use]
     pub fn new(tables: DynTableStore, name: impl Into<String>) -> Self {
         let name = name.into();
         Self { tables, queues: None, engine: None, name, notebook: None, growth: None, load: None }
     }
 
-    /// Adds the engine that contains the tables, whose statistics, checks and queues are shown.
+    /// Adds the engine that contains the tables. Pages then show its statistics, checks and queues.
     #[must_use]
     pub fn with_engine(self, engine: Engine) -> Self {
         let queues = self.queues.or_else(|| Some(DynQueueStore::new(engine.clone())));
         Self { queues, engine: Some(engine), ..self }
     }
 
-    /// Adds queues, whose poison is shown.
+    /// Adds queues. Pages then show their poison messages.
     #[must_use]
     pub fn with_queues(self, queues: DynQueueStore) -> Self {
         Self { queues: Some(queues), ..self }
     }
 
-    /// Stores saved queries and the history of queries in a file, which several explorers may share. It contains parts of keys, and only its owner can
-    /// read it.
+    /// Stores saved queries and the history of queries in a file, which several explorers may share. The file contains parts of keys, so only its
+    /// owner can read it.
     #[must_use]
     pub fn with_notebook(self, file: impl Into<PathBuf>) -> Self {
         Self { notebook: Some(file.into()), ..self }
     }
 
-    /// Stores samples of the growth of tables in a file, which several explorers may share. It contains the names of tables, and only its owner can
-    /// read it.
+    /// Stores samples of the growth of tables in a file, which several explorers may share. The file contains table names, so only its
+    /// owner can read it.
     #[must_use]
     pub fn with_growth(self, file: impl Into<PathBuf>) -> Self {
         Self { growth: Some(file.into()), ..self }
     }
 
-    /// Adds counts of the requests that other programs send, which are shown live. A server in the same process provides such counts, and
+    /// Adds counts of the requests that other programs send. Pages show them live. A server in the same process provides such counts, and
     /// [`CountingStore`](table_inspect::load::CountingStore) counts the requests to any store.
     #[must_use]
     pub fn with_load(self, load: PartitionLoad) -> Self {

@@ -1,4 +1,4 @@
-//! The tree of a table: its partitions, found by skipping from one to the next.
+//! The tree of a table: its partitions, found by skipping from one partition to the next.
 
 use std::ops::Bound;
 
@@ -12,14 +12,14 @@ use crate::reader::Reader;
 const REQUESTS: usize = 24;
 /// The maximum number of partitions on one page of the tree.
 const PARTITIONS: usize = 200;
-/// The number of keys per request, which is enough to count small partitions completely.
+/// The number of keys per request. It suffices to count small partitions completely.
 const KEYS: usize = 100;
 
 /// One partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Branch {
     pub(crate) partition_key: String,
-    /// The number of rows counted so far.
+    /// The number of rows counted up to now.
     pub(crate) rows: usize,
     /// `true` if all rows were counted.
     pub(crate) is_whole: bool,
@@ -29,14 +29,14 @@ pub(crate) struct Branch {
 #[derive(Debug, Default)]
 pub(crate) struct Branches {
     pub(crate) branches: Vec<Branch>,
-    /// The partition after which the next page begins; `None` at the end.
+    /// The partition that the next page begins after; `None` at the end.
     pub(crate) after: Option<String>,
 }
 
 /// Reads the partitions above a lower bound.
 ///
 /// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition. A partition that begins
-/// inside a page is read again from its start, so a partition with a million rows costs one or two requests.
+/// inside a page is read again from its start, so even a partition with a million rows costs only one or two requests.
 pub(crate) async fn branches(
     reader: &Reader,
     table: &TableName,
@@ -67,8 +67,8 @@ pub(crate) async fn branches(
             }
         }
         if !is_last {
-            // The store stopped inside the last partition, or just after it. The next request counts it from its start, unless it has
-            // more keys than one request returns.
+            // The store stopped inside the last partition or just after it. The next request counts that partition from its start, unless it has more
+            // keys than one request returns.
             if found.branches.len() > count + 1 {
                 found.branches.pop();
             } else if let Some(last) = found.branches.last_mut() {

@@ -1,7 +1,6 @@
-//! Tests of large tables: all pages are read to the end, and the requests and the memory of the server are bounded.
+//! Tests with large tables: all pages are read to the end, and the server's requests and memory use stay bounded.
 //!
-//! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they are a separate program and run one after the
-//! other.
+//! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they are a separate program and run one after another.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -29,7 +28,7 @@ fn rows() -> usize {
     std::env::var("EXPLORER_ROWS").ok().and_then(|rows| rows.parse().ok()).unwrap_or(40_000)
 }
 
-/// Inserts rows in groups of a partition, 64 groups at a time.
+/// Inserts rows in groups, one partition per group, with 64 groups at a time.
 async fn load(engine: &Engine, table: &TableName, rows: impl Iterator<Item = (String, String)>) {
     let mut rows = rows.peekable();
     while rows.peek().is_some() {
@@ -84,7 +83,7 @@ fn next(page: &str) -> Option<String> {
     Some(tag.split("href=\"").nth(1)?.split('"').next()?.replace("&amp;", "&"))
 }
 
-/// Returns the resident memory of this process in bytes, where the system reports it.
+/// Returns the resident memory of this process in bytes, if the system reports it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
@@ -109,7 +108,7 @@ async fn a_large_partition_takes_one_request_per_page_and_bounded_memory() {
     let rows = rows();
     let (store, browser) = with((0..rows).map(|row| ("all".to_owned(), format!("{row:09}")))).await;
     let path = "/t/Big/p?pk=all&rows=500";
-    // The first pass fills the pools of the allocator.
+    // The first pass fills the allocator's pools.
     browser.page(path).await;
     store.take();
     let (before, begun) = (resident(), Instant::now());
@@ -146,7 +145,7 @@ async fn a_tree_of_many_partitions_is_read_to_its_end_with_few_requests() {
         begun.elapsed()
     );
     assert_eq!(shown, partitions);
-    // The sample by which keys are explained is one more request of the first page.
+    // The sample that keys are inferred from is one more request of the first page.
     assert!(
         requests <= 3 * pages as u64 + 1 && pages <= partitions / 190,
         "{requests} requests for {pages} pages"

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The value of one level. Values of different types are different keys (EPK-3): the string `1`, the number 1 and a missing value are three keys.
+/// The value of one level. Values of different types are different keys (EPK-3): the string `1`, the number 1 and a missing value
+/// are three different keys.
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};
@@ -46,7 +47,7 @@ impl<'a> Component<'a> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))
     }
 
-    /// Appends the bytes that are hashed.
+    /// Appends the bytes to hash.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Value::Undefined => out.push(0x00),

@@ -1,4 +1,4 @@
-//! Effective partition keys: the hashes of a key's levels, which determine its physical partition.
+//! Effective partition keys: the hashes of a key's levels, which determine the physical partition of the key.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,12 +9,12 @@ use crate::Component;
 use crate::hash::murmur3_x64_128;
 use table_core::error::{Error, ErrorCode, Result};
 
-/// The number of bytes of the hash of one level.
+/// The size in bytes of the hash of one level.
 const WIDTH: usize = 16;
 
 /// The effective partition key of a key or a prefix, or a bound between partitions.
 ///
-/// Bounds have different widths. Trailing zeros are ignored by comparison, equality and hashing (MAP-6, MAP-7).
+/// Bounds can have different lengths. Comparison, equality and hashing ignore trailing zeros (MAP-6, MAP-7).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};
@@ -78,9 +78,9 @@ impl Epk {
         bytes.get(..bytes.len() - zeros).unwrap_or_default()
     }
 
-    /// Returns the next effective partition key of `levels` levels: this key plus one, at the full width (MAP-9).
+    /// Returns the next effective partition key with `levels` levels: this key plus one, at the full width (MAP-9).
     ///
-    /// Returns [`END`](Self::END) for the greatest key of that width, and for a key with more bytes.
+    /// Returns [`END`](Self::END) for the greatest key of that width, and for a key that is longer.
     #[must_use]
     pub fn successor(&self, levels: usize) -> Self {
         let mut bytes = self.significant().to_vec();
@@ -98,7 +98,7 @@ impl Epk {
         Self::END
     }
 
-    /// Returns the exclusive end of the keys with this prefix: the prefix followed by `FF`, with which no level starts (RT-2).
+    /// Returns the exclusive end of the keys with this prefix: the prefix followed by `FF`, which no level starts with (RT-2).
     pub(super) fn end_of_prefix(&self) -> Self {
         let mut bytes = self.as_bytes().to_vec();
         bytes.push(0xFF);

@@ -1,4 +1,4 @@
-//! Levels in the string form of a PartitionKey. Each level ends with `!`.
+//! Levels within the string of a PartitionKey. Each level ends with `!`.
 
 use std::ops::Bound;
 
@@ -9,7 +9,7 @@ use table_core::schema::{EntitySchema, KeyPiece};
 /// The character that ends a level of a PartitionKey.
 const END: char = '!';
 
-/// Returns the fields that are levels of an entity's partition key, in order; none if the PartitionKey is a single level (HPK-42).
+/// Returns the fields that are levels of an entity's partition key, in order. The list is empty if the PartitionKey is a single level (HPK-42).
 ///
 /// ```
 /// use table_core::Entity;
@@ -58,7 +58,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Returns `true` if every key that is at most `upper`, and above a lower bound with this prefix, has the prefix.
+/// Returns `true` if every key that is at most `upper` and above a lower bound with this prefix also has the prefix.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

@@ -1,7 +1,8 @@
 //! The load of physical partitions: heat, shares of the throughput, and the next split.
 //!
-//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. It splits a partition that
-//! contains too much data, and adds partitions when the requested throughput requires them. A hot key causes no split and stays hot (HPK-12, HPK-14).
+//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. It splits a
+//! partition that contains too much data, and adds partitions if the requested throughput requires them. A hot key causes no split, so it
+//! stays hot (HPK-12, HPK-14).
 
 mod orders;
 
@@ -15,7 +16,7 @@ use table_core::error::Result;
 /// The number of bytes in a gigabyte, as counted by the service.
 const GB: f64 = 1_000_000_000.0;
 
-/// The limits of partitions.
+/// The limits of partition keys and physical partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bounds {
@@ -30,7 +31,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The documented limits: 20 GB and 50 GB, and 10,000 request units per second for both.
+    /// The documented limits: 20 GB per partition key, 50 GB per physical partition, and 10,000 request units per second for both.
     pub const SERVICE: Self = Self {
         logical_bytes: 20.0 * GB,
         logical_ru: 10_000.0,
@@ -38,7 +39,7 @@ impl Bounds {
         physical_ru: 10_000.0,
     };
 
-    /// Returns limits with the given sizes and the documented throughput, for pictures and tests with little data.
+    /// Returns limits with the given sizes and the documented throughput, for examples and tests with little data.
     #[must_use]
     pub const fn of_bytes(logical: f64, physical: f64) -> Self {
         Self { logical_bytes: logical, physical_bytes: physical, ..Self::SERVICE }
@@ -54,7 +55,7 @@ pub struct KeyLoad {
     pub bytes: f64,
     /// The number of bytes added per second.
     pub growth: f64,
-    /// Request units per second.
+    /// The request units used per second.
     pub ru: f64,
 }
 
@@ -71,11 +72,12 @@ pub struct Heat {
     pub bytes: f64,
     /// The number of bytes added per second.
     pub growth: f64,
-    /// Requested request units per second.
+    /// The requested request units per second.
     pub ru: f64,
-    /// Available request units per second: an even share of the container's throughput.
+    /// The available request units per second: an even share of the container's throughput.
     pub share: f64,
-    /// The used fraction of the partition's storage or of its share, whichever is greater. Above 1, the partition is throttled or split.
+    /// The used fraction of the partition's storage or of its share of the throughput, whichever is greater. Above 1, the partition
+    /// is throttled or split.
     pub full: f64,
 }
 
@@ -84,7 +86,7 @@ pub struct Heat {
 pub enum Cause {
     /// The partition contains too many bytes.
     Storage,
-    /// The requested throughput needs more partitions. Load alone causes no split.
+    /// The requested throughput needs more partitions. Load alone never causes a split.
     Throughput,
 }
 
@@ -95,13 +97,13 @@ pub struct NextSplit {
     pub id: u32,
     /// The cause.
     pub cause: Cause,
-    /// The seconds until the split is due; 0 if it is already due.
+    /// The time in seconds until the split is due; 0 if it is already due.
     pub seconds: f64,
-    /// The bound between the two halves, or `None` for a single partition key, which no split can divide (LIM-11).
+    /// The bound between the two halves; `None` for a single partition key, which cannot be split (LIM-11).
     pub at: Option<Epk>,
 }
 
-/// The partition keys of a container with their load, on a map of physical partitions.
+/// The load of a container's partition keys, on a map of physical partitions.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, PartitionMap};
@@ -134,7 +136,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Returns the load of partition keys on a map. Loads of the same key are added.
+    /// Creates the load of partition keys on a map. Several loads of the same key are added.
     #[must_use]
     pub fn new(map: PartitionMap, loads: Vec<KeyLoad>, bounds: Bounds) -> Self {
         let mut keys: BTreeMap<Epk, KeyLoad> = BTreeMap::new();
@@ -170,7 +172,7 @@ impl Load {
         even.map_or(self.bounds.physical_ru, |even| even.min(self.bounds.physical_ru))
     }
 
-    /// Returns the factor by which throttling slows the work down. It is 1 if no partition exceeds its share.
+    /// Returns the factor by which throttling slows the load down. It is 1 if no partition exceeds its share.
     ///
     /// ```
     /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};
@@ -186,7 +188,7 @@ impl Load {
         (most / self.share()).max(1.0)
     }
 
-    /// Returns the request units per second that the container can serve if the load grows in its current proportions: the ceiling of HPK-12.
+    /// Returns the request units per second that the container can serve if the load grows in its current proportions (the ceiling of HPK-12).
     #[must_use]
     pub fn ceiling(&self) -> f64 {
         let heat = self.heat();
@@ -195,7 +197,7 @@ impl Load {
         if most > 0.0 { self.share() * whole / most } else { 0.0 }
     }
 
-    /// Returns the number of values of the first level.
+    /// Returns the number of different values of the first level.
     #[must_use]
     pub fn first_values(&self) -> usize {
         let mut first: Vec<&String> = self.keys.values().filter_map(|load| load.levels.first()).collect();
@@ -233,7 +235,7 @@ impl Load {
         Heat { id, range: range.clone(), keys, bytes, growth, ru, share, full }
     }
 
-    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1, the service rejects writes to these keys. A
+    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1, the service rejects writes to such a key. A
     /// split does not help, but an additional level does (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
@@ -251,7 +253,7 @@ impl Load {
         f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
     }
 
-    /// Returns the first split, or `None` if nothing grows. Partitions that can be divided come before partitions that cannot.
+    /// Returns the first split, or `None` if nothing grows. Partitions that can be split precede partitions that cannot.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let splits = self.heat().into_iter().filter_map(|heat| self.split_of(&heat));
@@ -279,7 +281,7 @@ impl Load {
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
     }
 
-    /// Returns the key that divides the weight most evenly, leaving some weight on both sides.
+    /// Returns the key that divides the weight most evenly, with some weight on both sides.
     fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
         let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
         let half = whole / 2.0;
@@ -302,7 +304,7 @@ impl Load {
     /// Performs all splits that are due, and returns them. A partition with a single key is never split; [`near`](Self::near) lists such keys.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound is outside its partition, which cannot happen.
+    /// `InvalidInput` if a bound is outside its partition, which is impossible.
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
         while let Some(split) = self.next_split() {

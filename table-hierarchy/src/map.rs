@@ -18,12 +18,12 @@ pub struct Partition {
     pub id: u32,
     /// The effective partition keys in the partition.
     pub range: EpkRange,
-    /// All partitions from which it was split or merged (MAP-4).
+    /// All partitions that it was split or merged from (MAP-4).
     pub parents: Vec<u32>,
 }
 
-/// The physical partitions of a container, in order. The first partition begins at the start of the space, and each other partition begins at the end of its
-/// predecessor (MAP-1).
+/// The physical partitions of a container, in order. The first one begins at the start of the space, and every other one begins where
+/// its predecessor ends (MAP-1).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk, PartitionMap};
@@ -46,7 +46,7 @@ pub struct PartitionMap {
 }
 
 impl PartitionMap {
-    /// Creates a map of `count` partitions of equal width, at least one, as in a new container.
+    /// Creates a map of `count` partitions of equal width, as in a new container. The count is at least one.
     #[must_use]
     pub fn even(count: u32) -> Self {
         let count = count.max(1);
@@ -69,7 +69,7 @@ impl PartitionMap {
     /// Creates a map from the ranges of a live container, in any order.
     ///
     /// # Errors
-    /// `InvalidInput` if the ranges have a gap or overlap. In this case, read them again (MAP-1).
+    /// `InvalidInput` if the ranges have gaps or overlaps. In this case, read the ranges again (MAP-1).
     pub fn from_ranges(ranges: impl IntoIterator<Item = EpkRange>) -> Result<Self> {
         let mut ranges: Vec<EpkRange> = ranges.into_iter().collect();
         ranges.sort();
@@ -95,8 +95,8 @@ impl PartitionMap {
         &self.partitions
     }
 
-    /// Returns the partition of a key: the last partition that starts at or before the key (MAP-5). A value greater than every key belongs to the last
-    /// partition.
+    /// Returns the partition of a key: the last partition that starts at or before the key (MAP-5). A value greater than all keys belongs
+    /// to the last partition.
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
         let after = self.partitions.partition_point(|partition| partition.range.start() <= epk);

@@ -1,4 +1,4 @@
-//! Pictures of physical partitions: one bar for each state, with ranges in order, coloured by the used fraction.
+//! Pictures of physical partitions: one bar per state, with the ranges in order, coloured by the used fraction.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ const WIDTH: f64 = 960.0;
 const BAR: f64 = 48.0;
 /// The height of a bar with its line of text.
 const ROW: f64 = 88.0;
-/// The number of possible first bytes of a key, all of which are less than `40`.
+/// The number of possible first bytes of a key. All of them are less than `40`.
 const SPACE: f64 = 64.0;
 
-/// Returns an SVG picture of named states, such as those before and after a split. The position of a partition is its range in the space of hashes.
-/// Its colour shows its used fraction, from green to red; a partition without keys is grey.
+/// Returns an SVG picture of named states, such as those before and after a split. A partition's position is its range in the space of hashes. Its
+/// colour shows the used fraction, from green to red; a partition without keys is grey.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap, picture};
@@ -41,7 +41,7 @@ pub fn picture(states: &[(&str, &Load)]) -> String {
         let fullest = heat.iter().map(|heat| heat.full).fold(0.0, f64::max);
         let name = name.replace('&', "&amp;").replace('<', "&lt;");
         let partitions = heat.len();
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` never fails.
         let _ = writeln!(
             svg,
             "<text x=\"0\" y=\"{:.0}\">{name}: {partitions} partitions, the fullest at {:.0} %</text>",

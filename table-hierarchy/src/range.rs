@@ -21,7 +21,7 @@ pub struct EpkRange {
 }
 
 impl EpkRange {
-    /// The whole space (RT-3).
+    /// The complete space (RT-3).
     pub const ALL: Self = Self { start: Epk::START, end: Epk::END };
 
     /// Creates a range with an inclusive start and an exclusive end.
@@ -30,7 +30,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the range of the keys with a prefix: `[E, E‖FF)` (RT-2). An empty prefix yields the whole space.
+    /// Returns the range of the keys with a prefix: `[E, E‖FF)` (RT-2). For an empty prefix, it is the complete space.
     #[must_use]
     pub fn of_prefix(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);

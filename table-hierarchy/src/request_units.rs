@@ -1,4 +1,4 @@
-//! Estimated prices of requests, in request units.
+//! Estimated charges of requests, in request units.
 
 /// The points of the estimate, each as the size in kilobytes, the request units of a read, and the request units of a write.
 const POINTS: [(f64, f64, f64); 4] =
@@ -6,7 +6,7 @@ const POINTS: [(f64, f64, f64); 4] =
 /// The minimum and maximum request units that each physical partition adds to a query (LIM-9).
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
-/// Returns the request units for a point read of an item. The price is interpolated between the sizes of the estimate; smaller items cost as much as
+/// Returns the request units for a point read of an item. The charge is interpolated between the sizes of the estimate; smaller items cost as much as
 /// the smallest size.
 ///
 /// ```
@@ -28,8 +28,8 @@ pub fn write_units(bytes: usize) -> f64 {
     along(bytes, |(size, _, write)| (size, write))
 }
 
-/// Returns the minimum and maximum request units that a query adds for `partitions` physical partitions. The results of the query cost extra
-/// (LIM-9).
+/// Returns the minimum and maximum base charge of a query on `partitions` physical partitions, in request units. The results of the
+/// query cost extra (LIM-9).
 ///
 /// ```
 /// assert_eq!(table_hierarchy::query_units(64), (128.0, 192.0));

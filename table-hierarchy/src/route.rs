@@ -1,4 +1,4 @@
-//! Routes: the physical partitions that a query touches, and the reasons.
+//! Routes: the physical partitions that a query touches, and the reasons for them.
 
 mod any;
 
@@ -7,15 +7,15 @@ use std::fmt;
 use crate::{Component, EpkRange, PartitionMap};
 use table_core::error::Result;
 
-/// The maximum number of ranges of one query. Beyond it, the deepest level only filters the results (RT-9).
+/// The maximum number of ranges of one query. If it would be exceeded, the deepest level only filters the results (RT-9).
 const MOST_RANGES: usize = 256;
 
 /// The condition of a query on one level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
-    /// No condition that narrows the ranges. A range of values or a prefix does not narrow them, because hashes do not preserve order (RT-11).
+    /// No condition that narrows the ranges. A range of values or a prefix is not such a condition, because hashes do not preserve order (RT-11).
     Not,
-    /// The level equals one of the contained values (RT-8).
+    /// The level has one of these values (RT-8).
     To(Vec<Component<'a>>),
 }
 
@@ -59,9 +59,9 @@ impl fmt::Display for RouteClass {
 pub struct Touched {
     /// The number of the partition.
     pub id: u32,
-    /// The requested part of the partition's range (RT-4).
+    /// The part of the partition's range that is requested (RT-4).
     pub range: EpkRange,
-    /// `true` if the whole partition is requested. The request then needs no bounds.
+    /// `true` if the entire partition is requested, so the request needs no bounds.
     pub whole: bool,
 }
 
@@ -88,7 +88,7 @@ pub struct Route {
     pub depth: usize,
     /// The requested ranges, in order and disjoint.
     pub ranges: Vec<EpkRange>,
-    /// The touched partitions, in order. A partition appears twice if two ranges touch it.
+    /// The touched partitions, in order. A partition occurs twice if two ranges touch it.
     pub touched: Vec<Touched>,
     /// The number of partitions of the container.
     pub total: usize,
@@ -100,7 +100,7 @@ impl Route {
     /// Returns the route of a query with these conditions, first level first.
     ///
     /// # Errors
-    /// `InvalidInput` if the map has gaps, which cannot happen.
+    /// `InvalidInput` if the map has gaps, which is impossible.
     pub fn new(levels: &[Fixed<'_>], map: &PartitionMap) -> Result<Self> {
         let mut reasons = Vec::new();
         let sets: Vec<&[Component<'_>]> = levels
@@ -141,7 +141,7 @@ impl Route {
         Ok(Self { class, depth, ranges, touched, total: map.partitions().len(), reasons })
     }
 
-    /// Returns the number of touched partitions, each counted once.
+    /// Returns the number of different partitions that are touched.
     #[must_use]
     pub fn partitions(&self) -> usize {
         let mut ids: Vec<u32> = self.touched.iter().map(|touched| touched.id).collect();
@@ -165,7 +165,7 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
-/// Returns every combination of one value for each level. Stops at the level that would exceed the limit of ranges.
+/// Returns every combination of one value per level. Stops before the level that would exceed the limit of ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];
     for (depth, values) in sets.iter().enumerate() {

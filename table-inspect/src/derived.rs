@@ -1,5 +1,5 @@
-//! Derived rows: tables whose entities declare indexes, copies or feeds, and tables that store such rows. A write of plain rows would make these
-//! inconsistent.
+//! Derived rows: tables whose entities declare indexes, copies or feeds, and tables that store such rows. Writing plain rows would
+//! make derived rows inconsistent.
 
 mod part;
 
@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::keys;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
-/// The PartitionKey and the RowKey of the row by which a table of a view is recognised.
+/// The PartitionKey and the RowKey of the row that identifies the table of a view.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
-/// Returns `true` for the tables in which the patterns register schemas, outboxes and feeds.
+/// Returns `true` for the tables in which patterns register schemas, outboxes and feeds.
 #[must_use]
 pub fn is_registry(table: &TableName) -> bool {
     [LAYOUTS, OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table.as_str()))
@@ -28,9 +28,9 @@ pub fn declared(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the derived rows of a schema that are not rows of the same partitions: copies, feeds, and indexes with a separate PartitionKey or table.
+/// Returns the derived rows of a schema that are in other partitions: copies, feeds, and indexes with a separate PartitionKey or table.
 ///
-/// The entries of a feed are rows of the same partitions, but a separate table lists the partitions that have a feed.
+/// The entries of a feed are in the same partition, but a separate table lists the partitions that have a feed.
 #[must_use]
 pub fn remote(schema: &StoredSchema) -> Vec<String> {
     let is_remote =
@@ -39,7 +39,7 @@ pub fn remote(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the reason why a table stores only rows that programs derive: a registry, an index of another table, or a view.
+/// Returns the reason why a table contains only derived rows: it is a registry, an index of another table, or a view.
 ///
 /// # Errors
 /// Any error from the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
@@ -60,7 +60,7 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
     }
 }
 
-/// Returns the reason why a table stores only rows of an index that a schema of another table declares.
+/// Returns the reason why a table contains only rows of an index that another table's schema declares.
 #[must_use]
 pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
@@ -70,10 +70,10 @@ pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     Some(format!("table {table} stores index {name} of {entity} in table {of}"))
 }
 
-/// Refuses a write of plain rows if a stored schema declares derived rows, or if the table stores derived rows.
+/// Refuses to write plain rows if a stored schema declares derived rows, or if the table contains derived rows.
 ///
 /// # Errors
-/// `Derived` with the declarations of the schema; any error from [`purpose`].
+/// `Derived`, with the declarations of the schema; any error from [`purpose`].
 pub async fn refuse_plain_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -95,7 +95,7 @@ pub async fn refuse_plain_writes(
 /// Refuses a table for which a stored schema declares derived rows.
 ///
 /// # Errors
-/// `Derived` with the declarations of the schema; any error from the store.
+/// `Derived`, with the declarations of the schema; any error from the store.
 pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result<()> {
     refuse_declarations(table, &keys::schemas(store, table).await?)
 }
@@ -103,7 +103,7 @@ pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result
 /// Refuses a table whose schemas declare derived rows.
 ///
 /// # Errors
-/// `Derived` with the declarations of the first such schema.
+/// `Derived`, with the declarations of the first such schema.
 pub fn refuse_declarations(table: &TableName, schemas: &[StoredSchema]) -> Result<()> {
     for schema in schemas {
         let declared = declared(schema);

@@ -1,9 +1,9 @@
-//! Errors: a condition that a key does not support, a write that would make derived rows inconsistent, or an error of the store.
+//! Errors: a condition that a key does not support, a write that would make derived rows inconsistent, or an error from the store.
 
 /// The reason why a table was not read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A condition that the key does not support, or a value that a key part cannot have.
+    /// A condition that the key does not support, or a value that is impossible for a key part.
     #[error("{0}")]
     Condition(String),
     /// A write of plain rows to a table whose schema declares derived rows.

@@ -1,7 +1,7 @@
-//! Inference of the declaration that matches the rows of an existing table.
+//! Infers a declaration that matches the rows of an existing table.
 //!
-//! Rows are distinguished by `EntityType` and by the beginnings of their keys. Within a kind, keys are split at literals that all rows share, and at
-//! separators that occur equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces it byte by
+//! Rows are distinguished by `EntityType` and by the prefixes of their keys. Within a kind, keys are split at literals that all rows share, and at
+//! separators that occur equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces it byte for
 //! byte in every row. Everything else is a string.
 
 mod key;
@@ -23,7 +23,7 @@ pub use properties::Property;
 pub struct Kind {
     /// The name of the struct.
     pub name: String,
-    /// The value of `EntityType`, if all rows have it.
+    /// The value of `EntityType`, if all rows of the kind have it.
     pub kind: Option<String>,
     /// The pieces of the PartitionKey.
     pub partition_key: Vec<Piece>,
@@ -42,7 +42,7 @@ pub struct Kind {
 pub struct Inference {
     /// The name of the table.
     pub table: String,
-    /// The kinds, the most frequent one first.
+    /// The kinds, most frequent first.
     pub kinds: Vec<Kind>,
     /// Keys of rows that belong to no kind, because too few rows are similar.
     pub unexplained: Vec<(String, String)>,
@@ -77,7 +77,7 @@ pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
     Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
 }
 
-/// Returns the rows by kind, the most frequent kind first, and the rows that belong to no kind.
+/// Returns the rows by kind, most frequent first, and the rows that belong to no kind.
 #[must_use]
 pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     kinds::group(rows)
@@ -119,7 +119,7 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
     Kind { name, kind: group.kind.clone(), partition_key, row_key, properties, rows: rows.len(), notes }
 }
 
-/// Returns a note about a part that is supported by only a few different values.
+/// Returns a note about a part that has only a few different values, so its codec is uncertain.
 fn doubt(piece: &Piece) -> Option<String> {
     /// The minimum number of different values that makes a coincidence unlikely.
     const ENOUGH: usize = 5;

@@ -1,4 +1,4 @@
-//! Keys by their parts: the stored schema of a table, shown to users and converted to key ranges.
+//! Keys decoded into parts: a table's stored schema, shown to users and converted to key ranges.
 
 mod codec;
 mod newest;
@@ -15,10 +15,10 @@ pub use newest::is_newest_first;
 pub use request::{PartRequest, key_range, row_range, source_of};
 pub use split::{Segment, segments};
 
-/// The table that holds the stored schemas of all tables of a store.
+/// The table that contains the stored schemas of all tables of a store.
 pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 
-/// Reads the stored schemas of a table, one for each entity type; empty if no program with a schema has opened the table.
+/// Reads the stored schemas of a table, one per entity type. The list is empty if no program with a schema has opened the table.
 ///
 /// # Errors
 /// Any error from the store; `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
@@ -30,7 +30,7 @@ pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<Sto
 /// Reads the stored schemas of all tables, each with the name of its table in lower case.
 ///
 /// # Errors
-/// The errors of [`schemas`].
+/// Any error from [`schemas`].
 pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSchema)>> {
     read_schemas(store, table_core::query::KeyRange::ALL).await
 }
@@ -58,7 +58,7 @@ async fn read_schemas(
     }
 }
 
-/// Reads a schema from its row, which stores the text in properties of at most 32,000 characters; `None` for another row of the table.
+/// Reads a schema from its row, whose properties store its text in pieces of at most 32,000 characters; `None` for another row of the table.
 ///
 /// # Errors
 /// `Corrupted` or `FormatTooNew` for a schema that this version cannot read.
@@ -80,11 +80,11 @@ pub fn schema_of(row: &table_core::TableEntity) -> Result<Option<StoredSchema>> 
 pub struct Part {
     /// The name of the field or property.
     pub name: String,
-    /// The value as users write it, such as `223` for `000223`.
+    /// The value in the form that users write, such as `223` for `000223`.
     pub value: String,
 }
 
-/// Returns the name of a part as users know it.
+/// Returns the name of a part as shown to users.
 #[must_use]
 pub fn name_of(source: &Source) -> &str {
     match source {
@@ -92,7 +92,7 @@ pub fn name_of(source: &Source) -> &str {
     }
 }
 
-/// Returns `true` if a property name corresponds to a Rust field, such as `EmployeeId` to `employee_id`.
+/// Returns `true` if a property name corresponds to a Rust field name, such as `EmployeeId` to `employee_id`.
 #[must_use]
 pub fn is_field(field: &str, property: &str) -> bool {
     field.replace('_', "").eq_ignore_ascii_case(property)
@@ -116,7 +116,7 @@ pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()
 }
 
-/// Returns the parts of a key as stored, with source, codec and encoded value; `None` if the pieces cannot write this key.
+/// Returns the parts of a key as stored, each with its source, codec and encoded value; `None` if the pieces cannot produce this key.
 #[must_use]
 pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, String)>> {
     let parts = split::split(pieces, text)?;

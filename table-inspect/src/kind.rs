@@ -9,7 +9,7 @@ use table_core::{EntityKey, TableEntity, Value};
 use crate::keys::{self, Part, Segment};
 use crate::value;
 
-/// The first character of the `RowKey`s of internal rows.
+/// The first character of an internal row's `RowKey`.
 pub const RESERVED: char = '\u{FFFC}';
 
 /// The kind of a row.
@@ -19,14 +19,14 @@ pub enum Kind<'a> {
     Entity(&'a StoredSchema),
     /// A row of an index: a copy of an entity, or a list of keys.
     Index(&'a StoredSchema, &'a StoredIndex),
-    /// An internal row, with the word in its key: `outbox`, `poison`, `feed`, `guard`.
+    /// An internal row, with the word in its key: `outbox`, `poison`, `feed` or `guard`.
     Reserved(&'a str),
-    /// A row that matches no schema, and is not internal.
+    /// A row that matches no schema and is not internal.
     Unknown,
 }
 
 impl Kind<'_> {
-    /// Returns the name that distinguishes the kind from other kinds of rows in a table.
+    /// Returns the name of the kind, which is unique within a table.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -50,9 +50,9 @@ impl Kind<'_> {
     }
 }
 
-/// Classifies a row of `table` by the schemas of the whole store.
+/// Classifies a row of `table` by the schemas of the entire store.
 ///
-/// An entity whose schema has an `EntityType` is recognised only by the `EntityType`. If several schemas match a key, the schema with the most literal
+/// If a schema has an `EntityType`, its entities are recognised only by that. If several schemas match a key, the schema with the most literal
 /// characters is chosen.
 ///
 /// ```
@@ -79,7 +79,7 @@ pub fn of<'a>(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSc
     kinds.into_iter().find(|kind| explains(kind, row)).unwrap_or(Kind::Unknown)
 }
 
-/// Returns the kinds of rows that the schemas of a store declare for a table: entities, then index rows.
+/// Returns the kinds of rows that a store's schemas declare for a table: first entities, then index rows.
 pub fn of_table<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> impl Iterator<Item = Kind<'a>> {
     let folded = table.to_ascii_lowercase();
     schemas.iter().flat_map(move |(of, schema)| {
@@ -139,11 +139,11 @@ pub struct IndexRow<'a> {
     pub index: &'a StoredIndex,
     /// The table of the row.
     pub table: &'a str,
-    /// The key of the row, or its range if a part of the key cannot be computed.
+    /// The key of the row, or a range of keys if a part of the key cannot be computed.
     pub keys: KeyRange,
 }
 
-/// Returns the index rows of an entity. An entity without a value for a part of the key has no row.
+/// Returns the index rows of an entity. An entity that lacks a value for a key part has no row in that index.
 #[must_use]
 pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<IndexRow<'a>> {
     let values = values(&Kind::Entity(schema), entity);
@@ -164,7 +164,7 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
     schema.indexes.iter().filter_map(row).collect()
 }
 
-/// Returns the key of the entity to which a copy in an index belongs; `None` for a list, and for a copy that lacks a part.
+/// Returns the key of the entity that a copy in an index belongs to; `None` for a list, and for a copy that lacks a part.
 #[must_use]
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
     let parts = parts(&Kind::Index(schema, index), row.key());
@@ -173,7 +173,7 @@ pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> O
         StoredPiece::Part { source, form, .. } => {
             let name = keys::name_of(source);
             let stored = row.get(name).map(value::show);
-            // For parts that its own key lacks, a copy stores their encoded form.
+            // A copy stores the encoded form of parts that its own key lacks.
             let fits = |text: &&String| {
                 (form.min..=form.max).contains(&text.encode_utf16().count())
                     && text.chars().all(|character| form.alphabet.contains(character))
@@ -193,7 +193,7 @@ pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> O
     EntityKey::new(partition_key, row_key).ok()
 }
 
-/// Returns the values of a row's key parts and properties, by name. Key parts take precedence over properties.
+/// Returns the values of a row's key parts and properties by name. Key parts take precedence.
 fn values(kind: &Kind<'_>, row: &TableEntity) -> Vec<(String, String)> {
     let parts = parts(kind, row.key()).into_iter().map(|part| (part.name, part.value));
     let properties = row.iter().map(|(name, found)| (name.to_owned(), value::show(found)));

@@ -1,4 +1,4 @@
-//! Inspection of tables by their stored schemas: keys by their parts, rows by their kinds, values as text. Declarations can also be inferred from rows.
+//! Inspects tables by their stored schemas: keys by their parts, rows by their kinds, values as text. Can also infer declarations from rows.
 //!
 //! ```
 //! use table_core::EntityKey;

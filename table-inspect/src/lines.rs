@@ -1,4 +1,4 @@
-//! JSON lines: one entity per line in the service's form with types, without loss.
+//! JSON lines: one entity per line, in the service's format with types, without loss.
 //!
 //! ```
 //! use table_core::TableEntity;
@@ -17,7 +17,7 @@ use table_core::TableEntity;
 
 use crate::record::{FileError, Record, Rejected, Result};
 
-/// The maximum number of bytes of one line, far above the largest entity, which bounds memory use.
+/// The maximum size in bytes of one line. It is far larger than any entity, and bounds memory use.
 const LINE: u64 = 16 << 20;
 
 /// Writes one entity as a line.
@@ -42,7 +42,7 @@ impl<R: BufRead> LineReader<R> {
         Self { input, line: 0 }
     }
 
-    /// Returns the line of the last returned record, starting with 1; 0 before the first one.
+    /// Returns the line of the last returned record, counted from 1; 0 before the first record.
     #[must_use]
     pub const fn line(&self) -> u64 {
         self.line

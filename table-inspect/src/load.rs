@@ -1,4 +1,4 @@
-//! The load of partitions: counts of requests to a store, in bounded memory.
+//! The load of partitions: counts of the requests to a store, in bounded memory.
 
 mod ring;
 mod sketch;
@@ -14,11 +14,11 @@ use sketch::Sketch;
 pub use sketch::{BusyPartition, COUNTED, HOUR, MINUTE};
 pub use store::CountingStore;
 
-/// Counts of requests for the busiest partitions of a store. Clones share the counts.
+/// Request counts of a store's busiest partitions. Clones share the counts.
 ///
-/// At most [`COUNTED`] partitions are counted, chosen by the algorithm "Space-Saving" on counts that are halved every ten minutes: a partition that
-/// receives more than one in [`COUNTED`] of the recent requests is always among them. The counts of a partition are exact from the moment at which
-/// it was chosen, so they are never too high.
+/// At most [`COUNTED`] partitions are counted. The algorithm "Space-Saving" chooses them, using counts that are halved every ten minutes. A partition
+/// that receives more than one in [`COUNTED`] of the recent requests is always counted. A partition's counts are exact from the moment when it was
+/// chosen, so they are never too high.
 ///
 /// ```
 /// use table_inspect::load::PartitionLoad;
@@ -39,19 +39,19 @@ pub struct PartitionLoad {
 }
 
 impl PartitionLoad {
-    /// Creates empty counts on a clock.
+    /// Creates empty counts that use this clock.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self { clock, sketch: Arc::default() }
     }
 
-    /// Counts one request to a partition. Table names are compared with case, so callers pass the lower-case form.
+    /// Counts one request to a partition. Table names are case-sensitive, so callers pass them in lower case.
     pub fn record(&self, table: &str, partition_key: &str) {
         let now = self.clock.now();
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).record(table, partition_key, now);
     }
 
-    /// Returns the counted partitions with a request in the last hour, the busiest of the recent past first.
+    /// Returns the counted partitions that received a request in the last hour, with the recently busiest first.
     #[must_use]
     pub fn busiest(&self) -> Vec<BusyPartition> {
         let now = self.clock.now();
@@ -65,7 +65,7 @@ impl PartitionLoad {
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).of(table, partition_key, now)
     }
 
-    /// Returns the number of requests to all partitions in the last minute, including partitions that are not counted.
+    /// Returns the number of requests to all partitions in the last minute, including partitions without counts.
     #[must_use]
     pub fn last_minute(&self) -> u64 {
         let now = self.clock.now();

@@ -1,19 +1,19 @@
-//! Records of a file: entities, and lines that are not entities.
+//! Records of a file: entities, and lines that do not contain an entity.
 
 use std::fmt;
 use std::io;
 
 use table_core::TableEntity;
 
-/// One record of a file: an entity, or the reason why it is not an entity.
+/// One record of a file: an entity, or the reason why the record is not an entity.
 pub type Record = Result<TableEntity, Rejected>;
 
 /// A record that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// The line of the file, starting with 1; 0 if the source has no lines.
+    /// The line of the file, counted from 1; 0 if the source has no lines.
     pub line: u64,
-    /// The column, starting with 1; 0 for the whole record.
+    /// The column, counted from 1; 0 for the entire record.
     pub column: usize,
     /// The cause and the remedy.
     pub reason: String,
@@ -32,7 +32,7 @@ impl fmt::Display for Rejected {
     }
 }
 
-/// The error that stops the reading or writing of a file.
+/// The error that ends reading or writing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The file, or an entity for it, has the wrong form. The message states the fact and the remedy.

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
 use table_core::{EdmType, Value};
 
-/// Returns a value as a string that [`read`] parses back to the same value.
+/// Returns a value as a string that [`read`] converts back to the same value.
 ///
 /// ```
 /// use table_core::{EdmType, Value};
@@ -36,7 +36,7 @@ pub fn show(value: &Value) -> String {
 /// Parses a value of a type.
 ///
 /// # Errors
-/// The expected format, for a message.
+/// The expected format, for use in a message.
 pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     Ok(match edm {
         EdmType::String => Value::String(text.to_owned()),
@@ -58,12 +58,12 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     })
 }
 
-/// Returns the type of a text without a declared type: an integer, a number, a Boolean, an instant, a GUID, or otherwise a string.
+/// Returns the type of a text without a declared type: an integer, a number, a Boolean, an instant or a GUID, or otherwise a string.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
         [EdmType::Int32, EdmType::Int64, EdmType::Double, EdmType::Boolean, EdmType::DateTime, EdmType::Guid];
-    // A number with a leading zero, such as a postal code, remains a string.
+    // A number with leading zeros, such as a postal code, remains a string.
     let is_padded = text.len() > 1 && text.starts_with('0') && !text.contains('.');
     let fits = |edm: &EdmType| {
         !is_padded && read(*edm, text).is_ok_and(|value| edm != &EdmType::Double || is_plain(&value))
@@ -71,12 +71,12 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns `true` for a finite number. The words `NaN` and `Infinity` are not guessed to be numbers.
+/// Returns `true` for a finite number. The words `NaN` and `Infinity` do not count as numbers.
 fn is_plain(value: &Value) -> bool {
     matches!(value, Value::Double(number) if number.is_finite())
 }
 
-/// Returns the type of the given name. The prefix `Edm.` is optional, and case is ignored.
+/// Returns the type with the given name. The prefix `Edm.` is optional, and case is ignored.
 #[must_use]
 pub fn type_of(name: &str) -> Option<EdmType> {
     EdmType::ALL.into_iter().find(|edm| {

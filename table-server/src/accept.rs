@@ -21,8 +21,8 @@ use crate::transport::Transport;
 use crate::turn::{TurnStream, in_turns};
 use crate::unverified::Guest;
 
-/// The maximum number of accepted connections that wait for their first turn. Others wait in the queue of the kernel. During a flood of connections,
-/// each therefore has a turn before it can be closed in favour of later ones.
+/// The maximum number of accepted connections that wait for their first turn. Others wait in the kernel's queue. During a flood of connections, each
+/// connection therefore gets a turn before later ones can displace it.
 const ADMISSIONS: usize = 32;
 
 /// Accepts connections until `ending` changes, then waits for the open connections to end.
@@ -38,7 +38,7 @@ pub(crate) async fn accept(
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(shared.limits.read_timeout)
-        // A client may close its side once it has sent its request.
+        // A client may close its sending side after it has sent its request.
         .half_close(true)
         .max_buf_size(64 << 10);
     builder.http2().timer(TokioTimer::new()).max_header_list_size(64 << 10).max_concurrent_streams(256);
@@ -57,7 +57,7 @@ pub(crate) async fn accept(
         let (stream, caller) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Usually the process has no file descriptor left. A descriptor becomes free when a guest is closed, or when any connection ends.
+                // Usually the process has no free file descriptor. Closing a guest, or the end of any connection, frees one.
                 if !shared.guests.evict()
                     && let Some(omitted) = shared.log_limit.line(Instant::now())
                 {
@@ -67,7 +67,7 @@ pub(crate) async fn accept(
                 continue;
             }
         };
-        // Sends small responses immediately.
+        // Small responses are sent immediately.
         let _ = stream.set_nodelay(true);
         let guest = Arc::new(shared.guests.enter(caller.ip()));
         let connection = Connection {
@@ -104,7 +104,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Does the TLS handshake, if the server has a certificate, and serves the requests of the connection.
+    /// Performs the TLS handshake if the server has a certificate, and serves the requests of the connection.
     async fn carry(self, stream: TcpStream) {
         let stream = Lingering::new(stream, self.shared.open.clone());
         let stream = TurnStream::new(stream, Arc::clone(&self.guest));

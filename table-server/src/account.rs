@@ -1,4 +1,4 @@
-//! Accounts: a name, a key, an engine and settings.
+//! Accounts, each with a name, a key, an engine and settings.
 
 use table_core::{Engine, QueueName, QueueStore, Result, TableName, TableStore};
 use table_inspect::load::PartitionLoad;
@@ -24,7 +24,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Creates an account with a key.
+    /// Creates an account with the given key.
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = SasVerifier::new(key.clone());
@@ -40,7 +40,7 @@ impl Account {
         }
     }
 
-    /// Creates the emulator's account, with the key that every client knows (AUTH-30).
+    /// Creates the emulator's account, whose key every client knows (AUTH-30).
     ///
     /// # Errors
     /// None in practice, because the key is valid.
@@ -48,7 +48,7 @@ impl Account {
         Ok(Self::new(AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY)?, engine))
     }
 
-    /// Limits the account to the scalability targets of the service (SCL-3).
+    /// Limits the account to the service's scalability targets (SCL-3).
     #[must_use]
     pub fn throttled(mut self, throttle: Throttle) -> Self {
         self.traffic.throttle = Some(throttle);
@@ -63,8 +63,8 @@ impl Account {
         self
     }
 
-    /// Returns the counts of requests to the busiest partitions, which the account updates while it is served. Queues are counted as partitions of
-    /// a table without a name.
+    /// Returns the request counts of the busiest partitions, which the account updates while it is served. A queue counts as a partition of a table
+    /// without a name.
     #[must_use]
     pub fn partition_load(&self) -> PartitionLoad {
         self.traffic.load.clone()
@@ -98,7 +98,7 @@ impl Account {
     }
 
     /// # Errors
-    /// `InvalidInput` for a list that [`StoredAccessPolicy::check`] rejects. `Io` or `EnginePoisoned` if the engine fails.
+    /// `InvalidInput` for policies that [`StoredAccessPolicy::check`] rejects. `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn set_policies(
         &self,
         table: &TableName,
@@ -121,7 +121,7 @@ impl Account {
         text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
     }
 
-    /// Sets the properties of a service. Properties that are `None` keep their value.
+    /// Sets the properties of a service. Properties that are `None` do not change.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.

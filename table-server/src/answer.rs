@@ -1,4 +1,4 @@
-//! Responses before they are converted to HTTP: status, headers and body.
+//! Responses before their conversion to HTTP: status, headers and body.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -30,7 +30,7 @@ const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// Headers whose names a client chose: `x-ms-meta-…`.
+    /// Headers whose names the client chose: `x-ms-meta-…`.
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
@@ -67,7 +67,8 @@ impl Answer {
         Self::new(status).body("application/xml", body)
     }
 
-    /// Returns the response to a rejected request. Tables use the form that the client accepts (ERR-1, ERR-2), queues always use XML (QUE-1).
+    /// Returns the response to a rejected request. For tables, its form is one that the client accepts (ERR-1, ERR-2); for queues it
+    /// is always XML (QUE-1).
     pub(crate) fn refused(refusal: Refusal, exchange: &Exchange) -> Self {
         let is_storage = exchange.service != Service::Tables || refusal.is_early;
         let error = refusal.error(&exchange.id);
@@ -103,7 +104,7 @@ impl Answer {
             headers.insert(CLIENT_REQUEST_ID, id.clone());
         }
         for (name, value) in self.headers {
-            // A value that is not valid in a header, such as a table name with a control character, is omitted.
+            // A value that is invalid in a header, such as a table name with a control character, is omitted.
             let value = match value {
                 Cow::Borrowed(value) => Ok(HeaderValue::from_static(value)),
                 Cow::Owned(value) => HeaderValue::try_from(value),
@@ -124,7 +125,7 @@ impl Answer {
     }
 }
 
-/// Returns a header name. The names of headers in responses about entities are constants, which are not copied.
+/// Returns a header name. Header names in responses about entities are constants and are not copied.
 fn own_name(name: &str) -> Option<HeaderName> {
     const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
     const DATA_SERVICE_ID: HeaderName = HeaderName::from_static("dataserviceid");
@@ -138,15 +139,15 @@ fn own_name(name: &str) -> Option<HeaderName> {
     }
 }
 
-/// Returns an ETag as text, in one allocation.
+/// Returns an ETag as text, with a single allocation.
 pub(crate) fn etag_text(etag: &ETag) -> String {
     let mut text = String::with_capacity(64);
-    // Writing to a string does not fail.
+    // Writing to a string never fails.
     let _ = write!(text, "{etag}");
     text
 }
 
-/// Returns the content type of a response with a metadata level (JSON-8).
+/// Returns the content type of a response with this metadata level (JSON-8).
 pub(crate) const fn json(level: MetadataLevel) -> &'static str {
     match level {
         MetadataLevel::None => "application/json;odata=nometadata;streaming=true;charset=utf-8",

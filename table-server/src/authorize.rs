@@ -1,4 +1,4 @@
-//! Verification of the sender: the account's key, a shared access signature, or a bearer token.
+//! Authentication of a request: the account's key, a shared access signature, or a bearer token.
 
 use std::slice;
 
@@ -16,22 +16,22 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-/// The proof of a request's sender, which determines the permitted operations.
+/// The credential of a request, which determines the permitted operations.
 #[derive(Debug)]
 pub(crate) enum Access {
     /// The account's key: every operation.
     Key,
     /// A token of Entra ID: every operation except those on stored policies.
     Bearer,
-    /// A shared access signature of a table or of the account, with the authority that verifies it for this caller.
+    /// A shared access signature of a table or the account, and the verifier that checks it for this caller.
     Token(Box<(SasVerifier, SasToken)>),
-    /// A shared access signature of the queue that the request is for.
+    /// A shared access signature of the queue that the request addresses.
     Queue(QueuePermissions),
 }
 
 impl Access {
     /// # Errors
-    /// `AuthorizationFailure` for any proof except the account's key. Queues refuse a bearer token with `AuthenticationFailed` instead.
+    /// `AuthorizationFailure` for any credential except the account's key. Queues refuse a bearer token with `AuthenticationFailed` instead.
     pub(crate) fn owner(&self, service: Service) -> Result<(), Refusal> {
         match self {
             Self::Key => Ok(()),
@@ -49,13 +49,13 @@ impl Access {
     }
 
     /// # Errors
-    /// 403 unless the properties of the service may be read or written (ASAS-4).
+    /// 403 unless the credential permits reading or writing the properties of the service (ASAS-4).
     pub(crate) fn to_service(&self, service: Service, needed: AccountPermissions) -> Result<(), Refusal> {
         self.to_account(service, ResourceTypes::SERVICE, &[needed])
     }
 
     /// # Errors
-    /// 403 unless a signature of the account has the service, the type of resource, and any of the permissions (ASAS-5).
+    /// 403 unless a signature of the account includes the service, the resource type, and one of the permissions (ASAS-5).
     pub(crate) fn to_account(
         &self,
         service: Service,
@@ -95,13 +95,13 @@ fn denied(code: ErrorCode, help: &'static str) -> Refusal {
     Error::new(code, help).into()
 }
 
-/// Verifies the proof of a request from its head.
+/// Verifies the credential in the head of a request.
 ///
-/// A request with an Authorization header and a shared access signature needs one valid proof, and has the permissions of that proof.
-/// The header is verified first. A wrong header does not invalidate a valid signature, because the sender could have omitted the header.
+/// If a request has both an Authorization header and a shared access signature, one of them must be valid, and it determines the permissions. The
+/// header is verified first. An invalid header does not invalidate a valid signature, because the sender could have omitted the header.
 ///
 /// # Errors
-/// `AuthenticationFailed` for a wrong signature or token, an old date (AUTH-9), or no proof at all.
+/// `AuthenticationFailed` for an invalid signature or token, an old date (AUTH-9), or no credential.
 pub(crate) fn access(
     exchange: &Exchange,
     account: &Account,
@@ -132,7 +132,7 @@ fn by_header(
         bearer.verify(token, account.name(), exchange)?;
         return Ok(Access::Bearer);
     }
-    // The client has signed this length. A body of a different length is rejected when it is read.
+    // The client has signed this length. A body with a different length is rejected when it is read.
     let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
     let parts = SignedParts {
         method: exchange.method.as_str(),
@@ -146,7 +146,7 @@ fn by_header(
         (Authorization::read(header)?, slice::from_ref(&account.key), Utc::now());
     let verify = |path: &str| authorization.verify(scheme, keys, SignedParts { path, ..parts }, now);
     verify(&exchange.raw_path).or_else(|refused| {
-        // Some clients add a slash to the end of the path after they sign it. It has no meaning.
+        // Some clients append a slash to the path after signing it. The slash has no meaning.
         let signed = exchange.raw_path.strip_suffix('/').ok_or_else(|| refused.clone())?;
         verify(signed).map_err(|_| refused)
     })?;
@@ -172,7 +172,7 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
         // A token without a table name belongs to the table in the path, which its signature covers.
         format!("{}&tn={name}", exchange.raw_query).parse()?
     };
-    // A wrong signature is refused before the operation is examined.
+    // An invalid signature is refused before the operation is examined.
     authority.verify(&token)?;
     Ok(Access::Token(Box::new((authority, token))))
 }

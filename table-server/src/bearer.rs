@@ -12,7 +12,7 @@ use claims::{Claims, Parts};
 #[cfg(feature = "tls")]
 use keys::KeySet;
 
-/// The issuers that the emulator Azurite accepts.
+/// The issuers that Azurite accepts.
 const KNOWN_ISSUERS: [&str; 4] = [
     "https://sts.windows.net/",
     "https://sts.microsoftonline.de/",
@@ -20,7 +20,7 @@ const KNOWN_ISSUERS: [&str; 4] = [
     "https://sts.windows-ppe.net/",
 ];
 
-/// The bearer tokens that a server accepts, only over HTTPS. A token allows every operation except those on stored policies.
+/// The bearer tokens that a server accepts, over HTTPS only. A token permits every operation except those on stored policies.
 #[derive(Clone, Debug)]
 pub struct Bearer(Trust);
 
@@ -34,18 +34,18 @@ enum Trust {
 }
 
 impl Bearer {
-    /// Accepts tokens with a valid lifetime, issuer and audience **without a check of their signature**, like Azurite with
-    /// `--oauth basic`. Anyone can create such a token, so a server that accepts them must listen only on loopback.
+    /// Accepts tokens with a valid lifetime, issuer and audience **without checking their signature**, like Azurite with `--oauth basic`. Anyone can
+    /// create such a token, so a server that accepts them must listen only on loopback.
     #[must_use]
     pub const fn insecure_without_signature_check() -> Self {
         Self(Trust::Basic)
     }
 
-    /// Accepts the tokens that an issuer has signed (RS256) with one of its keys, a JSON Web Key Set as the issuer publishes it. The
-    /// audience is the storage service, the account's endpoint, or `audience`.
+    /// Accepts tokens that an issuer has signed (RS256) with one of its keys. `keys` is a JSON Web Key Set as the issuer publishes it. The audience
+    /// must be the storage service, the account's endpoint, or `audience`.
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is not a key set, or has no RSA key.
+    /// `InvalidInput` if `keys` is not a key set, or contains no RSA key.
     ///
     /// ```
     /// use table_server::Bearer;
@@ -63,7 +63,7 @@ impl Bearer {
         Ok(Self(Trust::Issuer { issuer: issuer.to_owned(), audience: audience.map(str::to_owned), keys }))
     }
 
-    /// Returns `true` if tokens are accepted without a check of their signature.
+    /// Returns `true` if tokens are accepted without checking their signature.
     pub(crate) const fn is_unsigned(&self) -> bool {
         matches!(self.0, Trust::Basic)
     }
@@ -71,7 +71,7 @@ impl Bearer {
     /// Verifies the token of a request.
     ///
     /// # Errors
-    /// `AuthenticationFailed`, with the check that failed. The token is not repeated.
+    /// `AuthenticationFailed`, with the check that failed. The message does not repeat the token.
     pub(crate) fn verify(&self, token: &str, account: &str, exchange: &Exchange) -> Result<(), Refusal> {
         let refuse = |help: &str| Refusal::new(403, "AuthenticationFailed", help);
         if !exchange.caller.secure {

@@ -20,11 +20,11 @@ pub struct Config {
     pub tables: SocketAddr,
     /// The address of the queue service.
     pub queues: SocketAddr,
-    /// The address at which requests for blobs are rejected with 501.
+    /// The address at which all blob requests are rejected with 501.
     pub blobs: SocketAddr,
     /// The address of `/health`, `/ready`, `/metrics` and `POST /reset`, if they are served.
     pub observe: Option<SocketAddr>,
-    /// The delay of each response, which simulates the distance to another region.
+    /// The delay added to each response, which simulates the distance to another region.
     pub latency: Duration,
     /// The served accounts.
     pub accounts: Vec<Account>,
@@ -34,19 +34,19 @@ pub struct Config {
     pub public_key_anywhere: bool,
     /// The accepted bearer tokens, if any. They require HTTPS.
     pub bearer: Option<Bearer>,
-    /// The certificate, if requests are sent over HTTPS. [`observe`](Self::observe) always uses HTTP.
+    /// The certificate for HTTPS; `None` for plain HTTP. [`observe`](Self::observe) always uses HTTP.
     #[cfg(feature = "tls")]
     pub tls: Option<Tls>,
 }
 
 impl Config {
-    /// Configures one account at the ports of the emulator, only on this machine (AUTH-30).
+    /// Configures one account on the ports of the emulator, reachable only from this machine (AUTH-30).
     #[must_use]
     pub fn on_loopback(account: Account) -> Self {
         Self::listening_on(IpAddr::V4(Ipv4Addr::LOCALHOST), vec![account])
     }
 
-    /// Configures accounts at the ports of the emulator on an address.
+    /// Configures accounts on the ports of the emulator, at the given address.
     #[must_use]
     pub fn listening_on(address: IpAddr, accounts: Vec<Account>) -> Self {
         let at = |port| SocketAddr::new(address, port);
@@ -89,10 +89,10 @@ impl Config {
         Transport::Plain
     }
 
-    /// Checks that no credential that anyone can create is accepted from other machines.
+    /// Checks that other machines cannot use a credential that anyone can create.
     ///
     /// # Errors
-    /// `InvalidInput` if an account with the public key, or unsigned tokens, would be accepted from other machines.
+    /// `InvalidInput` if other machines could use an account with the public key, or unsigned tokens.
     pub(crate) fn check(&self) -> Result<()> {
         let is_local =
             [self.tables, self.queues, self.blobs].iter().all(|address| address.ip().is_loopback());

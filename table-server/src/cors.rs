@@ -1,4 +1,4 @@
-//! Cross-origin requests: applying the rules of a service to requests of browsers.
+//! Cross-origin requests: applies the rules of a service to requests from browsers.
 
 mod list;
 mod sharing;
@@ -33,8 +33,8 @@ impl Cors {
         self.place(service).read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the number of seconds for which a browser may cache that a request with this origin, method and headers is allowed; `None` if it is
-    /// not.
+    /// Returns the number of seconds for which a browser may cache that a request with this origin, method and headers is allowed; `None` if
+    /// it is not allowed.
     pub(crate) fn preflight(
         &self,
         service: Service,
@@ -49,13 +49,13 @@ impl Cors {
         items(headers).all(covered).then_some(rule.max_age_seconds)
     }
 
-    /// Returns the headers for a browser in the response to a request; `None` if the service has no rules.
+    /// Returns the CORS headers of the response to a request; `None` if the service has no rules.
     pub(crate) fn sharing(&self, service: Service, origin: Option<&str>, method: &str) -> Option<Sharing> {
         let rules = self.rules(service);
         if rules.is_empty() {
             return None;
         }
-        // A request without an origin does not come from a page in a browser.
+        // A request without an origin was not sent by a web page.
         let origin = origin?;
         let every = |rule: &CorsRule| items(&rule.allowed_origins).any(|one| one == "*");
         Some(match rules.iter().find(|rule| allows(rule, origin, method)) {
@@ -66,7 +66,7 @@ impl Cors {
     }
 }
 
-/// Returns `true` if a rule allows an origin and a method. Origins are case-sensitive.
+/// Returns `true` if a rule allows an origin and a method. Origins are compared case-sensitively.
 fn allows(rule: &CorsRule, origin: &str, method: &str) -> bool {
     items(&rule.allowed_origins).any(|one| one == "*" || one == origin)
         && items(&rule.allowed_methods).any(|one| one == method)

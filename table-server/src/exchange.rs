@@ -1,4 +1,4 @@
-//! A request as handlers read it: method, path below the account, query, headers and body.
+//! A request as handlers see it: method, path below the account, query, headers and body.
 
 use std::borrow::{Borrow, Cow};
 
@@ -17,20 +17,21 @@ use crate::refusal::Refusal;
 use crate::request_id;
 use crate::service::Service;
 
-/// The name of the header with the method of a tunnelled request (REQ-2). It is a constant, because a lookup by text would parse the name first.
+/// The name of the header that contains the method of a tunnelled request (REQ-2). It is a constant, because a lookup by text would
+/// first parse the name.
 const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 
 /// The number of bytes reserved for an account in the base of URLs.
 const ACCOUNT: usize = 36;
 
-/// The version with which the server executes every request, regardless of the version that the request names.
+/// The version that the server uses for every request, whatever version the request names.
 pub(crate) const VERSION: &str = "2026-06-06";
 
-/// A request as handlers read it.
+/// A request as handlers see it.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) service: Service,
-    /// The identifier of the request in the response and in the log.
+    /// The request's identifier in the response and in the log.
     pub(crate) id: String,
     pub(crate) method: Method,
     /// The path as sent, for the signature.
@@ -50,7 +51,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Creates the exchange of a request whose account is not yet known.
+    /// Creates the exchange for a request whose account is not yet known.
     pub(crate) fn new(service: Service, parts: Parts, caller: Caller) -> Self {
         let authority = parts.uri.authority().map(Authority::as_str);
         let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok()).unwrap_or_default();
@@ -74,8 +75,8 @@ impl Exchange {
         }
     }
 
-    /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and the path below it. A host such as
-    /// `contoso.table.…` takes precedence: the first segment of the path may be a table with the name of an account.
+    /// Finds the account in the path (ACC-2) or in the first label of the host (ACC-1), and the path below it. A host such as `contoso.table.…` takes
+    /// precedence, because the first segment of the path may be a table that has the name of an account.
     ///
     /// # Errors
     /// 404 if neither the path nor the host names an account of this server.
@@ -98,7 +99,7 @@ impl Exchange {
         Ok(account)
     }
 
-    /// Removes the first segment of `/account-secondary/account/…`, which the vendor's Python client sends to a secondary in path style:
+    /// Removes the first segment of `/account-secondary/account/…`. The vendor's Python client sends this path to a secondary in path style, because
     /// it signs the path of the primary. Returns `true` if the path had that form.
     pub(crate) fn undouble(&mut self, account: &str) -> bool {
         let front = format!("/{account}-secondary");
@@ -110,7 +111,7 @@ impl Exchange {
         true
     }
 
-    /// Returns the host and port of the request line, or otherwise of `Host`, until [`locate`](Self::locate) appends the account.
+    /// Returns the host and port in the request line, or otherwise in the header `Host`. After [`locate`](Self::locate), the account is appended.
     pub(crate) fn host(&self) -> &str {
         self.base.split_once("://").map(|(_, host)| host).unwrap_or_default()
     }
@@ -126,7 +127,7 @@ impl Exchange {
     /// Returns a header that may occur only once.
     ///
     /// # Errors
-    /// `InvalidInput` if it occurs several times or is not text. It must not be treated as missing, because it may be a condition.
+    /// `InvalidInput` if it occurs several times or is not text. Such a header must not count as missing, because it may be a condition.
     pub(crate) fn single(&self, name: &HeaderName) -> Result<Option<&str>, Refusal> {
         let mut values = self.headers.get_all(name).iter();
         let Some(first) = values.next() else { return Ok(None) };
@@ -143,7 +144,7 @@ impl Exchange {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Returns a decoded parameter of the query. Upper and lower case of its name are equal, as in the signed text of a request (AUTH-22).
+    /// Returns a decoded query parameter. Its name is case-insensitive, as in the signed text of a request (AUTH-22).
     pub(crate) fn query(&self, name: &str) -> Option<Cow<'_, str>> {
         let mut pairs = form_urlencoded::parse(self.raw_query.as_bytes());
         pairs.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
@@ -198,7 +199,7 @@ impl Exchange {
     }
 }
 
-/// Returns the method of an operation. `tunnelled` is the values of `X-HTTP-Method` (REQ-2).
+/// Returns the method of an operation. `tunnelled` contains the values of `X-HTTP-Method` (REQ-2).
 ///
 /// # Errors
 /// `XMethodIncorrectCount`, `XMethodNotUsingPost` or `XMethodIncorrectValue`.
@@ -224,12 +225,12 @@ pub(crate) fn is_ascii_text(value: &str) -> bool {
     value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
 }
 
-/// Returns the values of a header; a value that is not ASCII is empty.
+/// Returns the values of a header, with an empty text for each value that is not ASCII.
 fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
     values.into_iter().map(|value| value.to_str().unwrap_or_default())
 }
 
-/// Returns the account with a name, and `true` if the name is that of its secondary.
+/// Returns the account with the given name, and `true` if the name denotes its secondary.
 fn find<'a, A: Borrow<Account>>(accounts: &'a [A], name: &str) -> Option<(&'a A, bool)> {
     let named = |wanted: &str| accounts.iter().find(|account| (*account).borrow().name() == wanted);
     let secondary = || named(name.strip_suffix("-secondary")?);

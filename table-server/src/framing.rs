@@ -1,7 +1,7 @@
 //! The framing and the host of a request (RFC 9112, sections 3.2 and 6.1).
 //!
-//! A proxy in front of the server must find the same end and the same host of each request as the server. Otherwise the body of one request can
-//! contain another request, which the proxy did not check.
+//! A proxy in front of the server must determine the same end and host of each request as the server. Otherwise the body of one request could contain
+//! another request that the proxy did not check.
 
 use http::header::{HOST, TRANSFER_ENCODING};
 use http::uri::Authority;
@@ -12,14 +12,14 @@ use crate::refusal::Refusal;
 /// Checks the framing and the host.
 ///
 /// # Errors
-/// `NotImplemented` for a transfer coding other than `chunked`, `InvalidHeaderValue` for `chunked` twice, and both close the connection.
+/// `NotImplemented` for a transfer coding other than `chunked`, `InvalidHeaderValue` for repeated `chunked`; both close the connection.
 /// `HostInformationNotPresent` or `InvalidHeaderValue` for a missing, repeated or invalid host.
 pub(crate) fn check(exchange: &Exchange) -> Result<(), Refusal> {
     transfer_coding(exchange).map_err(|refusal| Refusal { closes: true, ..refusal })?;
     host(exchange)
 }
 
-/// The HTTP library removes `chunked` at the end. It would pass on a body in any other coding as it is.
+/// Rejects other transfer codings. The HTTP library decodes a final `chunked`, but passes on a body in any other coding unchanged.
 fn transfer_coding(exchange: &Exchange) -> Result<(), Refusal> {
     let mut chunked = 0;
     for value in exchange.headers.get_all(TRANSFER_ENCODING) {
@@ -44,7 +44,7 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
     if hosts.next().is_some() {
         return invalid("there are several Host headers");
     }
-    // HTTP/1.1 requires the header even if the request line has a host. HTTP/2 has `:authority`.
+    // HTTP/1.1 requires the header even if the request line contains a host. HTTP/2 uses `:authority`.
     if header.is_none() && (exchange.is_http_1 || exchange.host().is_empty()) {
         return Err(Refusal::new(400, "HostInformationNotPresent", ""));
     }
@@ -52,7 +52,7 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
     if header.is_some_and(|header| !is_host(header)) || !is_host(exchange.host()) {
         return invalid("the host must be a name or an address, with or without a port");
     }
-    // Over HTTP/1.1 the request line takes precedence (RFC 9112, section 3.2.2). Over HTTP/2 both must agree (RFC 9113, section 8.3.1).
+    // In HTTP/1.1 the request line takes precedence (RFC 9112, section 3.2.2). In HTTP/2 both must agree (RFC 9113, section 8.3.1).
     if !exchange.is_http_1 && header.is_some_and(|header| !header.eq_ignore_ascii_case(exchange.host())) {
         return invalid("Host and `:authority` differ");
     }

@@ -24,16 +24,16 @@ use crate::turn;
 use crate::unread::ResponseBody;
 use crate::unverified::Guest;
 
-/// The maximum number of bytes of a refused body that are read and discarded, which lets its sender see the response instead of a broken
-/// connection.
+/// The maximum number of bytes of a refused body that are read and discarded, so the sender can read the response instead of
+/// seeing a broken connection.
 const DRAINED: u64 = 64 << 20;
-/// The maximum time for reading a refused body.
+/// The maximum time spent on reading a refused body.
 const DRAINING: Duration = Duration::from_secs(5);
 
 /// A request whose head has been examined.
 struct Examined {
     exchange: Exchange,
-    /// The account and the proof of a verified request, or the response to an unverified one.
+    /// The account and the credential of a verified request, or the response to a rejected one.
     admitted: Result<(Arc<Account>, Access), Answer>,
     begun: Instant,
 }
@@ -41,7 +41,7 @@ struct Examined {
 /// Handles a request.
 ///
 /// A request counts against the limit only after its signature is verified, which needs only its head. Unauthenticated requests therefore cannot
-/// exhaust the limit. The head is examined by this call, not by the future, which HTTP/2 runs outside the turns of the connection.
+/// exhaust the limit. This call examines the head; the returned future does not, because HTTP/2 runs it outside the turns of the connection.
 pub(crate) fn handle(
     shared: Arc<Shared>,
     service: Service,
@@ -87,7 +87,7 @@ async fn respond(
     };
     if exchange.is_http_1 && !body.is_end_stream() {
         if exchange.header(EXPECT).is_some_and(|expected| expected.eq_ignore_ascii_case("100-continue")) {
-            // The client may omit the body, or have sent it already: the start of the next request is uncertain (RFC 9110, section 10.1.1).
+            // The client may omit the body or may already have sent it, so the start of the next request is uncertain (RFC 9110, section 10.1.1).
             answer.closes = true;
         } else {
             tokio::spawn(drain(body));
@@ -106,7 +106,7 @@ async fn respond(
     answer.into_response(&exchange).map(count)
 }
 
-/// Reads the body of a verified request within its bounds, and counts the request against the limit.
+/// Reads the body of a verified request within the limits, and counts the request against the limit of concurrent requests.
 ///
 /// # Errors
 /// `ServerBusy` if the limit is reached; `RequestBodyTooLarge`; 408 for a body that arrives too slowly.
@@ -139,7 +139,7 @@ fn too_large(most: usize) -> Refusal {
     Refusal::new(413, "RequestBodyTooLarge", format!("a body has at most {most} bytes"))
 }
 
-/// Reads the rest of a body whose request was already answered.
+/// Reads the rest of a body after its request was answered.
 async fn drain(mut body: Incoming) {
     let rest = async {
         let mut bytes = 0;

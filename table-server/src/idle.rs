@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that counts the bytes in both directions, because a timer for each read and write would cost more than the read or write itself.
+/// A stream that counts the bytes in both directions. A timer for each read and write would cost more than the operation itself.
 #[derive(Debug)]
 pub(crate) struct Moving<S> {
     stream: S,
     moves: Arc<AtomicU64>,
 }
 
-/// Returns the stream, and a future that completes after the stream has been idle for `idle`, at the latest after twice that time.
+/// Returns the stream, and a future that completes once the stream has been idle for `idle`, and at the latest after twice that time.
 pub(crate) fn watched<S>(stream: S, idle: Duration) -> (Moving<S>, impl Future<Output = ()>) {
     let moves = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&moves);

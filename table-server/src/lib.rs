@@ -1,6 +1,6 @@
 //! Tables and queues over HTTP with the protocol of Azure Table Storage, on the embedded engine.
 //!
-//! Table and queue clients of the service and of its emulator work unchanged, including with `UseDevelopmentStorage=true`:
+//! Table and queue clients of the service and its emulator work unchanged, even with `UseDevelopmentStorage=true`:
 //!
 //! ```
 //! # tokio::runtime::Runtime::new()?.block_on(async {
@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The engine stores everything, including stored policies, metadata of queues and properties of services.
+//! The engine stores all data, including stored policies, queue metadata and service properties.
 
 mod accept;
 mod account;

@@ -1,4 +1,4 @@
-//! Polling for the next request before a connection waits.
+//! Polls briefly for the next request before a connection sleeps.
 
 use std::io::{self, ErrorKind, IoSlice, Read as _};
 use std::pin::Pin;
@@ -11,18 +11,18 @@ use tokio::net::TcpStream;
 
 use crate::open::OpenConnections;
 
-/// The polling time. It is about the time that a thread needs to sleep and wake up, so polling costs at most twice its possible gain.
+/// The polling time. It is about the time that a thread needs to sleep and wake up, so polling costs at most twice the time that it can save.
 const LINGER: Duration = Duration::from_micros(30);
 /// The maximum number of bytes per poll. The rest of a longer request is read without polling.
 const CHUNK: usize = 8 << 10;
 
-/// The stream of a connection. After a response, it polls for the next request for a short time if no other connection is open. A client with
-/// sequential requests then does not wait for a thread to wake up, which takes longer than a request.
+/// The stream of a connection. After a response, it briefly polls for the next request if no other connection is open. A client that sends requests
+/// sequentially then does not wait for a thread to wake up, which takes longer than a request.
 #[derive(Debug)]
 pub(crate) struct Lingering {
     stream: TcpStream,
     open: OpenConnections,
-    /// `true` if a response was sent since bytes were last read.
+    /// `true` if a response was sent after the last read.
     has_answered: bool,
 }
 
@@ -31,7 +31,7 @@ impl Lingering {
         Self { stream, open, has_answered: false }
     }
 
-    /// Reads bytes that arrive within the polling time, bypassing the runtime, which polls its sockets only before it sleeps.
+    /// Reads bytes that arrive within the polling time. It bypasses the runtime, which polls its sockets only before it sleeps.
     fn look(&self, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let socket = SockRef::from(&self.stream);
         let free = buffer.initialize_unfilled_to(buffer.remaining().min(CHUNK));
@@ -64,7 +64,7 @@ impl AsyncRead for Lingering {
         let own = self.get_mut();
         let has_answered = std::mem::take(&mut own.has_answered);
         match Pin::new(&mut own.stream).poll_read(context, buffer) {
-            // For later bytes, the runtime wakes the connection.
+            // The runtime wakes the connection for later bytes.
             Poll::Pending if has_answered && own.open.count() == 1 => own.look(buffer),
             read => read,
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const LINES: u32 = 60;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// A counter of log lines, and of omitted lines.
+/// A counter of logged and omitted lines.
 #[derive(Debug, Default)]
 pub(crate) struct LogLimit(Mutex<Period>);
 

@@ -14,7 +14,7 @@ use histogram::Histogram;
 
 pub(crate) use text::{UnderWay, write};
 
-/// Counters of a server's requests, without locks and without an allocation per request.
+/// Counters of a server's requests, without locks or allocations per request.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     requests: Requests,

@@ -2,9 +2,9 @@
 
 use table_core::odata::MetadataLevel;
 
-/// Returns the level of the media range with the highest weight, of equal weights the first. `None` if no range allows JSON.
+/// Returns the level of the media range with the highest weight; among equal weights, the first one. `None` if no range allows JSON.
 ///
-/// `accept` is the values of all `Accept` headers, or the value of `$format`.
+/// `accept` contains the values of all `Accept` headers, or the value of `$format`.
 pub(crate) fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel> {
     let mut best = (0.0, None);
     for range in accept.into_iter().flat_map(|value| value.split(',')) {

@@ -21,12 +21,12 @@ use crate::metrics::Answered;
 use crate::operation::Operation;
 use crate::unverified::Guests;
 
-/// The maximum number of open connections. A further connection closes the oldest, so silent connections cannot block a probe.
+/// The maximum number of open connections. A further connection displaces the oldest one, so silent connections cannot block a probe.
 const CONNECTIONS: usize = 16;
 /// The time limit for a request.
 const SENDING: Duration = Duration::from_secs(10);
 
-/// A running server, for the observer.
+/// A running server, as the observer sees it.
 pub(crate) trait Observed: Send + Sync + 'static {
     /// Returns `true` if the server accepts requests.
     fn is_ready(&self) -> bool;
@@ -54,7 +54,7 @@ pub(crate) async fn serve(listener: TcpListener, observed: Arc<impl Observed>) {
         });
         tokio::spawn(async move {
             let mut builder = http1::Builder::new();
-            // Each connection serves one request, so abandoned connections block no client.
+            // Each connection serves one request, so abandoned connections do not block clients.
             builder.timer(TokioTimer::new()).header_read_timeout(SENDING).keep_alive(false);
             tokio::select! {
                 // If the connection breaks, the client can send the request again.
@@ -91,7 +91,7 @@ async fn answer(method: &Method, path: &str, observed: &impl Observed) -> Respon
     response
 }
 
-/// Returns a path without a signature that a client has put into the path instead of the query.
+/// Returns the path without a signature that a client wrongly put there instead of in the query.
 fn shown(path: &str) -> &str {
     let is_signature =
         |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));
@@ -99,12 +99,12 @@ fn shown(path: &str) -> &str {
     end.and_then(|end| path.get(..end)).unwrap_or(path)
 }
 
-/// Logs an answered request, and returns its figures for the metrics.
+/// Logs an answered request, and returns its data for the metrics.
 ///
-/// A warning needs attention: a failure inside the server, such as a full disk, or a refused signature. Listings and scans are
-/// not warnings. The query is not logged, because it may contain a signature; the filter of a table scan is logged.
+/// Warnings need attention: a failure inside the server, such as a full disk, or a refused signature. Listings and scans cause no warnings. The query
+/// is not logged, because it may contain a signature; the filter of a table scan is logged.
 ///
-/// `limit` bounds the lines of rejected requests, which anyone can send: unverified requests, and those answered with 403. Beyond the limit, they are
+/// `limit` bounds the log lines of requests that anyone can send: unverified requests, and requests answered with 403. Beyond the limit, they are
 /// logged at level DEBUG.
 pub(crate) fn log<'a>(
     exchange: &Exchange,

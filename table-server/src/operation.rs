@@ -1,4 +1,4 @@
-//! The operation that a request names, used in metrics and logs.
+//! The operation that a request names, for metrics and logs.
 
 use crate::exchange::Exchange;
 use crate::service::Service;
@@ -12,10 +12,10 @@ macro_rules! operations {
         }
 
         impl Operation {
-            /// Every operation.
+            /// All operations.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// Returns the name of the operation in the documentation of the service.
+            /// Returns the name of the operation in the service's documentation.
             pub(crate) const fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }
@@ -32,7 +32,7 @@ operations! {
 }
 
 impl Operation {
-    /// Returns the operation of a request, from its method and path; a refused request counts as its intended operation.
+    /// Returns the operation of a request, determined from its method and path. A refused request counts as its intended operation.
     pub(crate) fn of(exchange: &Exchange) -> Self {
         if exchange.service == Service::Blobs {
             return Self::Blob;

@@ -1,11 +1,11 @@
-//! Preflight requests, in which a browser asks whether a page may send a request.
+//! Preflight requests, by which a browser asks whether a page may send a request.
 
 use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Responds to a preflight request. It is not signed, and applies to the service regardless of its path.
+/// Responds to a preflight request. It is not signed, and applies to the entire service regardless of its path.
 ///
 /// # Errors
 /// 400 without an origin or a method; 403 if no rule matches.

@@ -1,4 +1,4 @@
-//! Queues: from the path of a request to its operation (QUE-3).
+//! Queues: determines the operation of a request from its path (QUE-3).
 
 mod allowed;
 mod messages;

@@ -1,4 +1,4 @@
-//! Rejected requests: status, code and text, as in the service.
+//! Rejections of requests, with status, code and text as in the service.
 
 use std::borrow::Cow;
 
@@ -6,27 +6,27 @@ use chrono::Utc;
 use table_core::{Error, ErrorCode};
 use table_wire::{NewError, error_message};
 
-/// The reason why a request is rejected.
+/// The rejection of a request.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) code: &'static str,
     /// The service's message for the code, if it has one.
     pub(crate) message: Cow<'static, str>,
-    /// The cause and the remedy; may be empty.
+    /// The cause and the remedy. It may be empty.
     pub(crate) help: String,
     /// The position of the operation in its batch.
     pub(crate) index: Option<usize>,
-    /// `true` if the request was rejected before its service saw it, in which case the body is XML (ERR-2).
+    /// `true` if the request was rejected before the service processed it. The body is then XML (ERR-2).
     pub(crate) is_early: bool,
     /// `true` if the connection must be closed, because the end of the request is uncertain.
     pub(crate) closes: bool,
-    /// The internal failure, only for the log, because its text may contain file names.
+    /// The internal failure. It is only logged, because its text may contain file names.
     pub(crate) internal: Option<Error>,
 }
 
 impl Refusal {
-    /// Creates a refusal with the service's sentence for the code, followed by `help`.
+    /// Creates a rejection with the service's message for the code, followed by `help`.
     pub(crate) fn new(status: u16, code: &'static str, help: impl Into<String>) -> Self {
         let help = help.into();
         let (message, help) = match error_message(code) {
@@ -58,7 +58,7 @@ impl Refusal {
         Self::new(405, "UnsupportedHttpVerb", "")
     }
 
-    /// Returns the error for the body of the response to a request.
+    /// Returns the error for the response body.
     pub(crate) fn error<'a>(&'a self, request_id: &'a str) -> NewError<'a> {
         NewError {
             code: self.code,
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// `azure-data-tables` recognises an invalid name of a table by these sentences.
+    /// `azure-data-tables` recognises an invalid table name by these sentences.
     #[test]
     fn tbl_4_names_are_refused_with_the_messages_of_the_service() {
         let refused = |name: &str| Refusal::from(TableName::new(name).unwrap_err());

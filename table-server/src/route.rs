@@ -1,4 +1,4 @@
-//! Routing of a request: the account, the signature, then the operation.
+//! Routing of a request: finds the account, verifies the signature, then runs the operation.
 
 use std::borrow::Borrow;
 
@@ -19,9 +19,9 @@ const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 /// The result of examining the head of a request.
 #[derive(Debug)]
 pub(crate) enum Admitted<'a, A> {
-    /// The response to a request that is rejected, or that needs no signature.
+    /// The response to a request that is rejected or that needs no signature.
     Answered(Answer),
-    /// A request whose signature is valid. Its body may be read.
+    /// A request with a valid signature, whose body may be read.
     Verified(&'a A, Access),
 }
 
@@ -95,7 +95,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Handles a request whose body is already in the exchange.
+/// Handles a request whose exchange already contains the body.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer {
     match admit(accounts, None, exchange) {

@@ -15,9 +15,8 @@ use crate::observe;
 use crate::service::Service;
 use crate::shared::Shared;
 
-/// The maximum number of connections that wait in the kernel until the server accepts them. If the queue is full, the client's kernel retries after a second.
-/// The
-/// system may have a lower limit, such as `net.core.somaxconn`.
+/// The maximum number of connections that wait in the kernel until the server accepts them. If the queue is full, the client's kernel retries after a
+/// second. The system may have a lower limit, such as `net.core.somaxconn`.
 const BACKLOG: u32 = 4_096;
 
 /// A server whose ports are bound.
@@ -35,8 +34,8 @@ impl Server {
     /// Binds the ports.
     ///
     /// # Errors
-    /// `InvalidInput` if the emulator's public key or unsigned tokens would be accepted at an address that other machines can reach, or if two
-    /// accounts have the same name. `Io` if a port is in use. `Io` or `Corrupted` if an engine fails.
+    /// `InvalidInput` if other machines could use the emulator's public key or unsigned tokens, or if two accounts have the same name. `Io` if a port
+    /// is in use. `Io` or `Corrupted` if an engine fails.
     pub async fn bind(config: Config) -> Result<Self> {
         config.check()?;
         let transport = config.transport();
@@ -72,21 +71,21 @@ impl Server {
         self.addresses[1]
     }
 
-    /// Returns the address at which requests for blobs are rejected.
+    /// Returns the address at which all blob requests are rejected.
     #[must_use]
     pub const fn blobs(&self) -> SocketAddr {
         self.addresses[2]
     }
 
-    /// Returns the address of health, readiness and metrics, if they are served.
+    /// Returns the address of health, readiness and metrics, if the server has one.
     #[must_use]
     pub fn observed(&self) -> Option<SocketAddr> {
         self.observe.as_ref()?.local_addr().ok()
     }
 
-    /// Returns the connection string of an account, for any client; `None` if the server has no such account.
+    /// Returns an account's connection string, for any client; `None` if the server has no such account.
     ///
-    /// The connection string has an endpoint for blobs, which responds with 501.
+    /// The connection string contains an endpoint for blobs, which responds with 501.
     #[must_use]
     pub fn connection_string(&self, name: &str) -> Option<String> {
         let account = self.shared.accounts.iter().find(|account| account.name() == name)?;
@@ -104,7 +103,7 @@ impl Server {
         self.shared.transport.scheme()
     }
 
-    /// Serves requests until `end` completes, then finishes the requests in progress, and writes a checkpoint of each engine.
+    /// Serves requests until `end` completes. Then finishes the requests in progress, and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
         let Self { tables, queues, blobs, observe, shared, .. } = self;
@@ -152,7 +151,7 @@ fn address(listener: &TcpListener) -> Result<SocketAddr> {
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // As in `TcpListener::bind`, this lets a server be restarted immediately.
+    // As in `TcpListener::bind`, this allows an immediate restart of the server.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;

@@ -1,6 +1,6 @@
 //! Services of an account.
 
-/// The service of a port.
+/// The service that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     Tables,

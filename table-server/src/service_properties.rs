@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 /// Responds to a request with `restype=service`.
 ///
 /// # Errors
-/// 403 for a signature that does not permit it (ASAS-4); 400 for properties that the service does not accept.
+/// 403 if the credential does not permit it (ASAS-4); 400 for properties that the service does not accept.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,
@@ -41,7 +41,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Returns the statistics of a secondary that never lags behind.
+/// Returns the statistics of a secondary that never lags behind its primary.
 fn stats() -> Answer {
     let now = print_http_date(Utc::now());
     let xml = format!(

@@ -1,6 +1,6 @@
-//! Settings of an account: properties of services, stored access policies, and metadata of queues.
+//! Settings of an account: service properties, stored access policies, and queue metadata.
 //!
-//! Each setting is a string. It is stored in memory and in an entity of a private table, which no client can name.
+//! Each setting is a string. It is stored in memory and in an entity of a private table, which clients cannot name.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,10 +13,10 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The property that contains the text.
+/// The property that contains the string.
 const TEXT: &str = "Text";
 
-/// The kind of a setting. Its name is the `PartitionKey`.
+/// The kind of a setting. The name of the kind is the `PartitionKey`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The properties of a service, in XML.
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     TablePolicies,
     /// The stored policies of a queue, in XML.
     QueuePolicies,
-    /// The metadata of a queue, a JSON object.
+    /// The metadata of a queue, as a JSON object.
     QueueMetadata,
 }
 
@@ -51,12 +51,12 @@ pub(crate) struct Settings {
     engine: Engine,
     table: TableName,
     texts: RwLock<Texts>,
-    /// Held while a setting changes together with its table or queue.
+    /// Held while a setting and its table or queue change together.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
 impl Settings {
-    /// Creates the settings of an engine, before they are read.
+    /// Creates the settings of an engine without reading them.
     pub(crate) fn new(engine: &Engine) -> Self {
         Self {
             engine: engine.without_fault_injection(),
@@ -66,8 +66,8 @@ impl Settings {
         }
     }
 
-    /// Reads the settings from the engine. The settings of a deleted table or queue are removed, because the server may have stopped between the two
-    /// deletions.
+    /// Reads the settings from the engine. The server may have stopped after deleting a table or queue and before deleting its settings, so settings
+    /// without a table or queue are removed.
     ///
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
@@ -112,7 +112,7 @@ impl Settings {
         texts.get(&(kind, name.to_owned())).cloned()
     }
 
-    /// Returns the names that have a setting of this kind.
+    /// Returns the names of all settings of this kind.
     pub(crate) fn names(&self, kind: Kind) -> Vec<String> {
         let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         texts.keys().filter(|(own, _)| *own == kind).map(|(_, name)| name.clone()).collect()
@@ -207,7 +207,7 @@ mod tests {
         settings.set(Kind::Properties, "tables", Some("all".into())).await.unwrap();
         settings.set(Kind::QueuePolicies, "work", Some("readers".into())).await.unwrap();
         settings.set(Kind::QueuePolicies, "work", None).await.unwrap();
-        // The state is that after a crash between the deletion of a queue and the deletion of its settings.
+        // This is the state after a crash between deleting a queue and deleting its settings.
         engine.delete_queue(&gone).await.unwrap();
 
         for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! State that all connections of a server share.
+//! State shared by all connections of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,10 +24,10 @@ pub(crate) struct Shared {
     pub(crate) limits: ServerLimits,
     pub(crate) latency: Duration,
     pub(crate) transport: Transport,
-    /// The tokens of Entra ID that are accepted.
+    /// The bearer tokens that the server accepts.
     pub(crate) bearer: Option<Bearer>,
     pub(crate) metrics: Metrics,
-    /// `true` if the server received the signal to stop.
+    /// `true` if the server has received the signal to stop.
     ending: AtomicBool,
     /// Open connections, for metrics.
     pub(crate) open: OpenConnections,
@@ -81,7 +81,7 @@ impl Observed for Shared {
         if !self.accounts.iter().all(|account| account.is_resettable) {
             return Ok(false);
         }
-        // The reset takes every permit, so no request sees part of it. Requests that arrive in the meantime are rejected as busy.
+        // The reset takes all permits, so no request sees a partial reset. Requests that arrive meanwhile are rejected as busy.
         let places = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
         let _places = self.requests.acquire_many(places).await;
         for account in &self.accounts {

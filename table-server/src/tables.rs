@@ -1,4 +1,4 @@
-//! Tables: from the path of a request to its operation (REQ-1).
+//! Tables: determines the operation of a request from its path (REQ-1).
 
 mod acl;
 mod batch;
@@ -21,7 +21,7 @@ use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 use path::Target;
 
-/// Handles a request for tables, within the permissions of its signature.
+/// Handles a request for tables, within the permissions of its credential.
 ///
 /// # Errors
 /// The reason why the request is refused.
@@ -49,7 +49,7 @@ pub(crate) async fn answer(
             within(&store, account, target, exchange).await
         }
     }?;
-    // A later table with the same name starts without policies.
+    // If a table with the same name is created later, it has no policies.
     if let Some(table) = dropped {
         account.set_policies(&table, Vec::new()).await?;
     }
@@ -73,7 +73,7 @@ async fn insert<S: TableStore>(
     }
 }
 
-/// Returns `TableNotFound` if the table is missing, which takes precedence in the service, and otherwise the given refusal.
+/// Returns `TableNotFound` if the table is missing, which takes precedence in the service, and otherwise the given rejection.
 async fn missing_or<S: TableStore>(store: &S, table: &TableName, refusal: Refusal) -> Refusal {
     let Ok(key) = EntityKey::new("", "") else { return refusal };
     match store.get(table, &key, &Select::All).await {
@@ -100,7 +100,7 @@ async fn within<S: TableStore>(
             let call = insert(store, &TableName::new(name)?, exchange).await?;
             entity::write(store, account, call, exchange).await
         }
-        // The service treats this request as an insert, and its refusals tell clients that the path is wrong. Nothing is written.
+        // The service treats this request as an insert. Its rejection tells the client that the path is wrong. Nothing is written.
         ("POST", Target::Below(name)) => {
             let table = TableName::new(name)?;
             insert(store, &table, exchange).await?;

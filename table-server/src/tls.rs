@@ -18,7 +18,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::fault::ServerFault;
 
-/// A certificate and its key. A server with a certificate serves only HTTPS, as HTTP/1.1 or HTTP/2, which is negotiated in the handshake.
+/// A certificate and its key. A server with a certificate serves only HTTPS; the handshake negotiates HTTP/1.1 or HTTP/2.
 ///
 /// ```
 /// use table_core::Engine;
@@ -43,10 +43,10 @@ impl Tls {
     /// The file name of the key that [`self_signed`](Self::self_signed) creates.
     pub const KEY: &str = "key.pem";
 
-    /// Reads a certificate followed by its chain, and its key, from PEM files.
+    /// Reads a certificate with its chain, and its key, from PEM files.
     ///
     /// # Errors
-    /// `Io` if a file cannot be read. `InvalidInput` if a file is not PEM, or if the key is of an unsupported kind or belongs to another certificate.
+    /// `Io` if a file cannot be read. `InvalidInput` if a file is not PEM, or if the key has an unsupported kind or belongs to another certificate.
     pub fn from_files(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self> {
         let (certificate, key) = (certificate.as_ref(), key.as_ref());
         // The error text may contain a line of the key.
@@ -73,11 +73,10 @@ impl Tls {
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
-    /// Creates a self-signed certificate for `localhost` and names below it, 127.0.0.1, `::1`, and `names`, which may be
-    /// addresses.
+    /// Creates a self-signed certificate for `localhost` and its subdomains, 127.0.0.1, `::1`, and `names`, which may include addresses.
     ///
-    /// The certificate is written into a folder as [`CERTIFICATE`](Self::CERTIFICATE) and [`KEY`](Self::KEY), and reused after a restart. Clients
-    /// must be configured to trust it.
+    /// The certificate is written into a folder as [`CERTIFICATE`](Self::CERTIFICATE) and [`KEY`](Self::KEY), and reused after a restart. Configure
+    /// clients to trust it.
     ///
     /// # Errors
     /// `Io` if the folder cannot be written or read. `InvalidInput` for a name that a certificate cannot contain, or if the folder contains other
@@ -103,9 +102,9 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// Returns `true` if a key belongs to the first certificate, which contains its public key byte for byte.
+/// Returns `true` if a key belongs to the first certificate, that is, if the certificate contains the key's public half.
 ///
-/// rustls would check this by parsing the certificate, and would therefore reject X.509 v1 certificates, which test clients use.
+/// To check this, rustls would parse the certificate, and would therefore reject X.509 v1 certificates, which test clients use.
 fn belongs(chain: &[CertificateDer<'_>], key: &dyn SigningKey) -> bool {
     match (chain.first(), key.public_key()) {
         (Some(certificate), Some(public)) => {

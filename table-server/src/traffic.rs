@@ -1,4 +1,4 @@
-//! The load of an account's partitions: the hot partitions, and the limits given by the service's targets.
+//! The load of an account's partitions: counts of the hot partitions, and limits at the service's targets.
 
 mod throttle;
 
@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 
 pub use throttle::Throttle;
 
-/// The load of an account's partitions.
+/// Counts and limits of an account's load.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) load: PartitionLoad,
@@ -34,7 +34,7 @@ impl Traffic {
         self.throttle.as_ref().map_or(Ok(()), |throttle| throttle.entities(table, partition, entities))
     }
 
-    /// Counts a page of a range of keys before it is read. If the range covers several partitions, they are assumed to be on separate servers.
+    /// Counts a page of a key range before it is read. If the range covers several partitions, they are assumed to be on separate servers.
     ///
     /// # Errors
     /// Any error from [`entities`](Self::entities).

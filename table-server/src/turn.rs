@@ -1,8 +1,8 @@
-//! Turns of unverified connections: each processes a few bytes, and all of them together have a fixed rate.
+//! Turns of unverified connections. Each turn processes a few bytes, and all connections together have a fixed rate.
 //!
 //! An unverified client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits
-//! the rate of reads instead of counting each kind of message. An examined request counts as well, because it costs more than its bytes. After its first
-//! verified request, a connection has no turns.
+//! the rate of reads instead of counting each kind of message. Each examined request also counts, because it costs more than its bytes. After its
+//! first verified request, a connection no longer takes turns.
 
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
@@ -20,8 +20,8 @@ const BYTES: usize = 512;
 const READ: u32 = 1;
 /// The units of work for one request without a valid signature.
 const REQUEST: u32 = 2;
-/// The units of work of a connection that are not charged. They suffice for a handshake and the head of a request, so a client does not wait for the turns
-/// of others that share its address.
+/// The units of work per connection that are free. They suffice for a handshake and the head of a request, so a client does not have to wait for
+/// other clients that share its address.
 const FREE: u32 = 12;
 
 /// Counts a request without a valid signature.
@@ -56,7 +56,7 @@ pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Fu
         {
             is_paused = true;
             pause.as_mut().reset(end.into());
-            // Registers the task for the end of the pause.
+            // Polling registers the task for the end of the pause.
             if pause.as_mut().poll(context).is_ready() {
                 context.waker().wake_by_ref();
             }
@@ -66,7 +66,7 @@ pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Fu
     .await;
 }
 
-/// A stream whose connection reads a few bytes in each turn.
+/// A stream that lets a connection read a few bytes in each turn.
 #[derive(Debug)]
 pub(crate) struct TurnStream<S> {
     stream: S,
@@ -90,7 +90,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TurnStream<S> {
             return Pin::new(&mut own.stream).poll_read(context, buffer);
         }
         if !own.guest.may_read() {
-            // The connection continues in its next turn, after the tasks that are ready.
+            // The connection continues in its next turn, after all tasks that are ready.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -142,7 +142,7 @@ mod tests {
 
     const WATCHED: Duration = Duration::from_millis(500);
 
-    /// Runs a connection that is always ready, and does `units` of work in each poll. Returns the units of `WATCHED`.
+    /// Runs a connection that is always ready and does `units` of work in each poll. Returns the units done within `WATCHED`.
     async fn work(guest: &Guest, units: u32) -> u32 {
         let done = Cell::new(0);
         let busy = std::future::poll_fn(|context: &mut Context<'_>| {
@@ -155,7 +155,7 @@ mod tests {
         done.get()
     }
 
-    /// Real time, because the pace of a network does not follow a paused clock.
+    /// Uses real time, because the pace does not follow a paused clock.
     #[tokio::test]
     async fn unverified_connections_share_a_rate() {
         let guests = Guests::new(8, 8);
@@ -182,7 +182,7 @@ mod tests {
         tokio::time::timeout(WATCHED, in_turns(&guest, (), connection)).await.unwrap();
     }
 
-    /// A connection that tries to read twice in a turn is not woken until bytes arrive.
+    /// A connection that tries to read twice in a turn is not woken until more bytes arrive.
     #[tokio::test]
     async fn a_silent_connection_is_not_woken() {
         let (_client, server) = tokio::io::duplex(64);
@@ -197,7 +197,7 @@ mod tests {
             Poll::<()>::Pending
         });
         let silent = tokio::time::timeout(Duration::from_millis(20), in_turns(&guest, (), connection)).await;
-        // The second turn is that of the timeout.
+        // The timeout causes the second turn.
         assert!(silent.is_err() && turns <= 2, "{turns}");
     }
 

@@ -1,6 +1,7 @@
-//! Responses that clients have not read yet. Their total size has a limit, because a client can send requests without reading the responses.
+//! Responses that clients have not read yet. Their total size is limited, because a client can send requests without reading the responses.
 //!
-//! Beyond the limit, connections are closed instead of requests refused: a client that does not read its responses must not displace one that does.
+//! Beyond the limit, the server closes connections instead of refusing requests, because a client that does not read its responses must
+//! not block other clients.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
@@ -17,10 +18,10 @@ use crate::unverified::network;
 
 /// The maximum size of a body that is not counted, in bytes. Most responses are smaller, and counting takes a lock.
 const UNCOUNTED: usize = 1 << 10;
-/// The maximum number of bytes that a connection copies from a body at once.
+/// The maximum number of bytes that a connection copies from a body in one step.
 const CHUNK: usize = 256 << 10;
 
-/// The responses of a server that are not completely sent, and the limit of their total size.
+/// The responses of a server that have not been sent completely, and the limit of their total size.
 #[derive(Debug)]
 pub(crate) struct UnreadResponses {
     limit: usize,
@@ -31,14 +32,14 @@ pub(crate) struct UnreadResponses {
 struct Waiting {
     bytes: usize,
     next: u64,
-    /// Responses by the network of their client.
+    /// Responses, grouped by the network of their client.
     networks: HashMap<IpAddr, Network>,
 }
 
 #[derive(Debug, Default)]
 struct Network {
     bytes: usize,
-    /// The size of each response and the signal that closes its connection, oldest first.
+    /// The size of each response, and the signal that closes its connection, oldest first.
     responses: BTreeMap<u64, (usize, Arc<Notify>)>,
 }
 
@@ -51,8 +52,8 @@ impl UnreadResponses {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a body until it is sent. If the total size exceeds the limit, connections with the oldest responses of the network with the most unread
-    /// bytes are closed. `eviction` closes the connection of this response.
+    /// Counts a body until it is sent. If the total size exceeds the limit, closes the connections with the oldest responses of the network that has
+    /// the most unread bytes. `eviction` closes the connection of this response.
     pub(crate) fn count(
         self: &Arc<Self>,
         body: String,
@@ -81,7 +82,7 @@ impl Waiting {
         number
     }
 
-    /// Closes the connection of the oldest response of the network with the most unread bytes. Returns `false` if no response waits.
+    /// Closes the connection with the oldest response of the network that has the most unread bytes. Returns `false` if no response is waiting.
     fn evict(&mut self) -> bool {
         let most = self.networks.iter().max_by_key(|(_, own)| own.bytes);
         let oldest = most.and_then(|(network, own)| Some((*network, *own.responses.keys().next()?)));
@@ -124,7 +125,7 @@ impl Drop for Counted {
     }
 }
 
-/// The body of a response, which is sent in chunks: a connection holds at most one chunk in addition to the body.
+/// The body of a response. It is sent in chunks, so a connection holds at most one chunk in addition to the body.
 #[derive(Debug)]
 pub(crate) struct ResponseBody(Bytes);
 

@@ -1,7 +1,7 @@
 //! Connections that have not sent a verified request. Only a few are allowed, each for a short time.
 //!
-//! Every client that can reach the port can open a connection. Such a connection must not displace a connection with signed requests, and many connections
-//! from one address must not displace those from another address. A connection is a guest until its first verified request.
+//! Every client that can reach the port can open a connection. Such a connection must not displace a connection with verified requests, and many
+//! connections from one address must not displace connections from another address. A connection is called a guest until its first verified request.
 
 mod pace;
 
@@ -30,7 +30,7 @@ pub(crate) struct Guests {
 struct Open {
     count: usize,
     next: u64,
-    /// Guests by the network of the sender.
+    /// Guests, grouped by the network of their client.
     networks: HashMap<IpAddr, Network>,
 }
 
@@ -50,7 +50,7 @@ impl Guests {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits a connection, and closes an older connection if their number exceeds the limit.
+    /// Admits a connection. If the limit is reached, closes older connections first.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Guest {
         let network = network(address);
         let evicted = Arc::new(Notify::new());
@@ -74,7 +74,7 @@ impl Guests {
         }
     }
 
-    /// Closes a guest, if any, to free its descriptor. Returns `true` if it did.
+    /// Closes a guest, if any, to free its descriptor. Returns `true` if a guest was closed.
     pub(crate) fn evict(&self) -> bool {
         self.open().evict()
     }
@@ -106,7 +106,7 @@ impl Open {
     }
 }
 
-/// Returns the network of an address, because one sender may have all addresses of an IPv6 /64.
+/// Returns the network of an address. For IPv6 this is the /64, because one client may control all of its addresses.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -127,16 +127,16 @@ pub(crate) struct Guest {
     is_verified: AtomicBool,
     /// `true` if the connection is no longer counted as a guest.
     is_known: AtomicBool,
-    /// The units of work that are not charged yet.
+    /// The units of work that have not been charged yet.
     work: AtomicU32,
-    /// `true` if the connection has not read in its present turn.
+    /// `true` if the connection has not read in the current turn.
     may_read: AtomicBool,
     evicted: Arc<Notify>,
 }
 
 impl Guest {
-    /// Records that a request of the connection was verified. The connection is then no longer a guest, unless the limit of known connections is
-    /// reached.
+    /// Records that a request of the connection was verified. The connection is then no longer a guest, unless the limit of known
+    /// connections has been reached.
     pub(crate) fn verified(&self) {
         self.is_verified.store(true, Ordering::Relaxed);
         if self.is_known.load(Ordering::Relaxed) {
@@ -150,12 +150,12 @@ impl Guest {
         if self.guests.open().remove(self.network, self.number).is_none()
             || self.is_known.swap(true, Ordering::Relaxed)
         {
-            // The connection was evicted in the meantime, or verified by another request.
+            // Meanwhile, the connection was evicted, or another request verified it.
             self.guests.known.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Completes when the connection must be closed, either because it was evicted or because its first verified request did not arrive in time.
+    /// Completes when the connection must be closed, because it was evicted or did not send a verified request in time.
     pub(crate) async fn expired(&self, first_request: Duration) {
         tokio::select! {
             () = self.evicted.notified() => return,
@@ -171,7 +171,7 @@ impl Guest {
         self.is_verified.load(Ordering::Relaxed)
     }
 
-    /// Adds units of work of the connection.
+    /// Adds units of work done by the connection.
     pub(crate) fn work(&self, units: u32) {
         self.work.fetch_add(units, Ordering::Relaxed);
     }
@@ -196,7 +196,7 @@ impl Guest {
         self.may_read.store(false, Ordering::Relaxed);
     }
 
-    /// Charges the network of the connection for work. Returns the end of the pause that follows, if any.
+    /// Charges the connection's network for work. Returns the end of the pause that must follow, if any.
     pub(crate) fn charge(&self, units: u32) -> Option<Instant> {
         let mut open = self.guests.open();
         let networks = open.networks.len();

@@ -1,4 +1,4 @@
-//! Arrays of values, built row by row.
+//! Arrays of values, which are built row by row.
 
 use std::sync::Arc;
 

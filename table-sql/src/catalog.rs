@@ -1,4 +1,4 @@
-//! The tables of a store as a schema of a session. A table is opened when a statement names it.
+//! The tables of a store as the schema of a session. A table is opened when a statement names it.
 
 use std::sync::Arc;
 
@@ -13,20 +13,21 @@ use crate::table::StoreTable;
 /// The options of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlOptions {
-    /// The number of rows whose properties become columns, in addition to those of stored schemas; `None` for all rows of the table.
+    /// The number of rows whose properties become columns in addition to the properties of stored schemas; `None` for all rows.
     pub sample: Option<usize>,
-    /// `true` to announce the order of the keys. A statement fails if characters above U+FFFF make the order of SQL differ from that of the store.
+    /// `true` to announce the key order to DataFusion. If the order of SQL differs from the store's because of characters above
+    /// U+FFFF, a statement fails.
     pub key_order: bool,
 }
 
 impl Default for SqlOptions {
-    /// Returns a sample of 10,000 rows, and announces the order of the keys.
+    /// Returns the default options: a sample of 10,000 rows, and an announced key order.
     fn default() -> Self {
         Self { sample: Some(10_000), key_order: true }
     }
 }
 
-/// Creates a session whose tables are those of a store. Names are case-sensitive without quotes.
+/// Creates a session with the tables of a store. Names are case-sensitive even without quotes.
 ///
 /// # Errors
 /// `External` with any error from the store.

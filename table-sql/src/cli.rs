@@ -1,4 +1,4 @@
-//! The command `tables-sql`: runs a statement on the tables of a store.
+//! The command `tables-sql`, which runs a statement on the tables of a store.
 
 use std::io::Write;
 
@@ -40,7 +40,7 @@ pub struct TablesSql {
     no_key_order: bool,
 }
 
-/// Runs the statement, and writes its rows to `out`. Memory holds all rows of the answer.
+/// Runs the statement and writes its rows to `out`. Memory holds all rows of the result.
 ///
 /// # Errors
 /// `Usage` for a statement that is invalid or writes; any error from the store.
@@ -60,7 +60,7 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if command.output == Format::Table && names == ["plan_type", "plan"] {
-        // A plan has several lines, which a cell cannot contain.
+        // A plan has several lines, but a cell cannot.
         for row in &rows {
             writeln!(out, "{}", row.join("\n").trim_end()).map_err(Failure::file("-"))?;
         }
@@ -70,7 +70,7 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-/// Returns the rows of a batch as texts. An absent value is an empty text.
+/// Returns the rows of a batch as strings. An absent value is an empty string.
 fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     let options = FormatOptions::default();
     let columns = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));

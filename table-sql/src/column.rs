@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Boolean,
     /// A column of instants in nanoseconds.
     Nanos,
-    /// Instants in microseconds. Finer fractions are truncated.
+    /// A column of instants in microseconds. Finer fractions are truncated.
     Micros,
     /// A column of GUIDs as strings.
     Guid,
@@ -118,7 +118,7 @@ pub(crate) fn of_keys(schemas: &[StoredSchema], properties: &[Column]) -> Vec<Co
         let (part, kind) = (keys::name_of(source).to_owned(), Kind::of_part(codec, form));
         let source = Source::Part(part.clone());
         match columns.iter_mut().find(|column| column.source == source) {
-            // If kinds of entities write a part in different ways, only its text is common to all of them.
+            // If several kinds of entities encode a part differently, they only have its text in common.
             Some(column) if column.kind != kind => column.kind = Kind::Text,
             Some(_) => {}
             None => {

@@ -21,7 +21,7 @@ pub(crate) enum Test<'a> {
 }
 
 impl<'a> Condition<'a> {
-    /// Returns the condition if the expression is exactly one condition; otherwise, `None`.
+    /// Returns the condition if the expression consists of exactly one condition; otherwise, `None`.
     pub(crate) fn of(expression: &'a Expr, columns: &'a [Column]) -> Option<Self> {
         match expression {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
@@ -76,7 +76,7 @@ impl<'a> Condition<'a> {
     }
 }
 
-/// Returns the column with a name.
+/// Returns the column with the given name.
 pub(crate) fn named<'a>(name: &str, columns: &'a [Column]) -> Option<&'a Column> {
     columns.iter().find(|column| column.name == name)
 }
@@ -103,10 +103,10 @@ pub(crate) fn text(value: &ScalarValue) -> Option<&str> {
     }
 }
 
-/// Returns `true` if all texts compare with this text in SQL as they do in a store.
+/// Returns `true` if SQL and the store order all strings in the same way relative to this one.
 ///
-/// SQL compares code points, and a store compares UTF-16 units. The orders differ only between two characters of which one is above U+FFFF and the other from
-/// U+E000 on, so they agree if the constant has no character from U+D800 on.
+/// SQL compares code points, and a store compares UTF-16 units. The orders differ only between two characters of which one is above U+FFFF and the
+/// other is at or above U+E000. They agree if the constant contains no character from U+D800 on.
 pub(crate) fn is_portable(text: &str) -> bool {
     text.chars().all(|character| character < '\u{E000}')
 }

@@ -1,6 +1,6 @@
-//! Conditions on properties as a filter of the store.
+//! Converts conditions on properties to a filter of the store.
 //!
-//! A filter may match more rows than its expression, because DataFusion evaluates the expression again, but never fewer.
+//! A filter may match more rows than its expression, because DataFusion evaluates the expression again, but it never matches fewer.
 
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
@@ -11,10 +11,10 @@ use table_core::{Filter, Value, ticks};
 use crate::column::{Column, Kind, Source};
 use crate::condition::{Condition, Test, is_portable, named, text};
 
-/// The maximum number of values of an `IN` list that is sent to the store.
+/// The maximum number of values in an `IN` list that is sent to the store.
 const LIST: usize = 10;
 
-/// Returns a filter that every row of an expression satisfies; `None` if the store cannot evaluate any part of it.
+/// Returns a filter that is true for every row that satisfies the expression; `None` if the store can evaluate no part of it.
 pub(crate) fn filter(expression: &Expr, columns: &[Column]) -> Option<Filter> {
     match expression {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -87,14 +87,14 @@ fn compare(column: &Column, operator: Comparison, value: &ScalarValue) -> Option
         (Kind::Boolean, ScalarValue::Boolean(Some(truth))) if is_equality => {
             (operator, Value::Boolean(*truth))
         }
-        // In SQL, NaN is greater than every number, and -0 can be less than 0. For the service, neither is true.
+        // In SQL, NaN is greater than every number, and -0 can be less than 0. The service differs in both cases.
         (Kind::Double, ScalarValue::Float64(Some(number))) if number.is_finite() => match operator {
             Eq | Le => (operator, Value::Double(*number)),
             Lt => (Le, Value::Double(*number)),
             Ne | Gt | Ge => return None,
         },
         (Kind::Nanos, ScalarValue::TimestampNanosecond(Some(nanos), _)) => (operator, instant(*nanos)?),
-        // A constant is not sent if its spelling of the GUID differs from that of the column.
+        // A constant is not sent if it spells the GUID differently than the column.
         (Kind::Guid, value) if operator == Eq => {
             let text = text(value)?;
             let guid = text.parse().ok().map(Value::Guid)?;
@@ -105,7 +105,7 @@ fn compare(column: &Column, operator: Comparison, value: &ScalarValue) -> Option
     Some(Filter::compare(name_of(column)?, operator, value))
 }
 
-/// Returns the instant of a whole number of ticks.
+/// Returns the instant, if it is a whole number of ticks.
 fn instant(nanos: i64) -> Option<Value> {
     let count = (nanos % 100 == 0).then(|| ticks::UNIX_EPOCH.checked_add_signed(nanos / 100))??;
     (count >= ticks::EDM_MIN).then(|| ticks::to_datetime(count).map(Value::DateTime))?

@@ -1,4 +1,4 @@
-//! Conditions on keys and key parts as a range of keys.
+//! Converts conditions on keys and key parts to a range of keys.
 
 use std::ops::Bound;
 
@@ -16,11 +16,11 @@ use crate::condition::{Condition, Test, is_portable, text};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) keys: KeyRange,
-    /// The schema that all selected rows match, because a condition on its parts selects them.
+    /// The schema that all selected rows must match, because conditions refer to its parts.
     pub(crate) schema: Option<usize>,
 }
 
-/// Returns the range of the rows that satisfy all conditions.
+/// Returns the range that contains all rows that satisfy the conditions.
 pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> Range {
     let mut keys = KeyRange::ALL;
     for condition in conditions {
@@ -33,7 +33,7 @@ pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> R
     let on_parts = conditions.iter().any(|condition| is_null_free(condition));
     let mut candidates: Vec<(usize, KeyRange)> = Vec::new();
     for (at, schema) in schemas.iter().enumerate().filter(|_| on_parts) {
-        // Rows that lack a part have no value for it, so they do not satisfy a condition on it.
+        // Rows that lack a part have no value for it, so they never satisfy a condition on it.
         if conditions.iter().all(|condition| has_part(schema, condition)) {
             candidates.push((at, of_parts(schema, conditions)));
         }
@@ -49,7 +49,7 @@ pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> R
     Range { keys, schema: None }
 }
 
-/// Returns `true` for a condition on a part. No row without the part satisfies it.
+/// Returns `true` for a condition that no row without the part satisfies.
 const fn is_null_free(condition: &Condition<'_>) -> bool {
     matches!(condition.column.source, Source::Part(_))
 }
@@ -60,7 +60,7 @@ fn has_part(schema: &StoredSchema, condition: &Condition<'_>) -> bool {
     pieces.any(|source| keys::name_of(source) == name)
 }
 
-/// Returns the keys that satisfy a condition on a whole key.
+/// Returns the keys that satisfy a condition on a complete key.
 fn of_text(test: &Test<'_>) -> TextRange {
     let (operator, constant) = match test {
         Test::StartsWith(prefix) if is_portable(prefix) => return TextRange::prefix(prefix),
@@ -82,7 +82,7 @@ fn of_text(test: &Test<'_>) -> TextRange {
     }
 }
 
-/// Returns the range of the conditions on parts: single values of the first parts of each key, and a range of the next part.
+/// Returns the range for the conditions on parts: single values of the first parts of each key, and a range of the next part.
 fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     let mut requests = Vec::new();
     for pieces in [&schema.partition_key, &schema.row_key] {
@@ -102,14 +102,14 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     keys::key_range(schema, &requests).unwrap_or(KeyRange::ALL)
 }
 
-/// Returns `true` if a request can be added to the other requests. A value that the part cannot have is left to DataFusion.
+/// Returns `true` if a request can be added to the others. If the part cannot have the value, the condition is left to DataFusion.
 fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
     let mut all = others.to_vec();
     all.push(request.clone());
     keys::key_range(schema, &all).is_ok()
 }
 
-/// Returns the request of a part, and `true` if it selects a single value.
+/// Returns the request for a part, and `true` if it selects a single value.
 fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bool)> {
     let (mut low, mut high) = (None, None);
     for condition in conditions {
@@ -118,7 +118,7 @@ fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bo
                 let value = shown(condition.column.kind, constant)?;
                 return Some((PartRequest::exactly(name, &value), true));
             }
-            // The range includes both of its ends. DataFusion removes an end that the condition excludes.
+            // The range includes both ends. DataFusion removes an end that the condition excludes.
             Test::Compare(Comparison::Ge | Comparison::Gt, constant) => {
                 low = ordered(condition, constant).or(low)
             }
@@ -137,13 +137,13 @@ fn request(name: &str, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bo
     Some((PartRequest::between(name, &low.unwrap_or_default(), &high.unwrap_or_default()), false))
 }
 
-/// Returns a constant that bounds a range; `None` if SQL orders texts in another way than a store.
+/// Returns a constant that bounds a range; `None` if SQL and the store order strings differently relative to it.
 fn ordered(condition: &Condition<'_>, constant: &ScalarValue) -> Option<String> {
     let value = shown(condition.column.kind, constant)?;
     (!value.is_empty() && (condition.column.kind != Kind::Text || is_portable(&value))).then_some(value)
 }
 
-/// Returns a constant in the form in which users write values of parts.
+/// Returns a constant in the form in which users write part values.
 fn shown(kind: Kind, constant: &ScalarValue) -> Option<String> {
     match (kind, constant) {
         (Kind::Text, constant) => text(constant).map(str::to_owned),
@@ -159,13 +159,13 @@ fn shown(kind: Kind, constant: &ScalarValue) -> Option<String> {
     }
 }
 
-/// Returns the parts of a row key by which the rows of one partition are ordered, each with `true` for a descending order.
+/// Returns the parts of a row key that determine the order of the rows in a partition, each with `true` if its order is descending.
 pub(crate) fn order(schema: &StoredSchema) -> Vec<(String, bool)> {
     let mut parts = Vec::new();
     for piece in &schema.row_key {
         let StoredPiece::Part { source, codec, form } = piece else { continue };
         let is_descending = codec.starts_with("desc(") || codec.starts_with("inverted(");
-        // Texts of different lengths are ordered together with the parts that follow them.
+        // Strings of different lengths are ordered together with the parts that follow them.
         if !form.ordered || !form.is_fixed() {
             break;
         }

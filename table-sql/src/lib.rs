@@ -9,19 +9,18 @@
 //! | a part of the keys, by its name in the stored schema | `bigint` for padded digits, a timestamp for ticks, otherwise a string |
 //! | a property | its type; GUIDs are strings; instants are in microseconds if some are outside the years 1678 to 2261 |
 //!
-//! A property with values of several types has a column for each type: the most frequent type has its name, and the others a suffix, such as `Age@String`. A
-//! key
-//! part with the name of a property has the suffix `@key`. Names are case-sensitive, even without quotes. The columns are those of the stored schemas and
-//! of a [sample](SqlOptions::sample) of the rows.
+//! A property with values of several types has a column for each type: the most frequent type has the name of the property, and the others have a
+//! suffix, such as `Age@String`. A key part with the same name as a property has the suffix `@key`. Names are case-sensitive even without quotes. The
+//! columns are determined by the stored schemas and by a [sample](SqlOptions::sample) of the rows.
 //!
 //! # Requests
 //! - Equality, ranges and prefixes (`LIKE 'ada%'`) of keys and key parts become a range of keys.
-//! - Comparisons of properties become a filter that the store evaluates. DataFusion evaluates every condition again, because SQL and the service differ in
-//!   details, such as `NaN`; a comparison for which the service would omit rows is not sent.
-//! - Only the properties that the statement uses are requested. Pages are read one at a time, as the statement consumes them.
-//! - If the store returns rows in key order, this order is announced, so `ORDER BY PartitionKey, RowKey` does not sort.
+//! - Comparisons of properties become a filter that the store evaluates. DataFusion evaluates every condition again, because SQL and the service
+//!   differ in details, such as `NaN`. A comparison is not sent if the service could omit rows that SQL includes.
+//! - Only the properties that the statement uses are requested. Pages are read one at a time, when the statement needs them.
+//! - If the store returns rows in key order, DataFusion knows this, so `ORDER BY PartitionKey, RowKey` does not sort.
 //!
-//! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` the number of requests that were sent.
+//! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` shows the number of requests that were sent.
 //!
 //! ```
 //! use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};

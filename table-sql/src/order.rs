@@ -21,15 +21,15 @@ pub(crate) fn properties(
     let sorted = |source: &Source, descending: bool| {
         let at = columns.iter().position(|column| column.source == *source)?;
         let column = columns.get(at)?;
-        // The text of a part is not ordered like the part itself.
+        // The text of a part does not sort like the part itself.
         let is_text = matches!(source, Source::Part(_)) && column.kind == Kind::Text;
-        // None of these columns has nulls here, so the position of nulls is the default of SQL.
+        // None of these columns contains nulls, so the SQL default for the position of nulls is used.
         let options = SortOptions { descending, nulls_first: descending };
         (!is_text).then(|| PhysicalSortExpr::new(Arc::new(Reference::new(&column.name, at)), options))
     };
     let mut orders: Vec<Vec<PhysicalSortExpr>> = Vec::new();
     let both = [Source::PartitionKey, Source::RowKey];
-    // A projection may omit the last columns of an order, but not the first columns.
+    // A projection may omit the last columns of an order, but not the first ones.
     orders.push(both.iter().map_while(|source| sorted(source, false)).collect());
     if range.keys.partition_key.single().is_some() {
         orders.extend(sorted(&Source::RowKey, false).map(|one| vec![one]));

@@ -25,9 +25,9 @@ pub(crate) struct Scanned {
     pub(crate) schema: SchemaRef,
     /// The stored schemas of the table.
     pub(crate) schemas: Vec<StoredSchema>,
-    /// The schema that rows must match; rows of other schemas are omitted.
+    /// The schema that rows must match. Rows of other schemas are omitted.
     pub(crate) only: Option<usize>,
-    /// `true` if the order of the keys was announced.
+    /// `true` if the key order was announced to DataFusion.
     pub(crate) is_ordered: bool,
     pub(crate) limit: Option<usize>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Position {
     pub(crate) scanned: Arc<Scanned>,
     from: Option<Continuation>,
     is_over: bool,
-    /// The number of rows that remain until the limit.
+    /// The number of rows left until the limit.
     left: usize,
     last: Option<(String, String)>,
     requests: Count,
@@ -49,7 +49,7 @@ impl Position {
         Self { scanned, from: None, is_over: left == 0, left, last: None, requests }
     }
 
-    /// Reads the next page that has rows; `None` at the end.
+    /// Reads the next page that contains rows; `None` at the end.
     pub(crate) async fn next(mut self) -> Result<Option<(RecordBatch, Self)>> {
         while !self.is_over {
             let scanned = self.scanned.clone();
@@ -90,7 +90,7 @@ impl Position {
         Ok(RecordBatch::try_new_with_options(scanned.schema.clone(), arrays, &options)?)
     }
 
-    /// Refuses rows that are not in the order of SQL, which compares keys with characters above U+FFFF in another way than a store.
+    /// Refuses rows that are not in the order of SQL. For keys with characters above U+FFFF, this order differs from the store's.
     fn check_order(&mut self, entity: EntityRef<'_>) -> Result<()> {
         if !self.scanned.is_ordered {
             return Ok(());
@@ -113,7 +113,7 @@ impl Position {
     }
 }
 
-/// The parts of a row's keys: name, codec and encoded text. Empty for a row that no schema explains.
+/// The parts of a row's keys: name, codec and encoded text. Empty if the row matches no schema.
 #[derive(Debug, Default)]
 struct Parts(Vec<(PartSource, String, String)>);
 

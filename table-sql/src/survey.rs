@@ -1,4 +1,4 @@
-//! The columns of a table: those of its stored schemas, and of a sample of its rows.
+//! The columns of a table, determined by its stored schemas and a sample of its rows.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use table_core::{DynTableStore, EdmType, Query, Result, TableName, TableStore, V
 use crate::build::nanos;
 use crate::column::{Column, Kind, Source, of_keys};
 
-/// The properties and types that were found.
+/// The properties and types found in a table.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     properties: Vec<Seen>,
@@ -52,7 +52,7 @@ impl Survey {
             if from.is_none() {
                 break;
             }
-            // A continuation token is valid for one query only, so the last page is requested with the same size.
+            // A continuation token is valid only for one query, so the last page is requested with the same size.
             left = if left < most { 0 } else { left };
         }
         Ok(())

@@ -50,7 +50,7 @@ impl StoreTable {
         Ok(Self { store: store.clone(), table: table.clone(), schemas, columns, schema, is_ordered })
     }
 
-    /// Returns `true` if the store can use a condition.
+    /// Returns `true` if the store can evaluate a condition at least in part.
     fn is_used(&self, expression: &Expr) -> bool {
         let conditions = Condition::all(expression, &self.columns);
         let is_key = |condition: &Condition<'_>| {
@@ -59,7 +59,7 @@ impl StoreTable {
         conditions.iter().any(is_key) || filter::filter(expression, &self.columns).is_some()
     }
 
-    /// Returns the filter for the conditions that are not part of the range of keys.
+    /// Returns the filter for the conditions that the range of keys does not cover.
     fn filter(&self, expressions: &[Expr]) -> Option<Filter> {
         let is_key = |expression: &&Expr| {
             let condition = Condition::of(expression, &self.columns);
@@ -122,10 +122,10 @@ impl TableProvider for StoreTable {
         let range = keys::range(&self.schemas, &conditions);
         let most = self.store.capabilities().top;
         let mut query = Query { select: select(&columns), ..Query::new(range.keys.clone()) };
-        // A row that matches no schema is omitted, so the number of rows of a page differs from the number of rows of the statement.
+        // A row that matches no schema is omitted, so a page may contain fewer rows than the statement needs.
         query.top = limit.filter(|limit| (1..most).contains(limit) && range.schema.is_none());
         query.filter = self.filter(filters);
-        // A filter that the service refuses, such as one with too many comparisons, is left to DataFusion.
+        // A filter that the service would refuse, such as one with too many comparisons, is left to DataFusion.
         if query.check(most).is_err() {
             query.filter = None;
         }

@@ -1,6 +1,7 @@
-//! Test that the answers to the queries of `duckdb/queries.sql` equal the answers that DuckDB gave for the Parquet export of the same tables.
+//! Test that the queries of `duckdb/queries.sql` have the same answers as in DuckDB on a Parquet export of the same tables.
 //!
-//! `TABLES_DUCKDB=python cargo test --test duckdb` exports the tables, and lets DuckDB write its answers again. The Python needs the package `duckdb`.
+//! `TABLES_DUCKDB=python cargo test --test duckdb` exports the tables, and lets DuckDB write its answers again. The Python installation
+//! needs the package `duckdb`.
 
 mod common;
 

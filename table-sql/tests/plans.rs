@@ -1,4 +1,4 @@
-//! Tests of the requests of statements, as `EXPLAIN` shows them.
+//! Tests of the requests of a statement, as shown by `EXPLAIN`.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Property test of conditions that the store evaluates: each statement has the same answer on a store as on the same rows in memory.
+//! Property test of conditions that the store evaluates: a statement has the same result on a store as on the same rows in memory.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ struct Row {
 
 const TEXTS: [&str; 9] = ["", "a", "ab", "b", "é", "\u{d7ff}", "\u{e000}", "\u{ffff}", "\u{10000}"];
 
-/// Returns a store with values that compare in unusual ways, in properties of several types.
+/// Returns a store with values that compare in unusual ways, and with properties of several types.
 async fn store() -> DynTableStore {
     let engine = Engine::in_memory();
     let rows = engine.table::<Row>().create_if_missing().await.unwrap();

@@ -1,7 +1,7 @@
 //! Audit: design defects that the rows of a table reveal, with or without a stored schema.
 //!
-//! Limits, partitions, types and schemas are checked on every row, in one pass with bounded memory. Key formats are compared within each kind of
-//! rows, in a sample that is spread evenly over the table.
+//! Limits, partitions, types and schemas are checked on every row, in one pass with bounded memory. Key formats are compared within each kind of row,
+//! in a sample spread evenly over the table.
 
 mod explained;
 mod finding;
@@ -20,7 +20,7 @@ pub use finding::Finding;
 pub use limits::size;
 use table_inspect::infer;
 
-/// A check of the rows of one table, which are pushed in key order.
+/// An audit of one table. Its rows must be pushed in key order.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -59,7 +59,7 @@ impl Audit {
         }
     }
 
-    /// Returns the number of rows so far.
+    /// Returns the number of rows pushed.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows

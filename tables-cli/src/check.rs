@@ -1,7 +1,7 @@
-//! Checks of derived rows, as far as a stored schema describes these rows.
+//! Checks of derived rows, as far as stored schemas describe them.
 //!
-//! A stored schema contains the keys and the properties of index rows, but not the functions of a program, such as conditions, custom codecs,
-//! relations of copies, and handlers. For each pattern, [`plan`] determines whether it can be checked, or the reason why it cannot.
+//! A stored schema contains the keys and the properties of index rows. It does not contain the functions of a program, such as conditions, custom
+//! codecs, relations of copies, and handlers. For each pattern, [`plan`] determines either the check or the reason why it cannot be checked.
 
 mod copies;
 mod outbox;

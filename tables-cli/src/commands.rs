@@ -1,4 +1,4 @@
-//! The commands, one module each.
+//! The commands, with one module for each command.
 
 mod audit;
 mod backup;
@@ -40,7 +40,7 @@ use crate::output::Format;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
 
-/// The help of commands that need rows in key order.
+/// The help shown by commands that need rows in key order.
 const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
 
 /// Query, change, copy and back up tables of Azure Table Storage, an emulator, a table-server or a folder.
@@ -127,7 +127,8 @@ enum Command {
     Man(complete::Manual),
 }
 
-/// Runs a command, and writes its output to `out`. The future is boxed: every program and test that polls an unboxed one would compile all commands again.
+/// Runs a command, and writes its output to `out`. The future is boxed, because otherwise every program and test that polls it would
+/// compile all commands again.
 ///
 /// # Errors
 /// The [`Failure`] that ended the command, with its exit code.
@@ -183,23 +184,23 @@ struct Context {
     output: Format,
 }
 
-/// Returns the name of a table.
+/// Parses the name of a table.
 ///
 /// # Errors
-/// `Usage` for a name that no table can have.
+/// `Usage` for an invalid table name.
 fn table(name: &str) -> Result<TableName> {
     TableName::new(name).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Returns the key of an entity.
+/// Parses the key of an entity.
 ///
 /// # Errors
-/// `Usage` for a key that no entity can have.
+/// `Usage` for an invalid key.
 fn key(partition_key: &str, row_key: &str) -> Result<EntityKey> {
     EntityKey::new(partition_key, row_key).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Returns the tables that a command applies to: one table, or all tables that programs have created.
+/// Returns the tables that a command applies to: the named table, or all tables that programs have created.
 async fn tables(store: &DynTableStore, name: Option<&str>) -> Result<Vec<TableName>> {
     if let Some(name) = name {
         return Ok(vec![table(name)?]);

@@ -1,4 +1,4 @@
-//! Diagnosis of a store that cannot be used: steps in order, up to the first failure.
+//! Diagnosis of a store that cannot be used: a sequence of steps that ends at the first failure.
 
 mod account;
 mod folder;
@@ -8,12 +8,12 @@ use std::fmt;
 
 use crate::store::Location;
 
-/// The outcome of one step.
+/// The result of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The name of the step.
     pub name: &'static str,
-    /// The fact that was found.
+    /// The finding of the step.
     pub fact: String,
     /// The remedy, if the step failed.
     pub help: Option<String>,
@@ -46,7 +46,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Examines a store, and a table if its name is given. The steps end with the first failure.
+/// Examines a store, and a table if a name is given. The examination ends at the first failure.
 pub async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {
     match location {
         Location::Memory => vec![Step::passed("memory", "a store in memory is always empty and usable")],

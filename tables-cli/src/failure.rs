@@ -13,7 +13,7 @@ pub enum Exit {
     Nothing = 1,
     /// The command line is invalid.
     Usage = 2,
-    /// The command refused to run, and changed nothing beyond what its message says.
+    /// The command refused to run, and changed nothing except for changes that its message reports.
     Refused = 3,
     /// The store, the network or the disk failed.
     Store = 4,
@@ -83,7 +83,7 @@ impl Failure {
         }
     }
 
-    /// Returns a hint for the usual cause of an error of the store, whose own message cannot name the options of this command.
+    /// Returns a hint for the usual cause of a store's error. The error's own message cannot name the options of this command.
     #[must_use]
     pub fn next_step(&self) -> Option<&'static str> {
         use table_core::ErrorCode as Code;

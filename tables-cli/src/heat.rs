@@ -1,4 +1,4 @@
-//! The sizes of partitions: the largest ones, and a strip of all of them in key order.
+//! The sizes of partitions: the largest partitions, and a strip of all partitions in key order.
 
 use std::fmt::Write;
 
@@ -37,7 +37,7 @@ impl Partition {
     }
 }
 
-/// The sizes of a table's partitions. Rows are added in key order. Memory holds the largest partitions and the cells of the strip.
+/// The sizes of a table's partitions. Rows must be added in key order. Memory holds the largest partitions and the cells of the strip.
 ///
 /// ```
 /// use tables_cli::heat::{Heat, Measure};
@@ -59,7 +59,7 @@ pub struct Heat {
     partitions: u64,
     current: Option<Partition>,
     largest: Vec<Partition>,
-    /// The sizes of the largest partitions of the cells. Each cell covers `every` partitions.
+    /// The size of the largest partition in each cell. Each cell covers `every` partitions.
     cells: Vec<u64>,
     every: u64,
 }
@@ -87,7 +87,7 @@ impl Heat {
         }
     }
 
-    /// Ends the last partition.
+    /// Completes the last partition.
     pub fn end(&mut self) {
         let Some(ended) = self.current.take() else { return };
         let size = ended.size(self.by);
@@ -160,7 +160,7 @@ impl Heat {
         );
         for (at, size) in self.cells.iter().enumerate() {
             let (x, share) = (8 + at * 12, percent(*size, most));
-            // Writing to a string does not fail.
+            // Writing to a string never fails.
             let _ = writeln!(
                 text,
                 "<rect x=\"{x}\" y=\"{:.1}\" width=\"11\" height=\"{share:.1}\" fill=\"hsl({:.0},80%,50%)\"><title>{size} {unit}</title></rect>",
@@ -172,7 +172,7 @@ impl Heat {
     }
 }
 
-/// Returns a part of a whole in percent.
+/// Returns a part of a total in percent.
 #[expect(clippy::cast_precision_loss, reason = "shown with limited precision")]
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }

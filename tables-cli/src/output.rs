@@ -1,4 +1,4 @@
-//! Output: one format for humans, and two for programs.
+//! Output: one format for human readers, and two for programs.
 
 mod grid;
 
@@ -26,10 +26,10 @@ pub enum Format {
 
 /// The maximum number of rows in one grid, within which columns are aligned.
 const GRID_ROWS: usize = 1_000;
-/// The maximum number of rows as CSV if the columns are not named.
+/// The maximum number of rows in CSV output if the columns are not named.
 const CSV_ROWS: usize = 10_000;
 
-/// A writer of entities in a format, as they arrive. Memory holds at most 10,000 rows.
+/// A writer that formats entities as they arrive. Memory holds at most 10,000 rows.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Entities<'a> {
     format: Format,
@@ -41,7 +41,7 @@ pub struct Entities<'a> {
 }
 
 impl<'a> Entities<'a> {
-    /// Creates a writer. If `raw` is `true`, the table shows keys as stored, not their parts.
+    /// Creates a writer. If `raw` is `true`, the table shows keys as stored instead of their parts.
     pub fn new(format: Format, out: &'a mut dyn Write, schemas: &'a [StoredSchema], raw: bool) -> Self {
         Self { format, out, schemas, grid: Grid::default(), held: Vec::new(), raw }
     }
@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
         Self { format, out, names, held: Vec::new(), is_begun: false }
     }
 
-    /// Writes a row, or keeps it until the widths of the columns are known.
+    /// Writes a row, or buffers it until the column widths are known.
     ///
     /// # Errors
     /// `File` if the output cannot be written.
@@ -148,7 +148,7 @@ impl<'a> Rows<'a> {
         self.out.write_all(text.as_bytes()).map_err(Failure::file("-"))
     }
 
-    /// Writes all rows that are kept.
+    /// Writes all buffered rows.
     ///
     /// # Errors
     /// `File` if the output cannot be written.

@@ -1,4 +1,4 @@
-//! Parquet: typed columns that other programs read, and that are read back without loss.
+//! Parquet files with typed columns that other programs can read, and that can be read back without loss.
 //!
 //! | property | column |
 //! |---|---|
@@ -10,9 +10,9 @@
 //! | `Edm.Guid` | UUID |
 //! | `Edm.Binary` | bytes |
 //!
-//! An absent property is null, unlike an empty string. A property with values of several types has one column for each type: the most frequent type has the
-//! name of the property, and the other types have a suffix, such as `Age@String`. Instants that neither unit of a timestamp can represent are in a column
-//! such as `Ends@ticks`, with the number of 100 ns since the year 1.
+//! An absent property is null, unlike an empty string. A property with values of several types has one column for each type: the most frequent type
+//! uses the name of the property, and the other types have a suffix, such as `Age@String`. Instants that no timestamp unit can represent are in a
+//! column such as `Ends@ticks`, as the number of 100 ns since the year 1.
 //!
 //! Rows are written and read in groups, so memory use does not depend on the size of the file. The footer contains the number of rows and their checksum.
 
@@ -40,10 +40,10 @@ use table_inspect::record::FileError;
 const ROWS: &str = "tables.rows";
 /// The name of the footer's entry with the checksum of all rows.
 const CHECKSUM: &str = "tables.checksum";
-/// The columns that every file has.
+/// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// Calls the decoder of a file. The decoder panics for some damaged files, which are then reported as damaged.
+/// Calls the decoder of a file. For some damaged files the decoder panics; they are then reported as damaged.
 fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
     let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
     // IMPORTANT: the decoder is not used again after an error.

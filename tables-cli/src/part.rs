@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns a path with a further extension: `state.json` and `part` become `state.json.part`.
+/// Returns a path with an additional extension: `state.json` and `part` become `state.json.part`.
 pub(crate) fn part_of(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");

@@ -1,4 +1,4 @@
-//! The part of a program that every command line has: arguments, the runtime, errors, and the exit code.
+//! The part that all command-line programs share: arguments, the runtime, errors, and the exit code.
 
 use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::process::ExitCode;
@@ -7,9 +7,9 @@ use clap::Parser;
 
 use crate::failure::{Exit, Failure, Result};
 
-/// Parses the command line, runs the command with the standard output, reports its failure, and returns its exit code.
+/// Parses the command line, runs the command with the standard output, reports a failure, and returns the exit code.
 ///
-/// A reader such as `head` may close the standard output early, which is not a failure.
+/// A reader such as `head` may close the standard output early. This is not a failure.
 pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> Result<Exit>) -> ExitCode {
     let command = match C::try_parse() {
         Ok(command) => command,
@@ -45,7 +45,7 @@ fn report(failure: &Failure) -> Exit {
     failure.exit()
 }
 
-/// The standard output, which remembers whether its reader closed it.
+/// The standard output, which records whether its reader has closed it.
 struct Output {
     out: BufWriter<std::io::Stdout>,
     is_closed: bool,

@@ -1,4 +1,4 @@
-//! The rows that a command reads or writes: options that select them, and pages of a query.
+//! The rows that a command reads or writes: the options that select them, and the pages of a query.
 
 use std::ops::Bound;
 
@@ -75,11 +75,11 @@ impl Selection {
     /// Returns the query that selects the rows.
     ///
     /// # Errors
-    /// `Usage` for conditions on parts if no schema is stored, or that the key cannot support, and for a string that is empty or not a filter.
+    /// `Usage` for conditions on key parts if no schema is stored or the key does not support them, and for a filter that is empty or invalid.
     pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
         let mut query = match &self.filter {
             None => Query::new(KeyRange::ALL),
-            // IMPORTANT: an empty text, such as that of an unset variable of a shell, would select every row.
+            // IMPORTANT: an empty text, such as the value of an unset shell variable, would select every row.
             Some(text) if text.trim().is_empty() => {
                 let help = "omit `--filter`, or write a condition such as \"Age ge 30\"";
                 return Err(Failure::Usage(format!("the filter is empty; {help}")));
@@ -96,7 +96,7 @@ impl Selection {
         Ok(query)
     }
 
-    /// Returns the schema to which the names in the conditions refer.
+    /// Returns the schema that the names in the conditions refer to.
     async fn schema(&self, store: &DynTableStore, table: &TableName) -> Result<StoredSchema> {
         let mut schemas = keys::schemas(store, table).await?;
         if let Some(entity) = &self.entity {
@@ -134,7 +134,7 @@ impl std::str::FromStr for TextRangeArgument {
     }
 }
 
-/// The pages of a query, one request each. Memory holds one page at a time.
+/// The pages of a query, with one request per page. Memory holds one page at a time.
 #[derive(Debug)]
 pub struct Pages<'a> {
     store: &'a DynTableStore,
@@ -145,19 +145,19 @@ pub struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Creates the pages of a query, from its beginning.
+    /// Creates the pages of a query, starting with the first page.
     #[must_use]
     pub const fn new(store: &'a DynTableStore, table: &'a TableName, query: Query) -> Self {
         Self { store, table, query, from: None, is_over: false }
     }
 
-    /// Creates the pages after a continuation token, or all pages if none is given.
+    /// Continues after a continuation token, or starts with the first page if there is none.
     #[must_use]
     pub fn behind(self, from: Option<Continuation>) -> Self {
         Self { from, ..self }
     }
 
-    /// Reads the next page; `None` after the last one. A page may be empty even if more pages follow.
+    /// Reads the next page; `None` after the last page. A page may be empty even if more pages follow.
     ///
     /// # Errors
     /// Any error from the store.
@@ -202,7 +202,7 @@ pub async fn is_empty(store: &DynTableStore, table: &TableName) -> Result<bool> 
     }
 }
 
-/// Returns all tables of a store, including those in which the library stores schemas, feeds and outboxes.
+/// Returns all tables of a store, including the tables for schemas, feeds and outboxes.
 ///
 /// # Errors
 /// Any error from the store.
@@ -218,7 +218,7 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     }
 }
 
-/// Returns the select for a list of property names; all properties if the list is empty.
+/// Returns the selection for a list of property names, or all properties if the list is empty.
 #[must_use]
 pub fn select(names: &[String]) -> Select {
     if names.is_empty() { Select::All } else { Select::names(names.iter().cloned()) }

@@ -1,4 +1,4 @@
-//! Stores: the locations of tables, and how a command opens them.
+//! Stores: the locations of tables, and how commands open them.
 
 mod cosmos;
 mod location;
@@ -15,7 +15,7 @@ pub use cosmos::CosmosDatabase;
 pub use location::Location;
 pub use profile::Profiles;
 
-/// The purpose for which a command opens a store.
+/// The purpose of opening a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// The command only reads. A folder can be opened while another process writes to it.
@@ -24,11 +24,11 @@ pub enum Purpose {
     Write,
     /// The command writes, and may create the folder.
     Create,
-    /// The command serves the store to other programs, and may create the folder. The engine caches as much as for a program.
+    /// The command serves the store to other programs, and may create the folder. The engine gets a cache of the default size.
     Serve,
 }
 
-/// The size in bytes of the engine's cache for commands, most of which read each block once.
+/// The cache size in bytes of an engine that a command opens. Most commands read each block only once.
 const CACHE: usize = 32 << 20;
 
 /// An open store, with its engine if it is a folder.
@@ -40,7 +40,7 @@ pub struct Store {
     pub engine: Option<Engine>,
     /// The location as shown in messages, without secrets.
     pub shown: String,
-    /// The identity of the location, as stored in state files. It does not depend on the current folder.
+    /// The identity of the location in state files. It does not depend on the current folder.
     pub identity: String,
 }
 
@@ -48,8 +48,8 @@ impl Store {
     /// Opens the store at a location.
     ///
     /// # Errors
-    /// `Refused` for a folder that does not exist, unless the purpose is [`Purpose::Create`] or [`Purpose::Serve`]; `Store` with the error of the engine
-    /// or of the account; `Usage` for Cosmos DB, if the program was built without it.
+    /// `Refused` for a folder that does not exist, unless the purpose is [`Purpose::Create`] or [`Purpose::Serve`]; `Store` with the error of the
+    /// engine or account; `Usage` for Cosmos DB if the program was built without support for it.
     pub async fn open(location: &Location, purpose: Purpose) -> Result<Self> {
         let shown = location.to_string();
         let (tables, engine) = match location {
@@ -67,10 +67,10 @@ impl Store {
         Ok(Self { tables, engine, shown, identity: location.identity() })
     }
 
-    /// Refuses a store that does not return rows in key order, for commands that need the order.
+    /// Refuses a store that does not return rows in key order. For commands that need this order.
     ///
     /// # Errors
-    /// `Refused` with the help, which names an alternative.
+    /// `Refused`, with a message that names an alternative.
     pub fn require_key_order(&self, help: &str) -> Result<()> {
         if self.tables.capabilities().ordered {
             return Ok(());
@@ -113,7 +113,7 @@ fn open_folder(path: &Path, purpose: Purpose) -> Result<Engine> {
     })
 }
 
-/// The options by which every command names its store.
+/// The options that name the store of a command.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct StoreOptions {
     /// The store: a folder, `memory:`, a connection string, an account URL with a shared access signature, `UseDevelopmentStorage=true`,

@@ -1,4 +1,4 @@
-//! Following a partition: its newest rows first, then the rows that are added.
+//! Follows a partition: its newest rows first, then the rows that are added.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -11,32 +11,32 @@ use crate::failure::Result;
 use crate::rows::Pages;
 use table_inspect::keys;
 
-/// The row-key prefix of a feed's entries. It is followed by 20 digits.
+/// The row-key prefix of a feed's entries. 20 digits follow it.
 const FEED: &str = "\u{FFFC}feed_";
 
-/// Returns the row keys of a feed's entries, without its head.
+/// Returns the row keys of a feed's entries, excluding the head of the feed.
 #[must_use]
 pub fn feed_range() -> TextRange {
     let bound = |end: char| format!("{FEED}{end}");
     TextRange { lower: Bound::Included(bound('0')), upper: Bound::Excluded(bound(':')) }
 }
 
-/// Follows the rows of one partition in a range of row keys.
+/// A follower of the rows of one partition in a range of row keys.
 #[derive(Debug)]
 pub struct Tail {
     store: DynTableStore,
     table: TableName,
     range: KeyRange,
-    /// `true` if newer rows sort before older ones.
+    /// `true` if newer rows sort before older rows.
     is_descending: bool,
     /// The RowKey of the newest row that was returned.
     last: Option<String>,
 }
 
 impl Tail {
-    /// Returns the newest rows, at most `lines`, with the oldest first.
+    /// Returns the newest rows, at most `lines`, oldest first.
     ///
-    /// If the newest rows sort first, this reads one page; otherwise, it reads the whole range. Memory holds `lines` rows and one page.
+    /// If the newest rows sort first, this reads one page; otherwise, it reads the entire range. Memory holds `lines` rows and one page.
     ///
     /// # Errors
     /// Any error from the store.

@@ -1,4 +1,4 @@
-//! Moving rows: file formats, writing in groups, comparison in key order, and states from which a killed command resumes.
+//! Transfers of rows: file formats, writing in groups, comparison in key order, and state files that let a killed command resume.
 
 pub(crate) mod change;
 pub mod checksum;

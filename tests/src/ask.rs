@@ -1,4 +1,4 @@
-//! Requests as bytes, for requests that the clients of the other suites cannot send or whose responses they do not show.
+//! Requests as bytes, for requests that the clients in other suites cannot send, or whose responses they do not show.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use chrono::Utc;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 
-/// The media type that [`Ask::new`] accepts.
+/// The media type that requests of [`Ask::new`] accept.
 pub const JSON: &str = "application/json;odata=nometadata";
 
 /// A request to an account, signed when it is sent.
@@ -25,7 +25,7 @@ pub const JSON: &str = "application/json;odata=nometadata";
 pub struct Ask {
     service: &'static str,
     scheme: Option<Scheme>,
-    /// The suffix of the account in the path.
+    /// The suffix of the account in the path, for requests to the secondary.
     copy: &'static str,
     method: &'static str,
     /// The path below the account, with its query.
@@ -97,7 +97,7 @@ impl Ask {
         Self { target: target.into(), ..self }
     }
 
-    /// Adds a header, or replaces the one with the same name.
+    /// Adds a header, replacing an existing header with the same name.
     #[must_use]
     pub fn header(self, name: &'static str, value: impl Into<String>) -> Self {
         let mut without = self.without(name);
@@ -105,7 +105,7 @@ impl Ask {
         without
     }
 
-    /// Adds a header and keeps others with the same name.
+    /// Adds a header, keeping existing headers with the same name.
     #[must_use]
     pub fn also(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
@@ -131,13 +131,13 @@ impl Ask {
         self.body("application/json", body)
     }
 
-    /// Signs the request in the given form, or not at all.
+    /// Signs the request with the given scheme, or not at all.
     #[must_use]
     pub fn signed(self, scheme: Option<Scheme>) -> Self {
         Self { scheme, ..self }
     }
 
-    /// Signs a target that differs from the target that is sent.
+    /// Signs another target than the one that is sent.
     #[must_use]
     pub fn signed_as(self, target: impl Into<String>) -> Self {
         Self { signed_target: Some(target.into()), ..self }
@@ -152,7 +152,7 @@ impl Ask {
         self.sent(connection).unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.target))
     }
 
-    /// Returns the text of the request to the server of a connection string, which closes the connection.
+    /// Returns the request as text for the server of a connection string. The request closes the connection.
     ///
     /// # Panics
     /// Panics if the request cannot be signed.
@@ -165,7 +165,7 @@ impl Ask {
     fn sent(&self, connection: &str) -> Result<Answer, Box<dyn Error>> {
         let (host, text) = self.write(connection)?;
         let mut stream = TcpStream::connect(host)?;
-        // A server that refuses the head may close before the end of the body.
+        // If the server refuses the head, it may close the connection before the end of the body.
         let _ = stream.write_all(text.as_bytes());
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer)?;

@@ -1,4 +1,4 @@
-//! The Azurite emulator for tests. It is installed if necessary, and each test binary starts one server, which ends with the binary.
+//! The Azurite emulator for tests. It is installed if necessary. Each test binary starts one server, which stops when the binary ends.
 //!
 //! Azurite needs `node` and `npm`. Without them, the tests that use it are skipped with a message; if `CI` is `true`, they fail.
 

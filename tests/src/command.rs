@@ -1,4 +1,4 @@
-//! Runs a command next to a server whose address is only known once it listens.
+//! Runs a command together with a server whose address is known only after the server listens.
 
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, ExitCode};
@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 /// The argument that is replaced with the connection string.
 pub const PLACE: &str = "CONNECTION_STRING";
 
-/// Runs a command, with the connection string in place of each [`PLACE`], and returns its exit code. `name` is used in error messages.
+/// Runs a command, replacing each [`PLACE`] with the connection string, and returns its exit code. `name` is used in error messages.
 #[must_use]
 pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &str) -> ExitCode {
     let mut words = words.into_iter();
@@ -16,7 +16,7 @@ pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &s
     };
     let arguments = words.map(|word| if word == PLACE { OsStr::new(connection).to_owned() } else { word });
     match Command::new(&program).args(arguments).status() {
-        // A process that was ended by a signal has no exit code.
+        // A process that was killed by a signal has no exit code.
         Ok(status) => {
             status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
         }

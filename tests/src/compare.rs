@@ -1,7 +1,7 @@
 //! Runs a random program on a store and on the model, step by step, and compares every result.
 //!
-//! `ETag`s differ between the two, and pages may end at different positions. Conditions therefore identify versions by the number of writes since,
-//! and a page is correct if it contains exactly the rows of the model between its position and its continuation.
+//! The store and the model have different `ETag`s, and their pages may end at different positions. Conditions therefore identify a version by the
+//! number of writes since, and a page is correct if it contains exactly the model's rows between its position and its continuation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -57,7 +57,7 @@ struct Run<'a, B> {
     subject: &'a mut B,
     model: ModelStore,
     tables: Vec<TableName>,
-    /// The versions that writes gave to each key, in the store and in the model.
+    /// For each key, the versions that writes created, in the store and in the model.
     versions: HashMap<(usize, EntityKey), Vec<(ETag, ETag)>>,
     cursors: Vec<Cursor>,
 }
@@ -76,7 +76,7 @@ pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
     }
 }
 
-/// Checks that both results are equal, or refusals with the same code, and returns the result.
+/// Checks that both results are equal, or that both are refusals with the same code. Returns the result.
 #[track_caller]
 fn agree<T, U>(found: Result<T>, expected: Result<U>) -> Option<(T, U)> {
     let rendered =
@@ -103,7 +103,7 @@ impl<B: Subject> Run<'_, B> {
             Step::Drop(table) => {
                 let table = &self.tables[*table];
                 agree(block_on(store.delete_table(table)), block_on(self.model.delete_table(table)));
-                // A new table of the same name is a different table; some stores refuse old continuations (PAGE-9).
+                // A new table with the same name is a different table, and some stores refuse old continuations (PAGE-9).
                 let same = |other: &TableName| other.as_str().eq_ignore_ascii_case(table.as_str());
                 self.cursors.retain(|cursor| !same(&self.tables[cursor.table]));
             }
@@ -199,7 +199,7 @@ impl<B: Subject> Run<'_, B> {
             found.as_ref().map(|found| read(found.row.view())),
             expected.as_ref().map(|expected| read(expected.row.view()))
         );
-        // A read must return the acknowledged version.
+        // A read must return the version that was acknowledged.
         if let Some((found, expected)) = found.zip(expected) {
             let last = self.versions.get(&(table, key)).and_then(|versions| versions.last());
             assert_eq!(Some(&(found.etag, expected.etag)), last);
@@ -251,7 +251,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the properties by name, with values as text, in which NaN equals itself.
+/// Returns the properties by name. Values are text, so NaN equals itself.
 fn read(row: RowView<'_>) -> Vec<(String, String)> {
     let properties =
         row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned())));

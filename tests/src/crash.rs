@@ -1,8 +1,8 @@
-//! Crash tests: a workload that leaves evidence, and a check that evaluates it.
+//! Crash tests: a workload that leaves evidence, and a check of that evidence.
 //!
 //! Each writer owns a partition and a counter. Its `n`-th transaction writes the number `n` to the counter and to every row of one slot, or deletes
-//! the slot. After a crash, a counter below the last acknowledged number is a lost write, rows of one slot with different numbers are a partial
-//! transaction, and an `ETag` below an acknowledged one has gone backwards.
+//! the slot. After a crash, a counter below the last acknowledged number means that a write was lost, different numbers in the rows of one slot mean
+//! that a transaction was applied partly, and an `ETag` below an acknowledged one means that the state went backwards.
 
 pub mod bulk;
 mod check;

@@ -1,22 +1,23 @@
-//! The number of random cases that a test tries, and their seeds.
+//! The number of random cases that a test tries, and the seeds of these cases.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Returns `count` times the number in the environment variable `TABLES_EFFORT`. `cargo test` tries few cases; a manual run can try more.
+/// Returns `count`, multiplied by the environment variable `TABLES_EFFORT`. `cargo test` tries only a few cases; a manual run can try more.
 ///
 /// # Panics
-/// Panics if `TABLES_EFFORT` is set and not a number.
+/// Panics if `TABLES_EFFORT` is set but is not a number.
 #[must_use]
 pub fn effort(count: u64) -> u64 {
     static TIMES: LazyLock<u64> = LazyLock::new(|| number("TABLES_EFFORT", 1));
     count.saturating_mul(*TIMES)
 }
 
-/// Returns the seeds of [`effort(count)`](effort) cases, from the number in the environment variable `TABLES_FIRST_SEED` on. A long run can be made in parts.
+/// Returns the seeds of [`effort(count)`](effort) cases, starting with the environment variable `TABLES_FIRST_SEED`, which lets a long run
+/// be split into parts.
 ///
 /// # Panics
-/// Panics if `TABLES_FIRST_SEED` or `TABLES_EFFORT` is set and not a number.
+/// Panics if `TABLES_FIRST_SEED` or `TABLES_EFFORT` is set but is not a number.
 #[must_use]
 pub fn seeds(count: u64) -> Range<u64> {
     static FIRST: LazyLock<u64> = LazyLock::new(|| number("TABLES_FIRST_SEED", 0));

@@ -1,4 +1,4 @@
-//! The running example as a derived entity, for tests of the typed table and of every backend.
+//! The running example as a derived entity, used by tests of the typed table and of all backends.
 
 use table_core::entity::ProjectionOf;
 use table_core::error::Result;
@@ -26,7 +26,7 @@ pub struct Employee {
 }
 
 impl Employee {
-    /// Creates the employee with a number in a department, 30 years old and without a room.
+    /// Creates an employee with a department and a number, 30 years old and without a room.
     #[must_use]
     pub fn new(department: &str, id: u32) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Employee {
 pub struct NameOnly {
     /// The property `FirstName`.
     pub first_name: String,
-    /// The number of properties that the store has sent.
+    /// The number of properties that the store sent.
     pub properties: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Controlled stores: killed before or after any call, or stepped, in which case a test decides which process continues.
+//! Stores under the control of a test. The test can kill a process before or after any call, or step processes to decide which one continues.
 
 mod blobs;
 
@@ -25,20 +25,20 @@ pub enum Death {
     After,
 }
 
-/// Outages that all processes of a run share: calls to a table or a queue are refused until an instant.
+/// Outages that all processes of a run share: until an instant, calls to a table or a queue are refused.
 #[derive(Clone, Debug, Default)]
 pub struct Outages(Arc<Mutex<Option<Outage>>>);
 
 #[derive(Debug)]
 struct Outage {
-    /// The name of the affected table or queue; empty for all of them.
+    /// The name of the affected table or queue; empty if all calls are affected.
     target: String,
     until: u64,
     clock: Clock,
 }
 
 impl Outages {
-    /// Refuses calls to a table or a queue with `ServerBusy` for a time; all calls if the name is empty.
+    /// Refuses calls to a table or a queue with `ServerBusy` for a given time, or all calls if the name is empty.
     pub fn begin(&self, target: &str, time: Duration, clock: Clock) {
         let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
         let until = clock.now().saturating_add(ticks);
@@ -54,27 +54,27 @@ impl Outages {
     }
 }
 
-/// The control of the calls of one process to all its stores.
+/// Controls the calls of one process to all its stores.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     calls: AtomicUsize,
-    /// The number of the call at which the process dies, counted from one; 0 if it never dies.
+    /// The number of the call at which the process dies, counted from 1; 0 if it never dies.
     death: AtomicUsize,
     after: AtomicBool,
     dead: AtomicBool,
     /// `true` if calls wait until they are stepped.
     stepped: AtomicBool,
-    /// The interval of refused calls: every n-th call is refused with `ServerBusy`; 0 for no refusals.
+    /// Every n-th call is refused with `ServerBusy`; 0 for no refusals.
     busy: AtomicUsize,
     waits: AtomicUsize,
     outages: Mutex<Outages>,
 }
 
 impl Control {
-    /// Creates the control of a process that dies at its `call`-th call, counted from one.
+    /// Creates the control of a process that dies at its `call`-th call, counted from 1.
     #[must_use]
     pub fn dying(call: usize, death: Death) -> Self {
         let control = Self::default();
@@ -83,7 +83,7 @@ impl Control {
         control
     }
 
-    /// Creates the control of a process for which every `every`-th call is refused with `ServerBusy`.
+    /// Creates the control of a process whose every `every`-th call is refused with `ServerBusy`.
     #[must_use]
     pub fn busy(every: usize) -> Self {
         let control = Self::default();
@@ -98,14 +98,14 @@ impl Control {
         self
     }
 
-    /// Makes the process share outages with others.
+    /// Lets the process share outages with other processes.
     #[must_use]
     pub fn with_outages(self, outages: &Outages) -> Self {
         *self.0.outages.lock().unwrap_or_else(PoisonError::into_inner) = outages.clone();
         self
     }
 
-    /// Returns the number of calls made.
+    /// Returns the number of calls that were made.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.0.calls.load(Ordering::SeqCst)
@@ -117,19 +117,19 @@ impl Control {
         self.0.dead.load(Ordering::SeqCst)
     }
 
-    /// Returns a store as seen by the process.
+    /// Returns a store as the process sees it.
     pub fn over<T>(&self, store: T) -> Controlled<T> {
         Controlled { store, control: self.clone() }
     }
 
-    /// Lets a stepped process continue to its next call, or to its end, in which case its result is returned.
+    /// Lets a stepped process continue to its next call, or to its end. At the end, its result is returned.
     pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
         let waits = self.0.waits.load(Ordering::SeqCst);
         loop {
             match pin!(&mut *process).poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(output) => return Some(output),
                 Poll::Pending if self.0.waits.load(Ordering::SeqCst) > waits => return None,
-                // The store works on a separate thread.
+                // The store does its work on another thread.
                 Poll::Pending => std::thread::yield_now(),
             }
         }
@@ -177,7 +177,7 @@ impl Control {
     }
 }
 
-/// A store whose calls are controlled by a [`Control`].
+/// A store whose calls a [`Control`] controls.
 #[derive(Clone, Debug)]
 pub struct Controlled<T> {
     store: T,

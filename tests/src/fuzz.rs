@@ -1,7 +1,7 @@
-//! Fuzz targets. Each reads arbitrary bytes as one format, and panics if a guarantee is violated. They are called by `cargo fuzz` (`fuzz`), and by a
-//! driver on stable Rust (`src/bin/fuzz.rs`) that mutates real samples.
+//! Fuzz targets. Each reads arbitrary bytes in one format, and panics if a guarantee is violated. They are called by `cargo fuzz` (`fuzz`), and by a
+//! program for stable Rust (`src/bin/fuzz.rs`) that mutates real samples.
 //!
-//! No bytes may make a reader panic or loop. Accepted input is written and must be read back unchanged, and if two readers exist, they must agree.
+//! A reader must never panic or loop. Accepted input must be unchanged after it is written and read again, and if two readers exist, they must agree.
 
 mod formats;
 mod mutate;
@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// The maximum number of samples that are kept because a target accepted them, in addition to the first samples.
+/// The maximum number of mutated samples that are kept because a target accepted them.
 const KEPT: usize = 256;
 
 /// One format.
@@ -25,7 +25,7 @@ pub struct Target {
     pub name: &'static str,
     /// Reads bytes, and returns `true` if they were accepted.
     pub read: fn(&[u8]) -> bool,
-    /// Returns bytes that are accepted.
+    /// Returns bytes that the target accepts.
     pub samples: fn() -> Vec<Vec<u8>>,
 }
 
@@ -46,17 +46,17 @@ pub const TARGETS: &[Target] = &[
     Target { name: "xml", read: wire::xml, samples: wire::documents },
 ];
 
-/// Calls the target with a name; the body of a `cargo fuzz` target.
+/// Calls the target with the given name. This is the body of a `cargo fuzz` target.
 ///
 /// # Panics
-/// Panics if a guarantee is violated, or no such target exists.
+/// Panics if a guarantee is violated, or if no target has this name.
 pub fn run(name: &str, bytes: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name);
     let accepted = target.map(|target| (target.read)(bytes));
     assert!(accepted.is_some(), "no target {name}");
 }
 
-/// The bytes that violate a guarantee of a target, and the panic.
+/// Bytes that violate a guarantee of a target, and the panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The bytes.
@@ -65,7 +65,7 @@ pub struct Found {
     pub panic: String,
 }
 
-/// The inputs of one target, generated one after the other from a seed.
+/// The inputs of one target, generated from a seed.
 #[derive(Debug)]
 pub struct Session {
     target: Target,
@@ -80,7 +80,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates the session of a seed.
+    /// Creates a session with a seed.
     #[must_use]
     pub fn new(target: Target, seed: u64) -> Self {
         let samples = (target.samples)();
@@ -91,7 +91,7 @@ impl Session {
     /// Reads the samples unchanged.
     ///
     /// # Errors
-    /// The first sample that violates a guarantee, or is not accepted.
+    /// The first sample that violates a guarantee or is not accepted.
     pub fn read_samples(&self) -> Result<(), Found> {
         for bytes in &self.samples {
             if !self.read(bytes)? {
@@ -102,7 +102,7 @@ impl Session {
         Ok(())
     }
 
-    /// Reads one more input.
+    /// Reads the next input.
     ///
     /// # Errors
     /// The input, if it violates a guarantee.
@@ -111,7 +111,7 @@ impl Session {
         self.inputs += 1;
         if self.read(&bytes)? {
             self.accepted += 1;
-            // Mutations of accepted input reach deeper code.
+            // Mutations of accepted input reach more code.
             if self.samples.len() < self.first + KEPT {
                 self.samples.push(bytes);
             } else {

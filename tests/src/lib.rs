@@ -1,4 +1,4 @@
-//! Behaviour, crash and model tests of the workspace, as a library with which every backend is tested.
+//! Behaviour, crash and model tests of the workspace, as a library that the tests of every backend use.
 
 pub mod crash;
 pub mod fuzz;
@@ -45,7 +45,7 @@ pub mod units;
 #[cfg(feature = "services")]
 pub use model::ModelStore;
 
-/// The program in the README, compiled and run with the other examples of this package.
+/// The program in the README. It is compiled and run with the other examples of this package.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;

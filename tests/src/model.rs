@@ -1,7 +1,7 @@
-//! The oracle: the table service as a plain map, written as simply as possible and from the rules alone.
+//! The reference model: the table service as a plain map, derived from the rules alone and written as simply as possible.
 //!
-//! It shares only the interface types with the library (names, rows, queries, errors). Order, limits, conditions and paging are implemented a second
-//! time here, in the plainest way that states each rule.
+//! It shares only interface types with the library (names, rows, queries, errors). Order, limits, conditions and paging are implemented a second time
+//! here, as directly as each rule states them.
 
 mod filter;
 mod limits;
@@ -24,7 +24,7 @@ use table_core::{EntityKey, OperationKind, TableName, Value, ticks};
 /// Property names and values, in stored order.
 pub type Properties = Vec<(String, Value)>;
 
-/// A string as UTF-16 code units, whose order is the service's (ORD-6).
+/// A string as UTF-16 code units, which sort in the service's order (ORD-6).
 type Utf16 = Vec<u16>;
 
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ struct State {
     clock: u64,
 }
 
-/// The model as a store.
+/// The model, as a store.
 #[derive(Debug)]
 pub struct ModelStore {
     capabilities: Capabilities,
@@ -250,14 +250,14 @@ impl TableStore for ModelStore {
                 None => drop(changed.remove(&key)),
             }
         }
-        // All operations take effect or none (EGT-9): the changed copy replaces the map only after the last operation.
+        // All operations take effect or none (EGT-9), because the changed copy replaces the map only after the last operation.
         stored.entities = changed;
         state.clock = now;
         Ok(committed)
     }
 }
 
-/// Returns the properties after an operation; `None` if the entity then does not exist.
+/// Returns the properties after an operation; `None` if the entity no longer exists.
 fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properties>> {
     let refuse = |code, rule| Error::new(code, "refused by the model").with_rule(rule);
     let exists = |if_match: &IfMatch| match (before, if_match) {

@@ -1,4 +1,4 @@
-//! Node packages below cargo's target folder, installed as specified by a lock file.
+//! Node packages in cargo's target folder, installed as specified by a lock file.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -7,13 +7,13 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// The file that is written last, so an interrupted installation does not have it.
+/// The file that is written last. An interrupted installation does not have it.
 const STAMP: &str = "installed";
 /// The maximum number of attempts to run npm, because a registry may be temporarily unreachable.
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// The reason why packages are not installed.
+/// The reason why packages could not be installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotInstalled(pub(crate) String);
 
@@ -31,13 +31,13 @@ impl fmt::Display for NotInstalled {
 
 impl std::error::Error for NotInstalled {}
 
-/// Returns the folder `name` below cargo's target folder, with these files (names and contents) and the packages specified by their
-/// `package-lock.json`. Installs missing packages.
+/// Returns the folder `name` in cargo's target folder, with these files (names and contents) and the packages that their `package-lock.json`
+/// specifies. Installs missing packages.
 ///
-/// Concurrent test binaries wait here for the one that installs.
+/// If several test binaries call this concurrently, one installs and the others wait.
 ///
 /// # Errors
-/// If npm is missing or fails, or the folder cannot be written.
+/// An error if npm is missing or fails, or if the folder cannot be written.
 pub fn install(name: &str, files: &[(&str, &str)]) -> Result<PathBuf, NotInstalled> {
     let folder = target_folder().join(name);
     let failed = |error| NotInstalled::because("the folder of the packages cannot be written", error);
@@ -81,7 +81,7 @@ fn npm_ci(folder: &Path) -> Result<(), NotInstalled> {
     }
 }
 
-/// Returns cargo's target folder, which is the parent folder of this binary that cargo has marked.
+/// Returns cargo's target folder: the parent folder of this binary that has cargo's marker.
 fn target_folder() -> PathBuf {
     let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
     let binary = std::env::current_exe().unwrap_or_default();

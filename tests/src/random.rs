@@ -1,4 +1,4 @@
-//! Random programs for a store, which the model test runs, as data that proptest can shrink.
+//! Random programs for a store, which the model test runs. They are data, so proptest can shrink them.
 
 pub mod parts;
 
@@ -11,7 +11,8 @@ use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-/// The names of the tables. Tables, partitions and rows are few, so operations conflict. They include names of each class that sorts differently somewhere.
+/// The names of the tables. There are few tables, partitions and rows, so operations conflict. Their names include each class of strings that some
+/// store sorts differently.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
 /// The `PartitionKey`s.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
@@ -19,12 +20,12 @@ pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
 pub const ROWS: [&str; 9] = ["", "'", "1", "10", "2", "a", "\u{D7FF}", "\u{1F600}", "\u{E000}"];
 const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 
-/// The version in a condition.
+/// The version that a condition requires.
 #[derive(Clone, Copy, Debug)]
 pub enum Condition {
     /// Any version.
     Any,
-    /// The version before the given number of writes of this key, including deletes; a version that never existed if there are fewer writes.
+    /// The version before the given number of writes of this key, including deletes. If there were fewer writes, a version that never existed.
     Version(usize),
 }
 
@@ -43,33 +44,33 @@ pub enum Write {
     InsertOrMerge(Properties),
     /// Delete.
     Delete(Condition),
-    /// Check that the row is absent (`None`), or has a version. Only the model test makes checks, and only on stores that support them.
+    /// Check that the row is absent (`None`), or that it has a version. Only the model test makes checks, and only on stores that support them.
     Check(Option<Condition>),
 }
 
-/// Properties by name; a duplicate name counts once.
+/// Properties by name. A duplicate name counts once.
 pub type Properties = Vec<(&'static str, Value)>;
 
-/// One step of a program. Tables and cursors are given by number.
+/// One step of a program. Tables and cursors are identified by number.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Create a table.
     Create(usize),
     /// Delete a table.
     Drop(usize),
-    /// List tables by prefix, in pages of a size.
+    /// List tables with a prefix, in pages of a given size.
     List(&'static str, usize),
     /// Submit a transaction.
     Submit(usize, &'static str, Vec<(&'static str, Write)>),
     /// Read one entity.
     Get(usize, &'static str, &'static str, Select),
-    /// Read the first page of a query and keep its continuation as a cursor.
+    /// Read the first page of a query, and keep its continuation as a cursor.
     Begin(usize, Query),
     /// Read the next page of a cursor, with another page size.
     Continue(usize, usize),
     /// Read all pages of a query.
     Drain(usize, Query),
-    /// Close and reopen the store if the backend supports that, orderly or not.
+    /// Close and reopen the store, in an orderly way or not, if the backend supports that.
     Reopen(bool),
 }
 
@@ -123,7 +124,7 @@ fn write() -> impl Strategy<Value = Write> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // Mostly the first table, where operations conflict.
+    // Usually the first table, so operations conflict.
     let table = || prop_oneof![6 => Just(0_usize), 1 => Just(1_usize), 1 => Just(2_usize)];
     let (partition, row) = (|| select(PARTITIONS.to_vec()), || select(ROWS.to_vec()));
     prop_oneof![

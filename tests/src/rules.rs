@@ -1,9 +1,9 @@
-//! The numbered rules of the specifications that tests show, with those tests.
+//! The numbered rules of the specifications, and the tests that demonstrate them.
 //!
-//! - [`FAMILIES`]: every existing rule, by family.
-//! - [`UNSHOWN`]: the rules that no test can show, each with the reason.
+//! - [`FAMILIES`]: all rules, by family.
+//! - [`UNSHOWN`]: the rules that no test can demonstrate, each with the reason.
 //! - [`cases`]: the tests of the workspace, each with the rules that it cites.
-//! - [`pages`]: the text of each rule with its tests beneath.
+//! - [`pages`]: the text of each rule, followed by its tests.
 
 mod cases;
 mod families;

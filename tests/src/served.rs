@@ -1,4 +1,4 @@
-//! A server in this process, and a program that runs next to it.
+//! A server in this process, and a program that uses it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;
@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-/// The account of [`account`].
+/// The name of the account that [`account`] creates.
 pub const ACCOUNT: &str = "contoso";
 /// The key of the account.
 pub const KEY: &str = "a2V5";
@@ -19,14 +19,14 @@ pub const KEY: &str = "a2V5";
 /// Creates an account in memory.
 ///
 /// # Panics
-/// None in practice, because the key is valid.
+/// Never in practice, because the key is valid.
 #[must_use]
 pub fn account() -> Account {
     let key = AccountKey::new(ACCOUNT, KEY).unwrap_or_else(|error| panic!("{error}"));
     Account::new(key, Engine::in_memory())
 }
 
-/// Starts a server of [`account`] and the emulator's account on separate threads, which run until the process ends. Returns the
+/// Starts a server for [`account`] and the emulator's account on separate threads, which run until the process ends. Returns the
 /// connection string of [`account`].
 ///
 /// # Panics
@@ -56,7 +56,7 @@ pub fn for_the_process() -> String {
     started.unwrap_or_else(|error| panic!("the server does not start: {error}"))
 }
 
-/// Runs a program next to a server, on one thread. The program receives the connection string and the address for observation.
+/// Runs a program together with a server on one thread. The program receives the connection string and the address for observation.
 ///
 /// # Panics
 /// Panics if the server cannot be started.
@@ -80,7 +80,7 @@ pub fn with_server<F: Future<Output = ()>>(config: Config, program: impl FnOnce(
     assert_eq!(done, Ok(()), "the server does not start");
 }
 
-/// Returns the response to a plain GET, with head and body.
+/// Returns the response to a plain GET request, including head and body.
 ///
 /// # Panics
 /// Panics if no response arrives.

@@ -1,7 +1,7 @@
-//! A differential run: random operations on an engine and on `SQLite`, with all results and pages compared.
+//! A differential test: random operations on an engine and on `SQLite`. All results and pages are compared.
 //!
-//! The engine is repeatedly closed and reopened with other options, checkpointed, compacted, verified, backed up and restored. The shapes of keys and
-//! rows vary by table, and the work alternates between loading, deleting, queue-like and scattered writes.
+//! The engine is repeatedly closed and reopened with other options, checkpointed, compacted, verified, backed up and restored. Each table has keys
+//! and rows of another shape, and the work alternates between loading, deleting, queue-like writes and scattered writes.
 
 mod peer;
 mod shape;
@@ -26,13 +26,13 @@ use shape::{Kind, Shape};
 
 /// The number of tables of a run.
 const TABLES: u8 = 12;
-/// The size of all rows in bytes at which the largest table is deleted.
+/// The total size of all rows, in bytes, at which the largest table is deleted.
 const MOST_BYTES: u64 = 400 << 20;
 
 /// The extent of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The time after which no further round begins.
+    /// The time after which no further round starts.
     pub time: Duration,
     /// The seed of all choices.
     pub seed: u64,
@@ -71,7 +71,7 @@ struct Run {
     work: Work,
 }
 
-/// The kind of most writes in a period.
+/// The kind of writes that dominates a period.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Scattered,
@@ -80,7 +80,7 @@ enum Work {
     Queue,
 }
 
-/// Runs the plan. Returns its counts.
+/// Runs the plan, and returns its counts.
 ///
 /// # Errors
 /// The first difference, or an error of the engine or of `SQLite`.
@@ -189,7 +189,7 @@ impl Run {
         Ok(())
     }
 
-    /// Keeps the run within bounds: deletes the largest table.
+    /// Deletes the largest table if the rows exceed the size limit.
     fn bound(&mut self, engine: &Engine) -> Outcome<()> {
         while self.peer.bytes()? > MOST_BYTES {
             let Some(largest) = self.peer.largest()? else { return Ok(()) };
@@ -199,7 +199,7 @@ impl Run {
         Ok(())
     }
 
-    /// Draws the operations of a transaction: rows with the kinds of their writes.
+    /// Draws the operations of a transaction: rows, and how each is written.
     fn operations(&mut self, number: u8, shape: Shape) -> Outcome<(u32, Vec<(u64, Kind)>)> {
         let partition = self.random.random_range(0..shape.partitions());
         let count = [1, 1, 5, 100][self.random.random_range(0..4)].min(shape.most_operations());
@@ -239,7 +239,7 @@ impl Run {
         for (row, kind) in &mut writes {
             let row_key = shape.row_key(*row);
             let there = self.peer.get(number, &partition_key, &row_key)?.is_some();
-            // Most of the operations succeed.
+            // Most operations are chosen to succeed.
             if self.random.random_ratio(19, 20) {
                 *kind = kind.fitting(there, queue_head);
             }
@@ -292,7 +292,7 @@ impl Run {
         Ok(())
     }
 
-    /// Compares some pages of a table, of a partition, or of a range of rows.
+    /// Compares some pages of a table, a partition, or a range of rows.
     fn scan(&mut self, engine: &Engine, number: u8) -> Outcome<()> {
         let shape = Shape::of(number);
         let partition_key = shape.partition_key(self.random.random_range(0..shape.partitions()));
@@ -310,7 +310,7 @@ impl Run {
         self.compare(engine, number, keys, from, within.as_deref(), pages)
     }
 
-    /// Compares pages of a query with `SQLite`, starting at a place.
+    /// Compares the pages of a query with `SQLite`, starting at a position.
     fn compare(
         &mut self,
         engine: &Engine,
@@ -356,7 +356,7 @@ impl Run {
         Ok(())
     }
 
-    /// Compares every table, and the list of tables.
+    /// Compares all tables, and the list of tables.
     fn compare_all(&mut self, engine: &Engine) -> Outcome<()> {
         let names: Vec<String> = engine
             .list_tables("", None, 1_000)

@@ -1,4 +1,4 @@
-//! Time controlled by a test: it passes when the test requests it, or when something waits.
+//! Time that a test controls: it passes when the test says so, or when something waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,19 +12,19 @@ use table_patterns::work::Runtime;
 /// The ticks of a day.
 const DAY: i64 = 864_000_000_000;
 
-/// The difference between the clock of a process and the time.
+/// The difference between a process's clock and the test's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Skew {
-    /// The clock shows the time.
+    /// The clock shows the test's time.
     #[default]
     None,
     /// The clock is ahead by a number of days, or behind if it is negative.
     Days(i64),
-    /// The clock shows the instant at which it was created.
+    /// The clock always shows the instant at which it was created.
     Standing,
     /// The clock runs backwards from the instant at which it was created.
     Backwards,
-    /// The clock jumps by a number of days and back again, at every eighth reading.
+    /// At every eighth reading, the clock jumps by a number of days and back again.
     Jumping(i64),
 }
 
@@ -33,7 +33,7 @@ impl Skew {
     pub const ALL: [Self; 6] =
         [Self::None, Self::Days(9), Self::Days(-9), Self::Standing, Self::Backwards, Self::Jumping(9)];
 
-    /// Returns a random skew: half of the clocks show the time.
+    /// Returns a random skew. Half of the clocks have none.
     #[must_use]
     pub fn random(rng: &mut impl Rng) -> Self {
         let days = rng.random_range(1..40) * [1, -1][rng.random_range(0..2)];
@@ -47,7 +47,7 @@ impl Skew {
     }
 }
 
-/// An instant that all clones share, in ticks.
+/// An instant in ticks, which all clones share.
 #[derive(Clone, Debug)]
 pub struct Time(Arc<AtomicU64>);
 
@@ -92,13 +92,13 @@ impl Time {
         })
     }
 
-    /// Returns a runtime with this clock, for which time passes whenever it would wait.
+    /// Returns a runtime with this clock. When it would wait, time passes instead.
     #[must_use]
     pub fn runtime(&self) -> Runtime {
         self.runtime_of(Skew::None)
     }
 
-    /// Returns a runtime with a clock that differs from this time, for which time passes whenever it would wait.
+    /// Returns a runtime whose clock differs from this time. When it would wait, time passes instead.
     #[must_use]
     pub fn runtime_of(&self, skew: Skew) -> Runtime {
         let time = self.clone();

@@ -9,9 +9,9 @@ use crate::azurite::ours::Ours;
 use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
-/// The measured kinds of work, each with the number of entities of one operation and the permitted allocations per entity, which are the measured number
-/// plus about a sixth. Measured allocations per entity: 89 for an insert and 85 for a point get (most of them for the request: its headers, its signature,
-/// the HTTP client), 15.1 in a transaction, and 5.2 in a page, 5 of them for the strings of the struct.
+/// The measured kinds of work, each with the number of entities per operation and the permitted allocations per entity, which is the measured number
+/// plus about a sixth. Measured allocations per entity: 89 for an insert and 85 for a point get (most of them for the request: its headers, its
+/// signature, the HTTP client), 15.1 in a transaction, and 5.2 in a page, 5 of them for the strings of the struct.
 const WORKS: [(Work, u32, f64); 4] =
     [(Work::Insert, 1, 104.0), (Work::Batch, 100, 18.0), (Work::Get, 1, 99.0), (Work::Page, 1_000, 6.0)];
 /// The number of counted operations. The same number of uncounted operations precedes them.
@@ -52,7 +52,7 @@ pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Prints the allocations per operation for each kind of work. `allocations` returns the number of allocations of the process so far.
+/// Prints the number of allocations per operation for each kind of work. `allocations` returns the number of allocations that the process has made.
 pub fn count(connection_string: &str, allocations: impl Fn() -> usize) -> Outcome<()> {
     let ours = Ours::new(connection_string, "ReadingsCounted")?;
     for (work, ..) in WORKS {

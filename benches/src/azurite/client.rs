@@ -1,4 +1,4 @@
-//! The kinds of work that every client does, and the result of a round.
+//! The kinds of work that all clients do, and the result of a round.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use crate::harness::Rate;
 
 /// The maximum number of concurrent requests in pipelined work.
 pub const AT_ONCE: usize = 32;
-/// The table that every client reads: one partition with [`ENTITIES`] entities, written in advance.
+/// The table that all clients read: one partition with [`ENTITIES`] entities, written in advance.
 pub const READ: &str = "ReadingsToRead";
-/// The number of entities in the table that every client reads: ten pages.
+/// The number of entities in the table that all clients read, which is ten pages.
 pub const ENTITIES: u32 = 10_000;
 
 /// One kind of work.
@@ -19,7 +19,7 @@ pub enum Work {
     Insert,
     /// Inserts with [`AT_ONCE`] concurrent requests.
     Pipelined,
-    /// Transactions of 100 inserts.
+    /// Transactions with 100 inserts each.
     Batch,
     /// Point reads.
     Get,
@@ -28,10 +28,10 @@ pub enum Work {
 }
 
 impl Work {
-    /// Every kind of work.
+    /// All kinds of work.
     pub const ALL: [Self; 5] = [Self::Insert, Self::Pipelined, Self::Batch, Self::Get, Self::Page];
 
-    /// Returns the name of the work in the protocol with a client in a separate process.
+    /// Returns the name of the work in the protocol for clients in separate processes.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl Work {
 
     /// Returns the minimum ratio of `table-azure` to the other clients, by elapsed time and by processor time.
     ///
-    /// For a single request, Azurite takes most of the elapsed time, which leaves little room for differences.
+    /// For a single request, Azurite takes most of the elapsed time, so clients can differ only little.
     #[must_use]
     pub const fn least(self) -> f64 {
         match self {
@@ -77,11 +77,11 @@ pub struct Done {
     pub busy: Duration,
 }
 
-/// Returns the time in which the threads of this process were running since they started.
+/// Returns the time for which the threads of this process have been running since they started.
 pub fn busy() -> Outcome<Duration> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {
-        // A thread may end while the list is read.
+        // A thread may end while the list is being read.
         let text = std::fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
         nanos += text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0);
     }

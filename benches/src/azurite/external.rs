@@ -8,8 +8,8 @@ use crate::Outcome;
 use crate::azurite::client::{Done, Work};
 use crate::harness::Rate;
 
-/// A client in a separate process. A line `insert 600` requests about 600 ms of inserts; the response is `operations nanoseconds
-/// busy-nanoseconds`, or an error message.
+/// A client in a separate process. The line `insert 600` requests about 600 ms of inserts. The response is `operations nanoseconds busy-nanoseconds`,
+/// or an error message.
 #[derive(Debug)]
 pub struct External {
     name: &'static str,

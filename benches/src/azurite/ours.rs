@@ -15,7 +15,7 @@ use crate::azurite::client::{AT_ONCE, Done, ENTITIES, READ, Work, busy};
 use crate::data::{Random, Reading, number, site};
 use crate::harness::Rate;
 
-/// The partition for reads.
+/// The partition that is read.
 const PARTITION: u32 = 0;
 
 /// The client of one server.
@@ -67,7 +67,7 @@ impl Ours {
         Ok(Done { rate: Rate { operations, elapsed }, busy: busy()?.saturating_sub(before) })
     }
 
-    /// Makes the given number of inserts, sequentially or pipelined. Returns the time they took.
+    /// Makes the given number of inserts, sequentially or pipelined. Returns the elapsed time.
     pub fn inserts(&self, work: Work, inserts: u64) -> Outcome<Duration> {
         let (start, mut left) = (Instant::now(), inserts);
         let more = || {
@@ -123,7 +123,7 @@ impl Ours {
         Ok(())
     }
 
-    /// Reads a page, from the beginning or from a continuation.
+    /// Reads one page, starting at the beginning or at a continuation.
     async fn page(&self, from: Option<&Continuation>) -> Outcome<Option<Continuation>> {
         let query = self.read.query(Reading::partition(site(PARTITION)));
         let query = match from {
@@ -134,7 +134,7 @@ impl Ours {
         if page.items.len() == 1_000 { Ok(page.continuation) } else { Err("the page is short".into()) }
     }
 
-    /// Reads all pages sequentially; `work` runs after each.
+    /// Reads all pages one by one. `work` runs after each page.
     pub fn one_by_one(&self, mut work: impl FnMut()) -> Outcome<Duration> {
         let start = Instant::now();
         self.runtime.block_on(async {
@@ -148,7 +148,7 @@ impl Ours {
         })
     }
 
-    /// Reads all pages as a stream of entities; `work` runs at the first entity of each page.
+    /// Reads all pages as a stream of entities. `work` runs at the first entity of each page.
     pub fn streamed(&self, mut work: impl FnMut()) -> Outcome<Duration> {
         let start = Instant::now();
         let mut seen = 0_u32;

@@ -1,4 +1,4 @@
-//! Pipelined inserts compared with sequential ones, both near the server and as far away as another region.
+//! Pipelined inserts compared with sequential ones, on a nearby server and on a server as far away as another region.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::report::{Report, Target};
 const FAR: Duration = Duration::from_millis(10);
 /// The minimum ratio of pipelined to sequential inserts.
 const TIMES: f64 = 4.0;
-/// The share of the time that a server must be busy to be considered the bottleneck.
+/// The share of time for which a server must be busy to be considered the bottleneck.
 const LIMIT: f64 = 0.9;
 
 /// Measures the rows.

@@ -21,7 +21,7 @@ const PYTHON: &str = "azure-data-tables (Python)";
 const SCRIPT: &str = include_str!("../../azure_data_tables_python/client.py");
 const REQUIREMENTS: &str = include_str!("../../azure_data_tables_python/requirements.txt");
 
-/// Starts the clients that this machine can run. The report names the clients that it cannot run.
+/// Starts the clients that this machine can run. The report names the others.
 pub fn start(server: &Server, report: &mut Report) -> Vec<External> {
     let mut started = Vec::new();
     for (name, command) in [(CRATE, build()), (PYTHON, install())] {
@@ -48,7 +48,7 @@ fn target() -> Outcome<PathBuf> {
     Ok(tests::azurite::install()?.parent().ok_or("no target folder")?.to_owned())
 }
 
-/// Builds the client of the crate in a separate workspace, so that other builds do not compile its dependencies.
+/// Builds the client that uses the crate in a separate workspace, so other builds do not compile its dependencies.
 fn build() -> Outcome<Command> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("azure_data_tables");
     let target = target()?.join("azure-data-tables");
@@ -59,7 +59,7 @@ fn build() -> Outcome<Command> {
     Ok(Command::new(target.join("release/azure-data-tables-peer")))
 }
 
-/// Installs Microsoft's Python client below the target folder.
+/// Installs Microsoft's Python client in the target folder.
 fn install() -> Outcome<Command> {
     let folder = target()?.join("azure-data-tables-python");
     let (stamp, python) = (folder.join("installed"), folder.join("bin/python"));
@@ -89,11 +89,11 @@ fn run(mut command: Command) -> Outcome<()> {
     if status.success() { Ok(()) } else { Err(format!("`{name}` failed: {status}").into()) }
 }
 
-/// The results of a client over the rounds.
+/// The results of one client in all rounds.
 struct Reached {
     name: &'static str,
     rates: Vec<f64>,
-    /// The number of operations per second of processor time of the client.
+    /// The number of operations per second of the client's processor time.
     efficiencies: Vec<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! A proxy in front of a server: counts connections and delays requests, like a network.
+//! A proxy in front of a server, which counts connections and delays requests like a network.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Proxy {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    /// Returns the connection string of a server, with the address replaced by the address of this proxy.
+    /// Returns a server's connection string in which the address of this proxy replaces the server's address.
     #[must_use]
     pub fn connection_string(&self, direct: &str, server: &str) -> String {
         direct.replace(server, &self.address.to_string())

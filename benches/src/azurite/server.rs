@@ -1,4 +1,4 @@
-//! The Azurite that a run starts, and the load of its request thread.
+//! The Azurite server that a run starts, and the load of its request thread.
 
 use std::time::{Duration, Instant};
 
@@ -6,26 +6,26 @@ use tests::azurite::AzuriteServer;
 
 use crate::Outcome;
 
-/// A running Azurite.
+/// A running Azurite server.
 #[derive(Debug)]
 pub struct Server(AzuriteServer);
 
-/// The processor time and the waiting time of the server's request thread since its start.
+/// The running time and waiting time of the server's request thread since the thread started.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     at: Instant,
-    /// The time in which the process was running.
+    /// The time for which the thread was running.
     ran: Duration,
-    /// The time in which the process waited for a core.
+    /// The time for which the thread waited for a core.
     waited: Duration,
 }
 
 /// The load of the server's request thread during an interval, as fractions of the interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// The share of the time in which the thread was running.
+    /// The fraction of time for which the thread was running.
     pub ran: f64,
-    /// The share of the time in which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
+    /// The fraction of time for which the thread was running or waiting for a core. At 1, the thread is the bottleneck.
     pub wanted: f64,
 }
 
@@ -48,7 +48,7 @@ impl Server {
         Ok(rest.split('/').next().unwrap_or_default().to_owned())
     }
 
-    /// Returns the load of the server since its start. Its first thread serves all requests.
+    /// Returns the load of the server since its start. The first thread of its process handles all requests.
     pub fn load(&self) -> Outcome<Load> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.0.process_id()))?;
         let mut fields = text.split_whitespace().map(|field| field.parse().map(Duration::from_nanos));

@@ -23,7 +23,7 @@ fn run() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let program = arguments.next().unwrap_or_else(|| "ratios".into());
     let text = arguments.next().unwrap_or_default();
-    // The ratios of one row to different peers are separate series.
+    // The ratios of one row to different peers form separate series.
     let mut series: BTreeMap<(String, String), Vec<Entry>> = BTreeMap::new();
     for entry in record::read(&record::file(&program))? {
         let peer = entry.peer.split(' ').next().unwrap_or_default().to_owned();
@@ -48,7 +48,7 @@ fn run() -> Outcome<()> {
     Ok(())
 }
 
-/// Draws one bar for each run. Its height is relative to the highest ratio.
+/// Draws one bar per run. The height of a bar is relative to the highest ratio.
 fn draw(entries: &[Entry]) -> String {
     let highest = entries.iter().filter_map(|entry| entry.ratio).fold(0.0, f64::max);
     let bar = |entry: &Entry| {

@@ -1,4 +1,4 @@
-//! The ledger on the patterns: one unit for each post; balances and monthly sums are slots of series.
+//! The ledger on the patterns. Each post is one unit; balances and monthly sums are slots of series.
 
 mod model;
 
@@ -21,7 +21,7 @@ use crate::report::OURS;
 
 use model::{AuditTrail, Balances, Entry, MonthSums, Opened, Posted, Posting, Request, SLOTS};
 
-/// The maximum number of entries that fit into one transaction, used while entries are loaded.
+/// The maximum number of entries per transaction while entries are loaded.
 const BATCH: usize = 10;
 
 type Store = WithParticipants<Engine>;
@@ -45,9 +45,9 @@ enum Refused {
     Unknown,
     /// The period is closed.
     Period,
-    /// The account is closed, or has a balance.
+    /// The account is closed, or its balance is not zero.
     Account(u32),
-    /// The identifier of the request belongs to another entry.
+    /// The identifier of the request was already used for another entry.
     OtherRequest,
     /// The store failed.
     Store(Error),
@@ -131,12 +131,12 @@ impl Ours {
     }
 }
 
-/// Returns the row and the slot of an account's balance.
+/// Returns the row and the slot that contain an account's balance.
 const fn place(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
 
-/// Adds an entry to a unit, with everything that it changes.
+/// Adds an entry to a unit, with everything that the entry changes.
 async fn add(unit: &mut Work, draft: &Draft, number: u32) -> Result<(), Refused> {
     let Draft { request, effective, reference, lines } = draft;
     let tenant = || TENANT.to_owned();
@@ -193,7 +193,7 @@ impl Books for Ours {
         Ok(())
     }
 
-    /// The load waits only for the operating system's cache. One sync at its end makes all entries durable.
+    /// Loads without waiting for the disk. One sync at the end makes all entries durable.
     fn load(&self, drafts: Vec<Draft>) -> Outcome<()> {
         for batch in drafts.chunks(BATCH) {
             self.post(batch.to_vec())?;
@@ -266,7 +266,7 @@ impl Reader for &Ours {
     }
 }
 
-/// Creates a ledger whose posts wait only for the operating system's cache. [`Books::load`] waits for the disk at its end.
+/// Creates a ledger whose posts do not wait for the disk. [`Books::load`] syncs once at its end.
 pub fn relaxed(folder: &Path) -> Outcome<Ours> {
     drop(Ours::create(folder)?);
     Ours::on(Engine::builder().durability(Durability::Relaxed).open(folder)?)

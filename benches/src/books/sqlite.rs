@@ -1,5 +1,5 @@
-//! The ledger on `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. A post is one transaction on a shared connection, as in most
-//! programs; or one committer thread collects the posts of all threads into one commit.
+//! The ledger on `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. A post is one transaction on a shared connection, as in
+//! most programs. Alternatively, one committer thread collects the posts of all threads into one commit.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ impl SqliteBooks {
     }
 }
 
-/// The ledger on `SQLite` with a committer thread, which commits waiting posts in groups.
+/// The ledger on `SQLite` with a committer thread that commits waiting posts in groups.
 #[derive(Debug)]
 pub struct Grouped<'a>(pub &'a SqliteBooks);
 
@@ -96,7 +96,7 @@ impl Grouped<'_> {
     /// The name of this contender in the table of results.
     pub const NAME: &'static str = "rusqlite, grouped";
 
-    /// Posts entries, in one durable transaction together with the posts of other threads.
+    /// Posts entries in one durable transaction, together with posts of other threads.
     pub fn post(&self, drafts: Vec<Draft>) -> Outcome<()> {
         self.0.committer.submit(drafts)
     }
@@ -109,7 +109,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Vec<Draft>>) -
     Ok(replies)
 }
 
-/// Posts all entries of one job, or none of them.
+/// Posts all entries of a job, or none.
 fn post(connection: &Connection, drafts: &[Draft]) -> Outcome<()> {
     connection.prepare_cached("SAVEPOINT job")?.execute([])?;
     let done = drafts.iter().try_for_each(|draft| add(connection, draft));
@@ -198,7 +198,7 @@ impl Books for SqliteBooks {
     }
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
-        // A separate connection that lives until the end of the run, because statements borrow it.
+        // A separate connection, which lives until the end of the run because statements borrow it.
         let connection: &'static Connection = Box::leak(Box::new(connect(&self.path, CACHE)?));
         Ok(Box::new(Prepared {
             connection,

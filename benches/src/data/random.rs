@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// Creates a generator; equal seeds produce equal numbers.
+    /// Creates a generator. Equal seeds produce equal numbers.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)

@@ -7,7 +7,7 @@ use table_core::key::order;
 use crate::Outcome;
 use crate::data::Reading;
 
-/// A buffer for keys.
+/// A reusable buffer for keys.
 #[derive(Debug, Default)]
 pub struct Buffer {
     text: String,
@@ -15,7 +15,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns a key like those of the engine: the number of a table, the partition and the row.
+    /// Returns a key in the form of the engine's keys: table number, partition and row.
     pub fn key(&mut self, site: &str, number: u32) -> Outcome<&[u8]> {
         self.text.clear();
         self.text.push_str("reading_");
@@ -44,7 +44,7 @@ pub fn pairs(readings: &[Reading]) -> Outcome<Vec<Pair>> {
     readings.iter().map(pair).collect()
 }
 
-/// Reads every byte as fast as possible, because an unread value would not be loaded from memory.
+/// Reads every byte as fast as possible, because a value that is never read would not be loaded from memory.
 #[must_use]
 pub fn read(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! One thread that writes for many: waiting jobs become one commit, and each writer is answered when its job is durable.
+//! One thread that writes for many threads. It commits all waiting jobs together, and answers each writer when its job is durable.
 
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -19,7 +19,7 @@ pub struct Committer<J> {
 }
 
 impl<J: Send + 'static> Committer<J> {
-    /// Starts a committer. `commit` takes jobs while any wait, commits them together, and replies to each.
+    /// Starts a committer. `commit` takes the waiting jobs, commits them together, and replies to each.
     pub fn start(
         mut commit: impl FnMut(&mut dyn Iterator<Item = J>) -> Outcome<Vec<Reply>> + Send + 'static,
     ) -> Self {

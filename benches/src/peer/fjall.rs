@@ -1,4 +1,4 @@
-//! `fjall`: encoded rows under encoded keys, with one committer thread that collects jobs of writers into one batch.
+//! `fjall`: encoded rows under encoded keys. One committer thread collects the writers' jobs into one batch.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ impl Fjall {
     /// The name of this contender in the table of results.
     pub const NAME: &str = "fjall, raw bytes";
 
-    /// Opens a database with this cache, creating it if it does not exist.
+    /// Opens a database with the given cache size, creating it if it does not exist.
     pub fn open(folder: &Path, cache: usize) -> Outcome<Self> {
         let database = Database::builder(folder).cache_size(u64::try_from(cache)?).open()?;
         let keyspace = database.keyspace("readings", KeyspaceCreateOptions::default)?;
@@ -60,13 +60,13 @@ impl Fjall {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// Reads the bytes of one entity; `buffer` is used for the key.
+    /// Reads the bytes of one entity. `buffer` is used for the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.keyspace.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(&value))
     }
 
-    /// Reads the bytes of a partition's entities. Returns the number of entities, and a checksum of their bytes.
+    /// Reads the bytes of all entities in a partition. Returns the number of entities, and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

@@ -1,4 +1,4 @@
-//! `native_db`: typed structs on redb, encoded with bincode; every operation in a separate transaction.
+//! `native_db`: typed structs on redb, encoded with bincode. Every operation is a separate transaction.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::Outcome;
 use crate::data::{PARTITION, Reading};
 use crate::peer::{CACHE, Peer, Reader, See};
 
-/// A reading with a composed primary key, as a type of `native_db`.
+/// A reading with a compound primary key, as a `native_db` type.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[native_model(id = 1, version = 1)]
 #[native_db]
@@ -22,7 +22,7 @@ struct Stored {
     reading: Properties,
 }
 
-/// The primary key: the partition, then the number, encoded as bytes that sort in this order.
+/// The primary key: the partition and then the number, encoded as bytes that sort in this order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place {
     site: String,
@@ -112,7 +112,7 @@ impl NativeDb {
     pub fn create(path: &Path) -> Outcome<Self> {
         let mut models = Models::new();
         models.define::<Stored>()?;
-        // The models must outlive the database: they live until the end of the run.
+        // The models must outlive the database, so they live until the end of the run.
         let models: &'static Models = Box::leak(Box::new(models));
         Ok(Self { database: Builder::new().set_cache_size(CACHE).create(models, path)? })
     }
@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// A reader that uses one transaction for each read, which sees all earlier writes, as the reads of the other contenders do.
+/// A reader that uses one transaction per read. Each transaction sees all earlier writes, as the reads of the other contenders do.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

@@ -1,4 +1,4 @@
-//! Raw redb: encoded rows under encoded keys, read from one published snapshot. It is the upper bound for the engine's reads.
+//! Raw redb: encoded rows under encoded keys, read from one published snapshot. This is the upper bound for the engine's reads.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl RawRedb {
     /// The name of this contender in the table of results.
     pub const NAME: &str = "redb, raw bytes";
 
-    /// Opens a database with this cache, creating it if it does not exist.
+    /// Opens a database with the given cache size, creating it if it does not exist.
     pub fn open(path: &Path, cache: usize) -> Outcome<Self> {
         let database = Arc::new(redb::Builder::new().set_cache_size(cache).create(path)?);
         let written = Arc::clone(&database);
@@ -77,13 +77,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the bytes of one entity; `buffer` is used for the key.
+    /// Reads the bytes of one entity. `buffer` is used for the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.table.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(value.value()))
     }
 
-    /// Reads the bytes of a partition's entities. Returns the number of entities, and a checksum of their bytes.
+    /// Reads the bytes of all entities in a partition. Returns the number of entities, and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

@@ -1,5 +1,4 @@
-//! `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID, and one committer thread that collects jobs of
-//! writers into one commit.
+//! `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. One committer thread collects the writers' jobs into one commit.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +21,7 @@ const GET: &str = "SELECT * FROM readings WHERE site = ?1 AND number = ?2";
 const PAGE: &str = "SELECT * FROM readings WHERE site = ?1 ORDER BY number LIMIT 1000";
 const FILTER: &str = "SELECT * FROM readings WHERE site = ?1 AND level = ?2 ORDER BY number";
 
-/// Readings to write together.
+/// Readings that are written together.
 #[derive(Debug)]
 struct Job {
     readings: Vec<Reading>,
@@ -39,7 +38,7 @@ pub struct Sqlite {
     committer: Committer<Job>,
 }
 
-/// Connects to a database with this cache. Commits are durable.
+/// Connects to a database with the given cache size. Commits are durable.
 pub(crate) fn connect(path: &Path, cache: usize) -> Outcome<Connection> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -52,7 +51,7 @@ impl Sqlite {
     /// The name of this contender in the table of results.
     pub const NAME: &str = "rusqlite";
 
-    /// Opens a database with this cache, creating it if it does not exist.
+    /// Opens a database with the given cache size, creating it if it does not exist.
     pub fn open(path: &Path, cache: usize) -> Outcome<Self> {
         let writer = connect(path, cache)?;
         writer.execute_batch(SCHEMA)?;
@@ -74,7 +73,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Job>) -> Outco
     Ok(replies)
 }
 
-/// Writes the readings of one job: a single statement is atomic, several need a savepoint.
+/// Writes the readings of one job. A single statement is atomic, but several need a savepoint.
 fn apply(connection: &Connection, job: &Job) -> Outcome<()> {
     let several = job.readings.len() > 1;
     if several {
@@ -130,7 +129,7 @@ impl Peer for Sqlite {
     }
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
-        // A separate connection that lives until the end of the run, because statements borrow it.
+        // A separate connection, which lives until the end of the run because statements borrow it.
         let connection: &'static Connection = Box::leak(Box::new(connect(&self.path, self.cache)?));
         Ok(Box::new(Prepared {
             get: connection.prepare(GET)?,

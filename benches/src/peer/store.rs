@@ -1,4 +1,4 @@
-//! The contenders of a full run behind one trait, for readings and for bytes.
+//! The contenders of a full run behind one trait, for both readings and bytes.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Opens a contender in a folder, with this cache.
+    /// Opens a contender in a folder with the given cache size.
     pub fn open(self, folder: &Path, cache: usize) -> Outcome<Box<dyn Store>> {
         std::fs::create_dir_all(folder)?;
         Ok(match self {
@@ -69,14 +69,15 @@ pub trait Store: Sync {
     /// Fills the empty store with the first readings.
     fn load(&self, entities: u32) -> Outcome<()>;
 
-    /// Inserts or replaces readings in one transaction, durable when it returns. The engine needs readings of one partition.
+    /// Inserts or replaces readings in one transaction, which is durable when the call returns. For the engine, all readings must
+    /// be in one partition.
     fn replace(&self, readings: Vec<Reading>) -> Outcome<()>;
 
     /// Returns a reader for one thread.
     fn look(&self) -> Outcome<Box<dyn Look + '_>>;
 }
 
-/// A reader of a contender, which decodes readings or reads all of their bytes.
+/// A reader of a contender. It decodes readings or reads all of their bytes.
 pub trait Look {
     /// Reads one existing entity.
     fn get(&mut self, site: &str, number: u32) -> Outcome<()>;
@@ -143,8 +144,8 @@ impl Store for RawRedb {
     }
 }
 
-/// A reader for redb. Entities come from the newest snapshot at its creation, which is fastest; pages come from the newest snapshot at each
-/// read.
+/// A reader for redb. Entities come from the snapshot taken when the reader was created, which is fastest; pages come from the newest
+/// snapshot at each read.
 struct RedbReader<'a> {
     redb: &'a RawRedb,
     snapshot: Snapshot,

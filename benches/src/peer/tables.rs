@@ -1,4 +1,4 @@
-//! The embedded engine: typed entities through the typed handle, with default options except for the cache.
+//! The embedded engine: typed entities through the typed handle, with default options except for the cache size.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,7 +24,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Opens a folder with this cache, and creates the table if it does not exist.
+    /// Opens a folder with the given cache size, and creates the table if it does not exist.
     pub fn open(folder: &Path, cache: usize) -> Outcome<Self> {
         Self::of(&Engine::builder().cache_bytes(cache).open(folder)?)
     }

@@ -1,6 +1,6 @@
 //! The backfill of a new index over existing rows: its rate, and the cost per row in a large table compared with a small one.
 //!
-//! In the first line the engine does not sync each transaction: the cost of a row is the work of the processor and of the journal. The second line is
+//! In the first line, the engine does not sync each transaction, so the cost of a row is that of the processor and the journal. The second line is
 //! shown for information only. It is the additional cost of durable transactions, which depends on the disk and on the number of transactions that
 //! share a sync.
 
@@ -44,7 +44,7 @@ struct Indexed {
     at: DateTime<Utc>,
 }
 
-/// The number of entities of the backfill in which each transaction is durable.
+/// The number of entities in the backfill whose transactions are all durable.
 const SYNCED: u32 = 20_000;
 
 /// Measures the row.
@@ -64,7 +64,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the rate of one backfill, in a separate folder.
+/// Returns the rate of one backfill in a separate folder.
 pub(crate) fn build(
     stage: &Stage,
     name: &'static str,
@@ -83,7 +83,7 @@ pub(crate) fn build(
     Ok(Figure::new(name, vec![rate.per_second()]))
 }
 
-/// Checks that a backfill was successful: the index is readable and has one entry for each entity.
+/// Checks a backfill: the index must be readable, and must have one entry per entity.
 fn check(indexed: &Entities<Indexed, Engine>, entities: u32) -> Outcome<()> {
     if block_on(indexed.states())? != [("ByDevice", IndexState::Ready)] {
         return Err("the index is not ready after its backfill".into());

@@ -1,4 +1,4 @@
-//! The size of the base during checkpoints of random entities, and after a compaction.
+//! The size of the base during checkpoints of random entities and after a compaction.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -12,7 +12,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// The number of checkpoints. A tenth of the entities is replaced before each.
+/// The number of checkpoints. Before each of them, a tenth of the entities is replaced.
 const CHECKPOINTS: u32 = 30;
 /// The suffix of the base's run files.
 const BASE: &str = ".rows";

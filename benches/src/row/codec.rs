@@ -1,4 +1,4 @@
-//! Encoding and decoding an entity of ten properties, compared with the same struct as JSON.
+//! Encoding and decoding an entity with ten properties, compared with encoding the same struct as JSON.
 
 use std::hint::black_box;
 

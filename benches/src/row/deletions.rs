@@ -1,5 +1,5 @@
-//! Reads of the first entity of a partition after all previous entities were deleted, and of the head of a queue after many
-//! messages; and the bytes that an idle engine writes.
+//! Reads of the first entity in a partition after all previous entities were deleted, reads of the head of a queue after many messages, and the bytes
+//! that an idle engine writes.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,11 +18,11 @@ use crate::Outcome;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// The number of operations of one transaction.
+/// The number of operations per transaction.
 const BATCH: u32 = 100;
 /// The number of reads per figure.
 const READS: u32 = 200;
-/// The number of rounds in which the two queues take turns.
+/// The number of rounds in which both queues take turns.
 const ROUNDS: usize = 15;
 /// The time limit for the merges that remove deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
@@ -52,7 +52,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Waits until the engine has nothing to merge.
+/// Waits until the engine has no merge to do.
 fn settled(engine: &Engine) -> Outcome<Statistics> {
     let mut before = engine.statistics()?;
     loop {
@@ -90,7 +90,7 @@ fn first_entity(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()>
     Ok(())
 }
 
-/// Writes or deletes the first entities, in batches.
+/// Writes or deletes the first entities in batches.
 fn write(engine: &Engine, table: &TableName, count: u32, kind: impl Fn() -> OperationKind) -> Outcome<()> {
     let numbers: Vec<u32> = (0..count).collect();
     for batch in numbers.chunks(BATCH as usize) {
@@ -155,7 +155,7 @@ fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the mean time in which a message is put and received.
+/// Returns the mean time for putting and receiving a message.
 fn put_and_receive(engine: &Engine, queue: &QueueName) -> Outcome<Duration> {
     let start = Instant::now();
     for number in 0..READS {

@@ -1,5 +1,5 @@
-//! Dropping a table with many entities compared with one with few. A drop takes one sync, whose time varies by a factor of forty on one machine, so the
-//! fastest of several drops are compared. Work that grows with the number of entities would still be visible.
+//! Dropping a table with many entities, compared with dropping a table with few. A drop takes one sync, whose time varies by a factor of forty on one
+//! machine, so the fastest of several drops are compared. Work that grows with the number of entities would still be visible.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! A filter on a property over a partition scan: one per cent of a thousand entities matches.
+//! A filter on a property over a partition scan: 1 % of a thousand entities match.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! Point gets in a large table compared with a small table: with a cache that holds both, and with a cache that is too small for the
-//! large table.
+//! Point gets in a large table compared with a small one: with a cache that holds both tables, and with a cache that is too small
+//! for the large table.
 
 use table_core::embedded::Engine;
 
@@ -12,9 +12,9 @@ use crate::peer::{CACHE, Peer};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A cache size that is sufficient for ten million entities.
+/// A cache size that suffices for ten million entities.
 const WARM: usize = 6 << 30;
-/// The number of entities between two lookups that warm the cache, which is smaller than the number in a block.
+/// The number of entities between two lookups that warm up the cache. It is smaller than the number of entities in a block.
 const STEP: usize = 20;
 
 /// Measures the rows.

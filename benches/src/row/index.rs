@@ -1,5 +1,5 @@
-//! Entities with two copies in their partition: inserts compared with inserts of plain entities, and lookups through an index compared with
-//! point gets.
+//! Entities with two copies in the same partition: inserts compared with inserts of plain entities, and lookups through an index
+//! compared with point gets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,13 +18,13 @@ use crate::peer::tables::Tables;
 use crate::report::{OURS, Report, Target};
 use crate::stage::Stage;
 
-/// The number of entities for lookups.
+/// The number of entities that are looked up.
 const ENTITIES: u32 = 100_000;
 const WRITERS: usize = 16;
 const PLAIN: &str = "plain entities";
 const POINT: &str = "point get";
 
-/// A reading that two indexes copy under other keys.
+/// A reading with two indexes, which copy it under other keys.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Tagged")]
 #[partition_key(site)]
@@ -100,10 +100,10 @@ fn look_ups(
     tagged: &Entities<Tagged, Engine>,
     all: &[Tagged],
 ) -> Outcome<()> {
-    // After this checkpoint, lookups read the base, as usual in a store that has existed for a while.
+    // After this checkpoint, lookups read the base, as is usual in a store that has existed for a while.
     block_on(tagged.table().store().checkpoint())?;
     let turn = AtomicU64::new(0);
-    // A stride that reaches every entity, in an order that a cache cannot exploit.
+    // A stride that reaches every entity in an order that a cache cannot exploit.
     let next = || {
         let turn = usize::try_from(turn.fetch_add(1, Ordering::Relaxed)).unwrap_or_default();
         all.get(turn * 7_919 % all.len()).ok_or("there are no entities")

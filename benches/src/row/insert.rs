@@ -1,4 +1,4 @@
-//! Durable inserts of one entity each, by 1, 4, 16 and 64 writers.
+//! Durable inserts of single entities by 1, 4, 16 and 64 writers.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate, crowd, repeat};

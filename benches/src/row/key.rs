@@ -1,4 +1,4 @@
-//! Encoding compound keys into a reused buffer, compared with `format!` for the same text.
+//! Encoding compound keys into a reused buffer, compared with `format!` producing the same text.
 
 use std::hint::black_box;
 
@@ -59,7 +59,7 @@ fn same(encode: impl Fn(&mut String) -> Outcome<()>, formatted: &str) -> Outcome
     Ok(key == formatted)
 }
 
-/// Encodes the key of an employee's review of a year (PAT-CK).
+/// Encodes the key of an employee's yearly review (PAT-CK).
 #[inline]
 fn review(id: u32, year: u16, key: &mut String) -> Outcome<()> {
     key.push_str("empid_");
@@ -73,7 +73,7 @@ fn review_formatted(id: u32, year: u16) -> String {
     format!("empid_{id:06}_{year:04}")
 }
 
-/// Encodes the key of an entry of a log, the newest first (PAT-LOG).
+/// Encodes the key of a log entry, where the newest entry sorts first (PAT-LOG).
 #[inline]
 fn entry(id: u32, at: DateTime<Utc>, key: &mut String) -> Outcome<()> {
     key.push_str("device_");

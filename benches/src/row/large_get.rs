@@ -1,4 +1,4 @@
-//! Reads of one entity by its key, either anywhere in a table of twice the cache size, or among a tenth of the entities, which fits into the cache.
+//! Reads of one entity by its key, either anywhere in a table of twice the cache size, or within a tenth of the entities, which fits into the cache.
 
 use crate::Outcome;
 use crate::child::place;
@@ -11,7 +11,7 @@ use crate::report::{OURS, Report, Target, short};
 const BATCH: u32 = 64;
 /// The name of the engine's contender whose reads hit the cache.
 const WARM: &str = "tables, in the cache";
-/// The number of entities between two lookups that warm the cache, which is smaller than the number in a block.
+/// The number of entities between two lookups that warm up the cache. It is smaller than the number of entities in a block.
 const STEP: usize = 8;
 
 /// Measures the rows.
@@ -20,7 +20,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
         Kind::ALL.into_iter().map(|kind| Ok((kind, large.open(kind)?))).collect::<Outcome<_>>()?;
     let all = stores.iter().map(|(kind, store)| contender(kind.name(), &**store, large.entities));
     let mut figures = alternate(all.collect::<Outcome<_>>()?, large.options.rounds, large.options.time)?;
-    // The warm lookups run alone, because contenders that read everything would evict the blocks from the cache.
+    // The warm lookups run alone, because contenders that read everything would evict their blocks from the cache.
     let warm = stores.first().map(|(_, store)| contender(WARM, &**store, large.warm())).transpose()?;
     figures.extend(alternate(warm.into_iter().collect(), large.options.rounds, large.options.time)?);
     let work = format!("point get at {}, cache of {} MiB", short(large.entities.into()), large.cache() >> 20);
@@ -33,7 +33,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Creates a contender with random lookups among the first entities, after all of their blocks were read once.
+/// Creates a contender with random lookups of the first entities, after reading all of their blocks once.
 fn contender<'a>(name: &'static str, store: &'a dyn Store, entities: u32) -> Outcome<Contender<'a>> {
     let (mut look, mut random) = (store.look()?, Random::new(3));
     let mut get = move |entity| {

@@ -1,7 +1,7 @@
 //! An accounting ledger with one tenant: posts, queries and bytes on the disk, compared with the same program on `SQLite`.
 //!
-//! A load is durable at its end: this engine writes the entries without waiting for the disk and then waits once, `SQLite` waits once for each
-//! batch. Both ledgers then hold the same entries, and the queries read these entries.
+//! A load is durable when it ends: this engine writes the entries without waiting for the disk and then syncs once, while `SQLite` syncs once per
+//! batch. Afterwards, both ledgers contain the same entries, which the queries read.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,15 +20,15 @@ use crate::stage::Stage;
 /// The numbers of concurrent tasks, with their labels in the table.
 const TASKS: [(&str, usize); 5] =
     [("1 task", 1), ("2 tasks", 2), ("4 tasks", 4), ("8 tasks", 8), ("16 tasks", 16)];
-/// The number of loads of each ledger.
+/// The number of loads per ledger.
 const LOADS: usize = 3;
 /// The number of loaded entries.
 const ENTRIES: u32 = 200_000;
-/// The number of loaded entries of a quick run. With two postings each, every account has a full page of its statement. Most of the bytes
-/// on the disk are then the reserve of the engine for a full disk, which does not grow with the entries.
+/// The number of loaded entries in a quick run. With two postings per entry, the statement of every account has a full page. Most of the bytes on the
+/// disk are then the engine's reserve for a full disk, which does not grow with the entries.
 const FEWEST: u32 = 25_000;
 
-/// A counter of posts, from which each post gets a distinct request.
+/// A counter of posts, which gives each post a distinct request.
 #[derive(Debug, Default)]
 struct Turns(AtomicU32);
 
@@ -55,7 +55,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     [&ours as &dyn Books, &peer].into_iter().try_for_each(|books| books.reader()?.entries().map(drop))
 }
 
-/// Compares durable posts of entries with a given number of postings, made by a given number of tasks.
+/// Compares durable posts of entries with the given number of postings by the given number of tasks.
 fn posts(
     stage: &Stage,
     report: &mut Report,
@@ -119,7 +119,7 @@ fn per_entry(bytes: u64, entries: u32) -> f64 {
     bytes as f64 / f64::from(entries)
 }
 
-/// Compares the posts of many tasks with those of the best number of tasks.
+/// Compares the posts of many tasks with those of the fastest number of tasks.
 fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Outcome<()> {
     let contenders = TASKS.map(|(name, tasks)| {
         Contender::new(name, move |time| crowd(tasks, time, || ours.post(vec![turns.next(2)])))
@@ -139,7 +139,7 @@ fn crowded(stage: &Stage, report: &mut Report, ours: &Ours, turns: &Turns) -> Ou
 /// A query of a ledger, for an account or for a month.
 type Question = fn(&mut dyn Reader, u32, u32) -> Outcome<()>;
 
-/// The measured queries: name, query, number of runs between two readings of the clock, and target ratio.
+/// The measured queries: name, query, number of runs between two clock readings, and target ratio.
 const QUESTIONS: [(&str, Question, u32, f64); 3] = [
     ("balance of an account", |reader, account, _| keep(reader.balance(account)), 64, 0.5),
     ("50 lines of a statement", |reader, account, _| keep(reader.statement(account)), 8, 0.5),

@@ -1,4 +1,4 @@
-//! The bytes on the disk of entities with long keys, compared with `SQLite`.
+//! The bytes on the disk for entities with long keys, compared with `SQLite`.
 
 use pollster::block_on;
 use rusqlite::{Connection, params};

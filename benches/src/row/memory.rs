@@ -1,4 +1,4 @@
-//! Peak memory of a process that imports entities.
+//! The peak memory use of a process that imports entities.
 
 use crate::Outcome;
 use crate::child::{self, CACHE, RECENT};

@@ -1,4 +1,4 @@
-//! The time from a change through the outbox to its effect, at a given rate of changes.
+//! The time from a change, through the outbox, to its effect, at a given rate of changes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -28,15 +28,15 @@ use crate::stage::Stage;
 
 /// The number of changes per second.
 const PACE: u32 = 1_000;
-/// The number of threads that make changes, each of which waits for the disk.
+/// The number of threads that make changes. Each of them waits for the disk.
 const WRITERS: usize = 64;
-/// The number of worker threads, which also wait for the disk.
+/// The number of worker threads. They also wait for the disk.
 const WORKERS: usize = 64;
 /// The pause of a worker that finds no work.
 const IDLE: Duration = Duration::from_millis(10);
-/// The maximum time between the last change and the time when all changes have taken effect.
+/// The maximum time between the last change and the moment when all changes have taken effect.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The last step of each change: a message whose handler records the time at which the change has taken effect.
+/// The last step of each change: a message whose handler records when the change has taken effect.
 #[derive(Serialize, Deserialize)]
 struct Made;
 
@@ -47,7 +47,7 @@ impl Message for Made {
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
-/// The time of each change from its `Timestamp` to its effect, in ticks. If two workers process the same change, the first one is counted.
+/// The time of each change from its `Timestamp` to its effect, in ticks. If two workers process the same change, the first one counts.
 #[derive(Clone, Debug, Default)]
 struct Lags(Arc<Mutex<HashMap<RowKey, u64>>>);
 
@@ -96,7 +96,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("outbox"))?;
     let tables = Tables::of(&engine)?;
     let mirror = block_on(engine.table_named::<Reading>("Mirror")?.create_if_missing())?;
-    // Each thread does one thing at a time, and can sleep itself.
+    // Each thread does only one thing at a time, so it can sleep itself.
     let pace = Runtime::new().sleep_by(|time| async move { thread::sleep(time) }.boxed());
     let outbox = Outbox::with_runtime(engine.clone(), engine, QueueName::new("changes")?, pace.clone());
     block_on(outbox.create_queues())?;
@@ -124,7 +124,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let pace = Rate { operations: PACE.into(), elapsed: Duration::from_secs(1) };
     let rates = [("made", made), ("wanted", pace)];
     let rates = rates.map(|(name, rate)| Figure::new(name, vec![rate.per_second()]));
-    // Shown for information only: a busy machine cannot run so many threads, and the target would then be missed for that reason.
+    // This is shown for information only. A busy machine cannot run so many threads, and the target would then be missed for that reason.
     report.compare_figures(&format!("{work}: the pace"), &rates, Target::Shown);
     for (what, lag) in ["median", "99th of 100"].into_iter().zip(lags.figures()) {
         let figures = [lag, Figure::new("insert", vec![alone])];
@@ -154,7 +154,7 @@ fn change(
     Ok(())
 }
 
-/// Runs `operation` `operations` times. Each run starts when it is due by [`PACE`], or later when a thread is free.
+/// Runs `operation` `operations` times. Each run starts when it is due according to [`PACE`], or later when a thread becomes free.
 fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (next, start) = (AtomicU32::new(0), Instant::now());
     thread::scope(|scope| {
@@ -175,7 +175,7 @@ fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome
     Ok(Rate { operations: operations.into(), elapsed: start.elapsed() })
 }
 
-/// Checks that the changes took effect: the mirror has one entity for each.
+/// Checks that the changes took effect: the mirror must have one entity per change.
 fn check(mirror: &Table<Reading, Engine>, partitions: u32, wanted: u32) -> Outcome<()> {
     let mut found = 0;
     for partition in 0..partitions {

@@ -1,5 +1,5 @@
-//! A page of 1,000 entities, decoded: a whole partition whose entities are passed one by one, and for the engine also the list that `page`
-//! returns.
+//! A decoded page of 1,000 entities. A full partition is read, and its entities are passed on one by one; for the engine, the list that `page`
+//! returns is also measured.
 
 use std::hint::black_box;
 

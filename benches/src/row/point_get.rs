@@ -1,4 +1,4 @@
-//! Reads of one entity by its key, decoded, at random positions.
+//! Reads of one decoded entity by its key, at random positions.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate, repeat_busy};

@@ -1,4 +1,4 @@
-//! Opening a folder whose writer was killed, up to the first entity read: a large table compared with a small one.
+//! Opening a folder whose writer was killed, including the first read of an entity: a large table compared with a small one.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,6 @@
-//! Continuous random updates: 32 writers with durable transactions of ten rows. The engine needs all ten in one partition; the other contenders write
-//! to random rows, as their applications do. Their figures for ten rows in one partition are also shown; such transactions touch fewer pages.
+//! Continuous random updates by 32 writers with durable transactions of ten rows. The engine needs all ten rows in one partition; the
+//! other contenders write to random rows, as their applications do. Their figures for ten rows in one partition are also shown; such
+//! transactions touch fewer pages.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 use crate::sustained::{Figures, Rows, Work};
 
-/// A contender, its results, and the time to open it after a kill and read the first entity.
+/// A contender, its results, and the time for opening it after a kill and reading the first entity.
 struct Measured(Kind, Figures, Duration);
 
 /// Measures the rows.
@@ -67,7 +68,7 @@ fn updated(large: &Large, kind: Kind, rows: Rows) -> Outcome<Figures> {
     Work::new(large, kind, rows, large.options.sustained)?.measured()
 }
 
-/// Kills a contender during its updates. Returns the time to open it and read the first entity.
+/// Kills a contender during its updates. Returns the time for opening it and reading the first entity.
 fn reopen(large: &Large, kind: Kind) -> Outcome<Duration> {
     let work = Work::new(large, kind, Rows::OfOnePartition, Duration::from_secs(60 * 60))?;
     work.killed(large.options.sustained / 12)?;

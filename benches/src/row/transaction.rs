@@ -1,4 +1,4 @@
-//! Durable transactions of a hundred inserts into one partition, by one writer.
+//! Durable transactions of a hundred inserts into one partition by one writer.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate, repeat};

@@ -1,4 +1,4 @@
-//! The gain of a second reader: point gets and pages by two threads compared with one, on the engine and on raw redb.
+//! The gain from a second reader: point gets and pages by two threads compared with one, on the engine and on raw redb.
 
 use std::time::Duration;
 

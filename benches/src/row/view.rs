@@ -30,7 +30,7 @@ struct Totals {
     levels: i64,
 }
 
-/// The view with a sum for each site, over the rows that every contender contains.
+/// A view with one sum per site, over the rows that all contenders contain.
 struct Sites;
 
 impl View for Sites {
@@ -55,7 +55,7 @@ struct Followed {
     at: DateTime<Utc>,
 }
 
-/// The view of the benchmark over readings that have a feed.
+/// The benchmark's view of readings that have a feed.
 struct Following;
 
 impl View for Following {
@@ -68,13 +68,13 @@ impl View for Following {
     }
 }
 
-/// The number of rebuilds, each followed by a backfill.
+/// The number of rebuilds. A backfill follows each of them.
 const ROUNDS: usize = 3;
 /// The number of changes that the view follows.
 const CHANGES: u32 = 20_000;
 /// The number of partitions that contain the changes.
 const SITES: u32 = 20;
-/// The number of changes per second that a view must follow.
+/// The number of changes per second that a view must be able to follow.
 const WANTED: u64 = 5_000;
 
 /// Measures the rows.

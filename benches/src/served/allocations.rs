@@ -15,7 +15,8 @@ use crate::served::data::{self, Shape};
 use crate::served::work::{self, Place, Work};
 use crate::served::worker::Worker;
 
-/// The measured kinds of work, each with the number of entities of one request and the permitted allocations per entity: the measured number plus a sixth.
+/// The measured kinds of work, each with the number of entities per request and the permitted allocations per entity: the measured
+/// number plus a sixth.
 const WORKS: [(Work, u32, f64); 6] = [
     (Work::Get, 1, 70.0),
     (Work::Insert, 1, 90.0),
@@ -63,7 +64,7 @@ impl Counting {
         Ok(self.lines.next().ok_or("the server that counts ended")??)
     }
 
-    /// Returns the number of allocations so far, and their bytes.
+    /// Returns the total number of allocations, and their bytes.
     fn read(&mut self) -> Outcome<(u64, u64)> {
         writeln!(self.input)?;
         let line = self.line()?;
@@ -72,7 +73,7 @@ impl Counting {
     }
 }
 
-/// Measures the allocations, over one connection.
+/// Measures the allocations over one connection.
 pub fn measure(report: &mut Report) -> Outcome<()> {
     let (mut server, connection) = Counting::start()?;
     let place = Place::new(&connection)?;
@@ -100,8 +101,7 @@ pub fn measure(report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Serves in memory. For each line of its input, prints the result of `allocated`: the number of allocations so far, and their
-/// bytes.
+/// Serves from memory. For each line of its input, prints the result of `allocated`: the total number of allocations, and their bytes.
 pub fn serve(allocated: impl Fn() -> (usize, usize)) -> Outcome<()> {
     let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
     let config = Config::on_loopback(Account::emulator(Engine::in_memory())?).ephemeral();

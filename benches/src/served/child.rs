@@ -1,4 +1,4 @@
-//! Servers in separate processes: `table-server` in memory, and its HTTP stack with one constant response.
+//! Servers in separate processes: `table-server` in memory, and its HTTP stack with a constant response.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -18,9 +18,9 @@ use tokio::runtime;
 use crate::Outcome;
 use crate::child::CHILD;
 
-/// The argument for `table-server`.
+/// The argument that starts `table-server`.
 pub const SERVE: &str = "serve";
-/// The argument for the HTTP stack alone.
+/// The argument that starts only the HTTP stack.
 pub const CONSTANT: &str = "constant";
 
 /// A server process, which ends when the value is dropped.
@@ -81,7 +81,7 @@ async fn serve() -> Outcome<()> {
     Ok(())
 }
 
-/// Approximately the response to a point get.
+/// A body that is similar to the response to a point get.
 const BODY: &str = "{\"PartitionKey\":\"p00000\",\"RowKey\":\"0000001\",\"Timestamp\":\"2026-11-20T09:00:00.0000000Z\",\
     \"Site\":\"Building 12, floor 3\",\"Celsius\":21.25,\"Count\":17,\"Sequence@odata.type\":\"Edm.Int64\",\"Sequence\":\"4294967296\",\
     \"MeasuredAt@odata.type\":\"Edm.DateTime\",\"MeasuredAt\":\"2026-11-20T09:00:00Z\",\"Calibrated\":true}";

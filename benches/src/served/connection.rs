@@ -1,4 +1,4 @@
-//! One connection of the load: requests are prepared, sent and answered, with reused buffers.
+//! One connection of the load, which prepares and sends requests and reads responses with reused buffers.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -31,7 +31,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to a server; `scheme` is the service's signature scheme.
+    /// Connects to a server. `scheme` is the service's signature scheme.
     pub fn open(address: &str, key: &AccountKey, scheme: Scheme, wait: Wait) -> Outcome<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -44,7 +44,7 @@ impl Connection {
         self.writer.write(sent)
     }
 
-    /// Sends the request that was prepared.
+    /// Sends the prepared request.
     pub fn send(&mut self) -> Outcome<()> {
         let mut rest = self.writer.written();
         while !rest.is_empty() {
@@ -61,7 +61,7 @@ impl Connection {
         self.answer()
     }
 
-    /// Reads the response to the sent request: its status and its body.
+    /// Reads the response to the request, and returns its status and its body.
     pub fn answer(&mut self) -> Outcome<(u16, &[u8])> {
         self.filled = 0;
         let end = self.past(0, b"\r\n\r\n")?;
@@ -85,7 +85,7 @@ impl Connection {
         Ok((status, self.read.get(end..body_end).unwrap_or_default()))
     }
 
-    /// Reads chunks up to the last one, moves them together from `start`, and returns the end of the data.
+    /// Reads all chunks, joins them at `start`, and returns the end of the data.
     fn chunks(&mut self, start: usize) -> Outcome<usize> {
         let (mut at, mut end) = (start, start);
         loop {
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Reads until `mark` occurs after `start`, and returns the offset after it.
+    /// Reads until `mark` occurs after `start`, and returns the offset after the mark.
     fn past(&mut self, start: usize, mark: &[u8]) -> Outcome<usize> {
         let mut from = start;
         loop {

@@ -1,4 +1,4 @@
-//! The entities for reads, in few or many partitions.
+//! The entities that are read, in few or many partitions.
 
 use std::fmt::Write;
 
@@ -19,12 +19,12 @@ pub struct Shape {
     pub title: &'static str,
     /// The number of entities.
     pub entities: u32,
-    /// The number of partitions, all of which have the same number of entities.
+    /// The number of partitions. All of them have the same number of entities.
     pub partitions: u32,
 }
 
 impl Shape {
-    /// All shapes, the small ones first.
+    /// All shapes, small ones first.
     pub const ALL: [Self; 4] = [
         Self { table: "Few10k", title: "10k in 10 partitions", entities: 10_000, partitions: 10 },
         Self { table: "Many10k", title: "10k in 100 partitions", entities: 10_000, partitions: 100 },
@@ -62,7 +62,7 @@ pub fn entity(partition: &str, row: &str, number: u32) -> String {
     )
 }
 
-/// Returns the body of a transaction of inserts into `partition`.
+/// Returns the body of a transaction with inserts into `partition`.
 #[must_use]
 pub fn transaction(
     place: &Place,
@@ -73,7 +73,7 @@ pub fn transaction(
     let mut body = String::from("--batch_b\r\nContent-Type: multipart/mixed; boundary=changeset_c\r\n\r\n");
     for (row, number) in rows {
         let entity = entity(partition, &row, number);
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = write!(
             body,
             "--changeset_c\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
@@ -88,7 +88,7 @@ pub fn transaction(
 /// The media type of a transaction's body.
 pub const MULTIPART: &str = "multipart/mixed; boundary=batch_b";
 
-/// Creates the table of a shape and inserts its entities, over eight connections.
+/// Creates the table of a shape, and inserts its entities over eight connections.
 pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
     create(place, shape.table)?;
     let rows = shape.entities / shape.partitions;
@@ -109,7 +109,7 @@ pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
     )
 }
 
-/// Returns the request that sends `body`, a transaction, to the path of batches.
+/// Returns the request that sends the transaction `body` to the path for batches.
 #[must_use]
 pub const fn batch<'a>(path: &'a str, body: &'a str) -> Sent<'a> {
     Sent { method: "POST", path, query: "", media_type: MULTIPART, body }
@@ -120,7 +120,7 @@ pub fn post(place: &Place, connection: &mut Connection, body: &str) -> Outcome<(
     done(connection.exchange(&batch(&format!("{}/$batch", place.account_path), body))?)
 }
 
-/// Checks the response to a transaction. The status of the transaction is in the body.
+/// Checks the response to a transaction, whose body contains the transaction's status.
 pub fn done(answer: (u16, &[u8])) -> Outcome<()> {
     check(answer, 202)?;
     if answer.1.windows(12).any(|window| window == b"HTTP/1.1 204") { Ok(()) } else { check(answer, 204) }

@@ -1,4 +1,4 @@
-//! The times of operations in one partition of ten thousand entities compared with one of a million.
+//! The times of operations in a partition of ten thousand entities, compared with a partition of a million.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};

@@ -1,4 +1,4 @@
-//! Latency of a client next to connections that never send a verified request.
+//! The latency of a client while other connections are open that never send a verified request.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -17,23 +17,23 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The number of open connections of one kind.
+/// The number of open hostile connections of each kind.
 const NEIGHBOURS: usize = 1_000;
 /// The number of connections of the client.
 const CONNECTIONS: usize = 8;
-/// The maximum ratio of the 99th percentile latencies with and without neighbours.
+/// The maximum ratio of the 99th percentile latencies with and without hostile connections.
 const TIMES: f64 = 3.0;
 /// The number of connections that send without pause.
 const FLOODS: usize = 20;
-/// The number of messages that such a connection sends at once.
+/// The number of messages that such a connection sends in one write.
 const REPEATED: usize = 200;
 /// The preface of an HTTP/2 connection, and empty settings.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-/// The number of streams of one HTTP/2 connection: the server's maximum.
+/// The number of streams per HTTP/2 connection, which is the server's maximum.
 const STREAMS: u32 = 256;
 
-/// Measures the rows. The connections with an unsigned body show that the server verifies a signature before it admits the request and reads its body. Those
-/// that send without pause show that unverified work has a limited rate.
+/// Measures the rows. The connections with an unsigned body show that the server verifies a signature before it admits the request and reads its
+/// body. The connections that send without pause show that unverified work has a limited rate.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let (place, shape) = (Place::new(&server.line)?, &Shape::ALL[0]);
@@ -69,7 +69,7 @@ struct Kind {
     number: usize,
     /// The bytes that a connection sends when it is opened.
     first: Vec<u8>,
-    /// The bytes that it sends again and again. If empty, one connection is replaced every millisecond.
+    /// The bytes that it sends repeatedly. If there are none, one connection is replaced every millisecond.
     repeated: Vec<u8>,
 }
 
@@ -146,20 +146,20 @@ impl Neighbours {
 /// A hostile connection.
 struct Hostile {
     stream: TcpStream,
-    /// The number of bytes of the repeated text that are sent.
+    /// The number of bytes of the repeated text that have been sent.
     sent: usize,
 }
 
 impl Hostile {
     fn connect(address: &str, first: &[u8]) -> std::io::Result<Self> {
         let mut stream = TcpStream::connect(address)?;
-        // The server may have closed the connection already.
+        // The server may already have closed the connection.
         let _ = stream.write_all(first);
         stream.set_nonblocking(true)?;
         Ok(Self { stream, sent: 0 })
     }
 
-    /// Sends as much of a text as the connection takes, and discards the responses. Returns `false` if the connection is closed.
+    /// Sends as much of a text as the connection accepts, and discards the responses. Returns `false` if the connection is closed.
     fn send(&mut self, repeated: &[u8]) -> bool {
         let waits = |error: &std::io::Error| error.kind() == ErrorKind::WouldBlock;
         let read = self.stream.read(&mut [0; 8 << 10]);
@@ -174,15 +174,15 @@ impl Hostile {
 impl Drop for Neighbours {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
-        // The thread does not panic, so the result of the join is ignored.
+        // The thread never panics, so the result of the join is ignored.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
 
-/// Returns the bytes of an HTTP/2 connection: the preface, empty settings, then for each stream the headers of an unsigned request without its body.
+/// Returns the bytes of an HTTP/2 connection: the preface, empty settings, and for each stream the headers of an unsigned request without its body.
 fn streams(target: &str) -> Vec<u8> {
     let mut bytes = PREFACE.to_vec();
-    // The encoded headers are `:method: POST`, `:scheme: http`, and as literals `:path` and `:authority: a` (RFC 7541). The lengths fit in a byte.
+    // The encoded headers are `:method: POST`, `:scheme: http`, and as literals `:path` and `:authority: a` (RFC 7541). Each length fits into a byte.
     let mut head = vec![0x83, 0x86, 0x04, u8::try_from(target.len()).unwrap_or(0)];
     head.extend_from_slice(target.as_bytes());
     head.extend_from_slice(&[0x01, 1, b'a']);

@@ -17,7 +17,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Returns the time within which `per_thousand` thousandths of the operations ended.
+    /// Returns the time within which `per_thousand` thousandths of the operations completed.
     #[must_use]
     pub fn quantile(micros: &[u32], per_thousand: usize) -> u32 {
         micros
@@ -27,7 +27,7 @@ impl Done {
     }
 }
 
-/// Repeats `operation` on `connections` connections for about `time`; `open` creates the worker of a connection.
+/// Repeats `operation` on `connections` connections for about `time`. `open` creates the worker of a connection.
 pub fn run<W>(
     connections: usize,
     time: Duration,
@@ -67,7 +67,7 @@ where
     Ok(Done { rate: Rate { operations: micros.len() as u64, elapsed }, micros })
 }
 
-/// Distributes pieces of work among connections until all pieces are done.
+/// Distributes units of work among connections until all of them are done.
 pub fn share<P: Sync, W: Send>(
     connections: usize,
     pieces: &[P],

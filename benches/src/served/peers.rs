@@ -11,17 +11,17 @@ use crate::served::load::Done;
 use crate::served::work::{self, Place, Work};
 use crate::served::worker;
 
-/// The numbers of connections, with one row each.
+/// The numbers of connections. Each has a separate row.
 pub const CONNECTIONS: [usize; 3] = [1, 8, 32];
 /// The minimum ratio of the server's rate to Azurite's.
 const TIMES: f64 = 10.0;
-/// The maximum ratio of the 99th percentile latency to the median, at 32 connections.
+/// The maximum ratio of the 99th percentile latency to the median latency, at 32 connections.
 const TAIL: f64 = 10.0;
 const AZURITE: &str = "Azurite";
 const STACK: &str = "hyper";
 
-/// Measures one kind of work on one shape; `table-server` is the first place. For small requests, the constant response of the HTTP stack is also
-/// measured, because over one connection a server waits for its client most of the time, and the rate of the constant response is the maximum that
+/// Measures one kind of work on one shape. `table-server` is the first place. For small requests, the constant response of the HTTP stack is
+/// also measured: over one connection, a server waits for its client most of the time, so the rate of the constant response is the maximum that
 /// any server could reach.
 pub fn measure(
     work: Work,

@@ -64,7 +64,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a writer of requests to a server; `scheme` is the service's signature scheme.
+    /// Creates a writer of requests to a server. `scheme` is the service's signature scheme.
     #[must_use]
     pub fn new(address: &str, key: &AccountKey, scheme: Scheme) -> Self {
         Self { host: address.to_owned(), key: key.clone(), scheme, forms: Vec::new(), out: Vec::new() }
@@ -91,13 +91,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the request that was written last.
+    /// Returns the last request that was written.
     #[must_use]
     pub fn written(&self) -> &[u8] {
         &self.out
     }
 
-    /// Returns the index of the headers for requests with this method and media type, which are created at their first use.
+    /// Returns the index of the headers for requests with this method and media type. The headers are created on first use.
     fn form(&mut self, sent: &Sent<'_>) -> Outcome<usize> {
         let media_type = if sent.body.is_empty() { "" } else { sent.media_type };
         let same = |form: &Form| form.method == sent.method && form.media_type == media_type;

@@ -1,4 +1,4 @@
-//! The rates of gets and inserts compared with a constant response of the HTTP stack.
+//! The rates of gets and inserts, compared with a constant response of the HTTP stack.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};
@@ -14,7 +14,7 @@ use crate::served::worker;
 const PART: f64 = 0.5;
 const STACK: &str = "hyper";
 
-/// Measures the rows. The constant server receives the same signed requests, and ignores their content.
+/// Measures the rows. The constant server receives the same signed requests but ignores their content.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let (ours, stack) = (Server::start(child::SERVE)?, Server::start(child::CONSTANT)?);
     let shape = &Shape::ALL[0];

@@ -18,7 +18,7 @@ use crate::served::work::check;
 /// The maximum time from the start to the first response.
 const BOUND: Duration = Duration::from_secs(1);
 
-/// The program as a user starts it, which ends when the value is dropped.
+/// The program as a user starts it. It ends when the value is dropped.
 struct Program(Child);
 
 impl Drop for Program {
@@ -29,7 +29,7 @@ impl Drop for Program {
     }
 }
 
-/// Measures the median of several starts in memory, at a free port, compared with one start of Azurite until it listens.
+/// Measures the median of several starts in memory on a free port, compared with one start of Azurite until it listens.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let program = build()?;
     let mut times = (0..options.rounds).map(|_| start(&program)).collect::<Outcome<Vec<_>>>()?;
@@ -65,7 +65,7 @@ fn build() -> Outcome<PathBuf> {
 
 /// Starts the program and sends requests until it lists its tables.
 fn start(program: &Path) -> Outcome<Duration> {
-    // The port was free a moment ago. A port chosen by the server would have to be read from its output.
+    // The port was free a moment ago. If the server chose the port, it would have to be read from the server's output.
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let begun = Instant::now();
     let mut command = Command::new(program);

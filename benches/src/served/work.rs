@@ -15,7 +15,7 @@ pub struct Place {
     pub tables: String,
     /// The host and port of the queue service.
     pub queues: String,
-    /// The account in a path, with its leading slash.
+    /// The account as a path segment, with its leading slash.
     pub account_path: String,
     /// The account's key.
     pub key: AccountKey,
@@ -56,20 +56,20 @@ pub enum Work {
     Merge,
     /// A transaction of 100 inserts.
     Batch,
-    /// A page of 1,000 entities, from one partition or from the whole table.
+    /// A page of 1,000 entities, from one partition or from the entire table.
     Page,
-    /// The entities of a partition with a given value of a property, which one entity in a hundred has.
+    /// The entities of a partition whose property has a given value, which is one in a hundred.
     Filter,
     /// A message that is put, received and deleted.
     Queue,
 }
 
 impl Work {
-    /// Every kind of work.
+    /// All kinds of work.
     pub const ALL: [Self; 7] =
         [Self::Get, Self::Insert, Self::Merge, Self::Batch, Self::Page, Self::Filter, Self::Queue];
 
-    /// Returns the name of the work for `--only`.
+    /// Returns the name of the work on the command line (`--only`).
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl Work {
         !matches!(self, Self::Queue)
     }
 
-    /// Returns the signature scheme of the service that does the work.
+    /// Returns the signature scheme of the service that performs the work.
     pub(super) const fn scheme(self) -> Scheme {
         if matches!(self, Self::Queue) { Scheme::Storage } else { Scheme::Table }
     }

@@ -13,10 +13,9 @@ use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
 
-/// Measures work over `connections` connections for about `time`. A single connection is measured twice, with a client that busy-waits and with one that
-/// sleeps,
-/// and the better result is used: the sleeping client leaves both cores to a server that needs them, and the busy-waiting client wakes a single-threaded
-/// server sooner. `any` is `true` if every response is accepted.
+/// Measures work over `connections` connections for about `time`. A single connection is measured twice, with a client that busy-waits and with a
+/// client that sleeps, and the better result is used: the sleeping client leaves both cores to a server that needs them, and the busy-waiting client
+/// wakes a single-threaded server sooner. If `any` is `true`, every response is accepted.
 pub fn ask(
     work: Work,
     (place, any): (&Place, bool),
@@ -50,7 +49,7 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// Opens the connection of the worker with a number.
+    /// Opens the connection of the worker with the given number.
     pub fn open(
         work: Work,
         place: &'a Place,
@@ -63,13 +62,13 @@ impl<'a> Worker<'a> {
         Ok(Self { work, place, shape, connection, random, any: false, is_prepared: false })
     }
 
-    /// Makes the worker accept the response of a server that responds to all requests in the same way.
+    /// Makes the worker accept the responses of a server that sends the same response to all requests.
     #[must_use]
     pub fn accepting_any(self, any: bool) -> Self {
         Self { any, ..self }
     }
 
-    /// Does one operation.
+    /// Performs one operation.
     pub fn operate(&mut self) -> Outcome<()> {
         if !self.is_prepared {
             self.prepare()?;
@@ -114,7 +113,7 @@ impl<'a> Worker<'a> {
             }
             Work::Page => {
                 let path = format!("{}()", table());
-                // A partition that fills a whole page is read with a filter on its key.
+                // A partition that fills an entire page is read with a filter on its key.
                 let query = if self.shape.entities / self.shape.partitions >= 1_000 {
                     let partition = data::partition(self.random.below(self.shape.partitions));
                     format!("$filter=PartitionKey%20eq%20'{partition}'&$top=1000")
@@ -149,13 +148,13 @@ impl<'a> Worker<'a> {
         format!("{}/{}(PartitionKey='{partition}',RowKey='{row}')", place.account_path, shape.table)
     }
 
-    /// Returns a partition other than those for reads, and the first of `rows` unused rows.
+    /// Returns a partition that is not used for reads, and the first of `rows` unused rows in it.
     fn fresh(&self, rows: u32) -> (String, u32) {
         let first = self.place.fresh.fetch_add(rows, Ordering::Relaxed);
         (format!("q{:05}", first / rows % self.shape.partitions), first)
     }
 
-    /// Prepares the requests that follow a put: a receive, and a delete with the receipt from its response.
+    /// Prepares the requests that follow a put: a receive, and a delete with the receipt from the receive's response.
     fn message(&mut self) -> Outcome<()> {
         let path = format!("{}/{QUEUE}/messages", self.place.account_path);
         self.write("GET", &path, "visibilitytimeout=60", "")?;

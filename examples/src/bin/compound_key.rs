@@ -1,4 +1,4 @@
-//! A compound key: its parts can be selected from the left (PAT-CK).
+//! A compound key: a query can fix its leading parts (PAT-CK).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 
@@ -27,12 +27,12 @@ async fn run() -> Result<()> {
         reviews.insert(&Review { department: "Sales".to_owned(), employee, year, rating }).await?;
     }
 
-    // If all parts are known, the query is a point. The key is the text of the catalogue, character for character.
+    // If all parts are known, the query is a point. The key equals the text in the catalogue exactly.
     let key = Review::key("Sales", 123, 2012);
     assert_eq!(key.key()?.row_key.as_str(), "empid_000123_2012");
     assert_eq!(reviews.get(key).await?.map(|review| review.rating), Some(5));
 
-    // With only the first part known, the query is a range. With the second part known as well, it is a shorter range.
+    // If only the first part is known, the query is a range. If the second part is known as well, the range is shorter.
     let of_123 = reviews.query(Review::rows("Sales").employee_is(123));
     println!("{}", of_123.plan()?);
     assert_eq!(of_123.collect().await?.len(), 3);

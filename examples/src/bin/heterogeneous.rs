@@ -1,4 +1,4 @@
-//! Two types in one table: each is read by the beginning of its row key, and both together as one sum type (PAT-HET).
+//! Two types in one table: the prefix of the row key identifies the type, and both types can be read as one enum (PAT-HET).
 
 use table_core::{Engine, Entity, EntitySet, IfMatch, Result, Selection, TableEntity, TableStoreExt, Value};
 
@@ -47,7 +47,7 @@ async fn run() -> Result<()> {
     both.insert(&jun)?.insert(&department)?;
     both.commit().await?;
 
-    // A query for one type: the prefix of the RowKey excludes the other type. A query of the whole partition returns both types.
+    // A query for one type: the prefix of the RowKey excludes the other type. A query of the entire partition returns both types.
     assert_eq!(employees.query(Employee::rows("Sales")).collect().await?, std::slice::from_ref(&jun));
     assert_eq!(
         departments.query(Department::rows("Sales")).collect().await?,
@@ -58,7 +58,7 @@ async fn run() -> Result<()> {
     };
     println!("{mixed}");
 
-    // All rows, each as its type; an unknown type is kept as a bag, without an error.
+    // Returns all rows, each as its type. A row of an unknown type is kept as a bag, without an error.
     let rows = store.untyped("Staff")?;
     rows.insert(&TableEntity::new("Sales", "ROBOT_000001")?.with("Model", "Unit 1")).await?;
     let staff = employees.query(Employee::partition("Sales")).read_as::<Staff>().collect().await?;
@@ -69,7 +69,7 @@ async fn run() -> Result<()> {
     assert_eq!((found, employee), (&department, &jun));
     assert_eq!(robot.get("Model"), Some(&Value::from("Unit 1")));
 
-    // A change of rows whose type is unknown: every count is incremented, and all other properties are unchanged (PAT-HET-5).
+    // Changes rows whose type is unknown: every count is incremented, and all other properties stay unchanged (PAT-HET-5).
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     for bag in &bags {
         if let Some(Value::Int32(count)) = bag.get("EmployeeCount") {

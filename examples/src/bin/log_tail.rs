@@ -35,14 +35,14 @@ async fn run() -> Result<(), Box<dyn Error>> {
     expenses.bulk().insert_all((0..30).flat_map(|day| [claim(day, 1), claim(day, 2)])).await?;
     assert_eq!(claim(0, 1).key_of()?.row_key.as_str(), "2519954698939999999_001");
 
-    // The three newest entries take one request that reads three rows, whatever the length of the log.
+    // Reading the three newest entries takes one request that reads three rows, however long the log is.
     let newest = expenses.query(Expense::partition(123)).page_size(3);
     println!("{}", newest.plan()?);
     let page = newest.page().await?;
     let found: Vec<Expense> = page.items.into_iter().map(Versioned::into_value).collect();
     assert_eq!(found, [claim(29, 1), claim(29, 2), claim(28, 1)]);
 
-    // A range of times is a range of keys, whose bounds the library swaps.
+    // A range of times is a range of keys. The library swaps its bounds.
     let two_days = expenses.query(Expense::rows(123).at(claim(3, 1).at..=claim(4, 1).at)).collect().await?;
     assert_eq!(two_days, [claim(4, 1), claim(4, 2), claim(3, 1), claim(3, 2)]);
     Ok(())

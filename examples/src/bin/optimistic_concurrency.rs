@@ -1,4 +1,4 @@
-//! Optimistic concurrency: a write names the version on which it is based (IMP-2, CON-3).
+//! Optimistic concurrency: a write names the version that it is based on (IMP-2, CON-3).
 
 use futures_util::future::join;
 use table_core::{Engine, Entity, IfMatch, Result, TableStoreExt};
@@ -29,7 +29,7 @@ async fn run() -> Result<()> {
     assert!(refused.is_precondition_failed());
     println!("{refused}");
 
-    // `update` reads, changes and writes, and retries after a conflict: no change is lost.
+    // `update` reads, changes and writes, and retries after a conflict, so no change is lost.
     let add = |cents| accounts.update(Account::key("ada", "savings"), move |account| account.cents += cents);
     let (one, other) = join(add(5), add(7)).await;
     one?;
@@ -37,7 +37,7 @@ async fn run() -> Result<()> {
     let after = accounts.get(Account::key("ada", "savings")).await?;
     assert_eq!(after.map(|account| account.cents), Some(162));
 
-    // An unconditional write is explicit.
+    // An unconditional write must be explicit.
     accounts.replace(&savings, IfMatch::Any).await?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Paging: the token between two pages is a string with which another process can continue (DQ-12).
+//! Paging: the token between two pages is a string that lets another process continue (DQ-12).
 
 use std::error::Error;
 
@@ -41,7 +41,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let Err(refused) = other.page_from(&stored.parse()?).await else { panic!("a token of another query") };
     println!("{refused}");
 
-    // If the token need not be stored, a stream follows the pages automatically.
+    // If no token has to be stored, a stream follows the pages automatically.
     assert_eq!(orders.query(Order::partition("contoso")).collect().await?.len(), 250);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A projection: a struct with fewer fields, compared with the entity at compile time (DQ-13).
+//! A projection: a struct with fewer fields, which the compiler compares with the entity (DQ-13).
 
 use table_core::{Engine, Entity, Projection, Result, TableStoreExt};
 

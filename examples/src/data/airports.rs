@@ -5,15 +5,15 @@ use serde::Deserialize;
 /// One airport.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Airport {
-    /// Unique code of three or four capital letters and digits.
+    /// The unique code of three or four capital letters and digits.
     ///
-    /// The source names this property `iata`, but airfields without airline service have their local identifier (`00M`).
+    /// The source names this property `iata`, but airfields without airline service have a local identifier instead (`00M`).
     pub iata: String,
     /// The name of the airport, which may contain a slash.
     pub name: String,
     /// The city that the airport serves, or several cities separated by a slash.
     pub city: String,
-    /// Two-letter code of the state or territory.
+    /// The two-letter code of the state or territory.
     pub state: String,
     /// The country, which is always `USA`.
     pub country: String,
@@ -23,7 +23,7 @@ pub struct Airport {
     pub longitude: f64,
 }
 
-/// Returns every airport, ordered by code.
+/// Returns all airports, ordered by code.
 pub fn load() -> Result<Vec<Airport>, csv::Error> {
     super::parse(include_str!("../../data/airports.csv"))
 }

@@ -1,4 +1,4 @@
-//! A week of seismic events from all over the world, 31 January to 7 February 2018.
+//! One week of seismic events from all over the world, from 31 January to 7 February 2018.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -6,11 +6,11 @@ use serde::Deserialize;
 /// One seismic event.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Earthquake {
-    /// Unique identifier: the code of the network, followed by the network's identifier of the event, in lower-case letters and digits.
+    /// The unique identifier: the code of the network, followed by the network's identifier of the event, in lower-case letters and digits.
     pub id: String,
     /// The time at which the event began, to the millisecond. No two events have the same time.
     pub time: DateTime<Utc>,
-    /// The magnitude on a logarithmic scale, on which the smallest values are negative.
+    /// The magnitude on a logarithmic scale. The smallest values are negative.
     pub magnitude: f64,
     /// A description of the place, such as `22km NNE of Hualian, Taiwan`.
     pub place: String,
@@ -26,7 +26,7 @@ pub struct Earthquake {
     pub network: String,
 }
 
-/// Returns every event, the latest first.
+/// Returns all events, latest first.
 pub fn load() -> Result<Vec<Earthquake>, csv::Error> {
     super::parse(include_str!("../../data/earthquakes.csv"))
 }

@@ -12,17 +12,17 @@ pub struct DailyWeather {
     pub date: NaiveDate,
     /// The precipitation in millimetres.
     pub precipitation: f64,
-    /// Highest temperature in degrees Celsius.
+    /// The highest temperature in degrees Celsius.
     pub temp_max: f64,
-    /// Lowest temperature in degrees Celsius.
+    /// The lowest temperature in degrees Celsius.
     pub temp_min: f64,
-    /// Average wind speed in metres per second.
+    /// The average wind speed in metres per second.
     pub wind: f64,
-    /// The weather, one of `drizzle`, `fog`, `rain`, `snow` and `sun`.
+    /// The weather: `drizzle`, `fog`, `rain`, `snow` or `sun`.
     pub weather: String,
 }
 
-/// Returns every day of both cities: Seattle before New York, and the days of each city in order of date. No day is missing.
+/// Returns all days of both cities: Seattle before New York, and the days of each city by date. No day is missing.
 pub fn load() -> Result<Vec<DailyWeather>, csv::Error> {
     super::parse(include_str!("../../data/weather.csv"))
 }

@@ -1,4 +1,4 @@
-//! The export of one tenant: its tickets, comments and agents, with one line of JSON for each.
+//! The export of one tenant: its tickets, comments and agents, as one line of JSON each.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -21,7 +21,7 @@ pub(super) struct Exported {
     pub(super) tickets: u32,
 }
 
-/// Writes all entities of a tenant to a file, one row after another. Index rows are omitted, because an import creates them again.
+/// Writes all entities of a tenant to a file, row by row. Index rows are omitted, because an import creates them again.
 pub(super) async fn tenant(store: &Store, tenant: &str, file: &Path) -> Result<Exported, Failed> {
     let mut file = BufWriter::new(File::create(file)?);
     let mut exported = Exported::default();

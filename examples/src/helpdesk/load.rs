@@ -1,4 +1,4 @@
-//! The loaded data: agents, and tickets with comments. The units that write tickets also allocate the tickets' numbers.
+//! Loads the data: agents, and tickets with comments. The units that write tickets also allocate the ticket numbers.
 
 use std::time::Instant;
 
@@ -13,8 +13,8 @@ use crate::helpdesk::{AGENTS, Agents, Desk, Failed, TENANTS, Tickets, rate};
 use crate::model::helpdesk::{Agent, Comment, Status, Ticket};
 use crate::store::Store;
 
-/// The number of tickets in one unit. Each ticket takes six operations: the ticket, three copies, an entry of the feed and a reference to its agent.
-/// A unit also contains a condition on each agent, and some comments.
+/// The number of tickets in one unit. Each ticket takes six operations: the ticket, three copies, a feed entry and a reference to its agent. A unit
+/// also contains a condition on each agent, and some comments.
 const UNIT: u32 = 13;
 
 /// Returns the sequence that allocates ticket numbers.
@@ -27,7 +27,7 @@ pub(super) fn created(from: DateTime<Utc>, number: u32) -> DateTime<Utc> {
     from + Duration::minutes(i64::from(number) * 7)
 }
 
-/// Returns the ticket with a number.
+/// Returns the ticket with the given number.
 pub(super) fn ticket(tenant: &str, number: u32, created: DateTime<Utc>, text: &str) -> Ticket {
     let agent = number % AGENTS;
     Ticket {

@@ -1,4 +1,4 @@
-//! The steps of workers after a ticket was closed: notification of the customer and an entry in the audit log.
+//! The workers' steps after a ticket was closed: a notification to the customer and an entry in the audit log.
 
 use table_core::error::{Error, ErrorCode, Result};
 use table_core::{TableStore, TableStoreExt, ticks};
@@ -7,7 +7,7 @@ use table_patterns::work::{Delivery, Handler};
 
 use crate::model::helpdesk::{AuditEntry, Closed, Mail};
 
-/// Handler of [`Closed`]: writes the entry of the audit log and the notification. Both are written once, however often the message is delivered.
+/// The handler of [`Closed`]. It writes the audit log entry and the notification. Each is written once, however often the message is delivered.
 #[derive(Clone, Debug)]
 pub struct Notifier<S> {
     /// The store of the notifications.
@@ -16,7 +16,7 @@ pub struct Notifier<S> {
     pub audit: PeriodTables<AuditEntry, S>,
 }
 
-/// Converts the error of an entity that exists already to success: an earlier attempt inserted the entity.
+/// Converts the error for an existing entity to success, because an earlier attempt inserted the entity.
 fn once<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(error) if error.is_already_exists() => Ok(()),

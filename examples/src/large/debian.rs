@@ -1,4 +1,4 @@
-//! The Debian package index of this machine, if it has one.
+//! The Debian package index of this machine, if there is one.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -9,10 +9,10 @@ use super::Package;
 
 const LISTS: &str = "/var/lib/apt/lists";
 const INSTALLED: &str = "/var/lib/dpkg/status";
-/// The helper of apt that reads index files, which may be compressed.
+/// The apt helper that reads index files, which may be compressed.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// Returns the source and all packages; `None` on a machine that is not a Debian system, or has no readable index.
+/// Returns the source and all packages; `None` if the machine is not a Debian system or has no readable index.
 #[must_use]
 pub fn load() -> Option<(String, Vec<Package>)> {
     available().or_else(installed)
@@ -36,7 +36,7 @@ fn installed() -> Option<(String, Vec<Package>)> {
     (!packages.is_empty()).then(|| (INSTALLED.to_owned(), packages))
 }
 
-/// Returns `true` if a file of apt's lists is an index of packages.
+/// Returns `true` if a file in apt's lists is a package index.
 #[must_use]
 pub fn is_index(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -62,8 +62,7 @@ fn read(path: &Path) -> io::Result<Vec<Package>> {
     packages
 }
 
-/// Reads paragraphs of `Field: value` lines, separated by empty lines. A paragraph without a name, version or section is not a
-/// package.
+/// Reads paragraphs of `Field: value` lines that are separated by empty lines. A paragraph without a name, version or section is not a package.
 ///
 /// # Errors
 /// Any error from the reader.
@@ -94,7 +93,7 @@ struct Paragraph {
 
 impl Paragraph {
     fn line(&mut self, line: &str) {
-        // A line that begins with a blank continues the previous field, which is not used.
+        // A line that begins with a blank continues the previous field. Such fields are not used.
         let Some((field, value)) = line.split_once(": ") else { return };
         let place = match field {
             "Package" => &mut self.name,

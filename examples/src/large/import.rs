@@ -1,4 +1,4 @@
-//! The import of the builds into their tables, unless an earlier run completed it.
+//! Imports the builds into their tables, unless an earlier run completed the import.
 
 use std::error::Error;
 use std::io::Write;
@@ -11,7 +11,8 @@ use crate::large::PackageIndex;
 use crate::model::packages::{Build, FirstBuild, Import, Section};
 use crate::store::Store;
 
-/// Writes the builds, their log and their sections. If the tables contain another number of builds, or builds of another index, they are dropped first.
+/// Writes the builds, their log and their sections. If the tables contain another number of builds, or builds of another index, the
+/// tables are dropped first.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -1,4 +1,4 @@
-//! The recipes over the larger input, which answer the same kinds of questions as the recipes over the first input.
+//! The recipes for the larger input. They answer the same kinds of questions as the recipes for the first input.
 
 mod heterogeneous;
 mod keyed;
@@ -25,7 +25,7 @@ pub const ALL: &[Recipe<PackageIndex>] = &[
     heterogeneous::HETEROGENEOUS,
 ];
 
-/// Returns the build in the middle of the index, which the recipes about one build use.
+/// Returns the build in the middle of the index. The recipes about a single build use it.
 fn middle(index: &PackageIndex) -> PackageBuild<'_> {
     index.build(index.len() / 2)
 }

@@ -20,7 +20,7 @@ use crate::model::ledger::{
 };
 use crate::store::Store;
 
-/// The name of the blob table of the documents.
+/// The name of the blob table for documents.
 const FILES: &str = "ledger";
 
 /// The store with its audit trail.
@@ -39,9 +39,9 @@ pub enum Refused {
     Account(u32),
     /// The period is closed.
     Period,
-    /// The identifier of the request belongs to another entry.
+    /// The identifier of the request was already used for another entry.
     OtherRequest,
-    /// The entry is reversed already.
+    /// The entry has already been reversed.
     Reversed,
     /// The store failed.
     Store(Error),
@@ -70,7 +70,7 @@ type Result<T, E = Refused> = std::result::Result<T, E>;
 /// An entry to post.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The identifier of the request, chosen by the client. A repeated request gets the first response.
+    /// The identifier of the request, which the client chooses. A repeated request gets the first response again.
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
@@ -98,7 +98,7 @@ pub struct Bookkeeping {
     numbers: Arc<GaplessSequence<Entry, Audited>>,
 }
 
-/// Returns the row and the slot of an account's balance.
+/// Returns the row and the slot that contain an account's balance.
 const fn slot(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
@@ -129,7 +129,7 @@ impl Bookkeeping {
         })
     }
 
-    /// Returns the same ledger, whose audit log names the given person or program.
+    /// Returns the same ledger with an audit log that names the given person or program.
     #[must_use]
     pub fn acting(&self, actor: &str) -> Self {
         let entries = self.entries.clone().with_actor(actor);
@@ -137,10 +137,10 @@ impl Bookkeeping {
         Self { entries, files, ..self.clone() }
     }
 
-    /// Opens the books of a tenant.
+    /// Creates the books of a tenant.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if they are open; any error from the store.
+    /// `EntityAlreadyExists` if the tenant has books; any error from the store.
     pub async fn open_books(&self, tenant: &str, closed_until: NaiveDate) -> Result<()> {
         let books = Books { tenant: tenant.to_owned(), closed_until };
         let opened = self.entries.transaction(Entry::partition(tenant), async move |unit| {
@@ -162,10 +162,10 @@ impl Bookkeeping {
     /// Posts entries in one transaction, and returns their numbers. A repeated request gets the response to the first request.
     ///
     /// # Errors
-    /// A [`Refused`]; nothing is posted.
+    /// A [`Refused`], in which case nothing is posted.
     pub async fn post(&self, tenant: &str, chart: &Chart, drafts: &[Draft]) -> Result<Vec<u32>> {
         drafts.iter().try_for_each(|draft| check(chart, &draft.lines))?;
-        // The returned future owns its captures, so a server can run it in its tasks.
+        // The returned future owns its captures, so a server can run it in its own tasks.
         let (books, tenant, drafts) = (self.clone(), tenant.to_owned(), drafts.to_vec());
         let posted = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
             books.post_in(unit, &tenant, &drafts).await
@@ -201,7 +201,7 @@ impl Bookkeeping {
     /// Reverses an entry, at most once. The entry and its reversal name each other.
     ///
     /// # Errors
-    /// A [`Refused`]; nothing is posted.
+    /// A [`Refused`], in which case nothing is posted.
     pub async fn reverse(&self, tenant: &str, number: u32, effective: NaiveDate) -> Result<u32> {
         let (numbers, tenant) = (Arc::clone(&self.numbers), tenant.to_owned());
         let reversed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -227,7 +227,7 @@ impl Bookkeeping {
     /// Closes all days up to and including `until`, permanently.
     ///
     /// # Errors
-    /// A [`Refused`].
+    /// A [`Refused`], in which case nothing is closed.
     pub async fn close(&self, tenant: &str, until: NaiveDate) -> Result<()> {
         let tenant = tenant.to_owned();
         let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -241,7 +241,7 @@ impl Bookkeeping {
     /// Closes an account whose balance is zero.
     ///
     /// # Errors
-    /// A [`Refused`].
+    /// A [`Refused`], in which case the account stays open.
     pub async fn close_account(&self, tenant: &str, account: u32) -> Result<()> {
         let ((page, at), tenant) = (slot(account), tenant.to_owned());
         let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -269,7 +269,7 @@ impl Bookkeeping {
         Ok(self.balances.get_slot(Balances::key(tenant, page), at).await?.unwrap_or_default())
     }
 
-    /// Returns the balance of an account at the end of a day: the sums of earlier months plus the postings of the month up to the day.
+    /// Returns the balance of an account at the end of a day: the sums of the earlier months plus the postings of the month up to that day.
     ///
     /// # Errors
     /// Any error from the store.
@@ -287,7 +287,7 @@ impl Bookkeeping {
         Ok(earlier + postings.iter().map(|posting| posting.cents).sum::<i64>())
     }
 
-    /// Returns the balances at the end of a day of all accounts whose balance is not zero.
+    /// Returns the balances at the end of a day, for all accounts whose balance is not zero.
     ///
     /// # Errors
     /// Any error from the store.
@@ -314,7 +314,7 @@ impl Bookkeeping {
         Ok(balances)
     }
 
-    /// Returns the entries of some days, both included.
+    /// Returns the entries of a range of days, both ends included.
     ///
     /// # Errors
     /// Any error from the store.
@@ -324,8 +324,7 @@ impl Bookkeeping {
         self.entries.query(days).project::<EntryLine>().collect().await
     }
 
-    /// Returns a page of an account's statement, the newest posting first, and the cursor of the next page. A web client may hold the
-    /// cursor.
+    /// Returns a page of an account's statement, newest posting first, and the cursor of the next page. A web client may store the cursor.
     ///
     /// # Errors
     /// `InvalidInput` for a cursor of another tenant or account; any error from the store.

@@ -1,4 +1,4 @@
-//! The loaded data: accounts, and entries in units that also allocate the entries' numbers.
+//! Loads the data: accounts, and entries in units that also allocate the entry numbers.
 
 use std::time::Instant;
 
@@ -16,11 +16,11 @@ pub(super) const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
 };
 /// The number of days over which the loaded entries are distributed.
 const DAYS: u32 = 700;
-/// The number of entries of a unit. Each entry takes seven operations: the entry, two index rows, two postings, its request and a line of the
-/// audit log. A unit also writes up to four rows of sums for each page of accounts, the books, the sequence and the feed.
+/// The number of entries in a unit. Each entry takes seven operations: the entry, two index rows, two postings, its request and a line in the audit
+/// log. A unit also writes up to four rows of sums for each page of accounts, the books, the sequence and the feed.
 const UNIT: usize = 10;
 
-/// Opens the books of all tenants, and loads entries into each.
+/// Creates the books of all tenants, and loads entries into each of them.
 pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> {
     for tenant in TENANTS {
         books.open_books(tenant, FIRST.pred_opt().unwrap_or(FIRST)).await?;
@@ -55,7 +55,7 @@ pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Returns the loaded entry at a position. The entries of a unit use one page of accounts.
+/// Returns the loaded entry at a position. All entries of a unit use one page of accounts.
 fn entry(at: u32) -> Draft {
     let page = at / 10 % 5;
     let day = FIRST.checked_add_days(Days::new(u64::from(at % DAYS))).unwrap_or(FIRST);

@@ -1,4 +1,4 @@
-//! The webhook of a tenant: delivers the changes of the tenant's feed in order, at least once, with an idempotency key for each change.
+//! A tenant's webhook: delivers the changes of the tenant's feed in order and at least once, with an idempotency key for each change.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{CONTOSO, Failed};
 use crate::model::ledger::Entry;
 
-/// A receiver that stores the calls by their idempotency keys.
+/// A receiver that stores calls by their idempotency keys.
 #[derive(Default)]
 struct Receiver {
     calls: u32,
@@ -23,7 +23,7 @@ impl Receiver {
     }
 }
 
-/// Delivers all changes of a tenant. The sender fails once before it stores its cursor, and delivers a page again.
+/// Delivers all changes of a tenant. The sender fails once before it stores its cursor, so it delivers a page again.
 pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
     let (feed, table, tenant) =
         (books.entries.feed(), books.entries.table().name()?, PartitionKey::new(CONTOSO)?);

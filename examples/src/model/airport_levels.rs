@@ -4,8 +4,8 @@ use table_core::Entity;
 
 use crate::data::airports as source;
 
-/// An airport as the last level of three: `AR!Jonesboro!ARG!`. Each airport has a separate partition, so no state and no city can
-/// outgrow one, and no transaction contains two airports.
+/// An airport as the last of three levels: `AR!Jonesboro!ARG!`. Each airport has a separate partition, so neither a state nor a city can outgrow its
+/// partition, and a transaction contains only one airport.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByLevel")]
 #[partition_key(state, city, iata)]

@@ -37,7 +37,7 @@ pub struct AirportName {
     pub city: String,
 }
 
-/// An airport under its city: `Jonesboro` / `ARG`. A city's name may contain a slash, which is escaped, because keys cannot contain it.
+/// An airport under its city: `Jonesboro` / `ARG`. A city's name may contain a slash, which is escaped because keys cannot contain it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByCity")]
 #[partition_key(escaped(city))]

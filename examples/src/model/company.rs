@@ -25,7 +25,7 @@ pub struct Employee {
     pub email: String,
 }
 
-/// The review of an employee for one year, next to the employee: `Sales` / `empid_000123_2012`.
+/// The review of an employee for one year, in a row after the employee: `Sales` / `empid_000123_2012`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -39,15 +39,15 @@ pub struct Review {
     /// The year.
     #[digits(4)]
     pub year: u16,
-    /// The rating by the manager, from 1 to 5.
+    /// The manager's rating, from 1 to 5.
     pub manager_rating: i32,
-    /// The rating by the peers, from 1 to 5.
+    /// The peers' rating, from 1 to 5.
     pub peer_rating: i32,
     /// The comments, as free text.
     pub comments: String,
 }
 
-/// An expense claim of an employee, the latest first: `empid_000123` / `2519954698939999999_001`.
+/// An expense claim of an employee. The latest claim sorts first: `empid_000123` / `2519954698939999999_001`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "EmployeeExpense")]
 #[partition_key("empid_", employee)]
@@ -108,10 +108,10 @@ pub fn reviews() -> Vec<Review> {
     ]
 }
 
-/// Returns all expense claims, the earliest first.
+/// Returns all expense claims, earliest first.
 #[must_use]
 pub fn expenses() -> Vec<Expense> {
-    // Two claims a day with the same instant, starting at 2014-07-31T18:21:46Z.
+    // Two claims per day with the same instant, starting at 2014-07-31T18:21:46Z.
     let first = DateTime::from_timestamp(1_406_830_906, 0).unwrap_or_default();
     (0..30u16)
         .map(|nth| Expense {

@@ -1,6 +1,6 @@
 //! Employees with a lookup by e-mail address: in the employee's partition, and in another partition (PAT-INTRA, PAT-INTER).
 
-/// Employees with copies next to them: `Sales` / `empid_000223` and `Sales` / `email_jonesj@contoso.com`.
+/// Employees with copies in the same partition: `Sales` / `empid_000223` and `Sales` / `email_jonesj@contoso.com`.
 pub mod intra {
     use table_core::Entity;
 

@@ -1,6 +1,6 @@
-//! The employee of the company as later versions of a program could declare it.
+//! The company's employee, as later versions of a program could declare it.
 
-/// A version with a nickname, a wider age and an index by e-mail: old rows remain readable, and are backfilled once.
+/// A version with a nickname, a wider age and an index by e-mail. Old rows remain readable, and are backfilled once.
 pub mod next {
     use table_core::Entity;
 
@@ -30,7 +30,7 @@ pub mod next {
     }
 }
 
-/// A version whose employee numbers have eight digits: old rows have other keys.
+/// A version whose employee numbers have eight digits, so old rows have different keys.
 pub mod wider {
     use table_core::Entity;
 

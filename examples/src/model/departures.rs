@@ -1,4 +1,4 @@
-//! Airports with the routes that begin there, in adjacent rows: one table for rows that are read together (PAT-CK).
+//! Airports in rows adjacent to the routes that begin there: one table for rows that are read together (PAT-CK).
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub struct Origin {
     pub name: String,
 }
 
-/// The number of flights from one airport to another in a year, in a row next to the airport of departure: `WA` / `from_SEA_to_LAX`.
+/// The number of flights from one airport to another in a year, in a row after the airport of departure: `WA` / `from_SEA_to_LAX`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
@@ -50,7 +50,7 @@ pub struct OriginWithDepartures {
     pub departures: Many<Departure>,
 }
 
-/// Returns every route under its airport of departure.
+/// Returns all routes under their airports of departure.
 #[must_use]
 pub fn departures(routes: &[Route]) -> Vec<Departure> {
     let departure = |route: &Route| Departure {
@@ -62,7 +62,7 @@ pub fn departures(routes: &[Route]) -> Vec<Departure> {
     routes.iter().map(departure).collect()
 }
 
-/// Returns every airport of departure, in the partition of its routes.
+/// Returns all airports of departure, in the partitions of their routes.
 #[must_use]
 pub fn origins(routes: &[Route], airports: &[airports::Airport]) -> Vec<Origin> {
     let names: HashMap<&str, &str> =

@@ -44,7 +44,7 @@ impl From<&source::Earthquake> for EarthquakeOfDay {
     }
 }
 
-/// Returns the daily tables, with a clock at the input's latest event.
+/// Returns the daily tables, with a clock that shows the time of the latest event.
 #[must_use]
 pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<EarthquakeOfDay, S> {
     let latest =
@@ -52,7 +52,7 @@ pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<Earthq
     PeriodTables::new(store).retain(7).precreate(0).with_clock(Clock::new(move || latest))
 }
 
-/// Writes the events into the tables of their days.
+/// Writes the events to the tables of their days.
 ///
 /// # Errors
 /// Any error from the store.

@@ -5,7 +5,7 @@ use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// An event under the hour in which it was written: `2018020623` / `us1000chhc`. All writers write to the same partition at any time.
+/// An event under the hour in which it was written: `2018020623` / `us1000chhc`. At any time, all writers write to the same partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
@@ -26,7 +26,7 @@ pub struct HourlyEarthquake {
     pub place: String,
 }
 
-/// An event under its network and region, the latest first: `us_Taiwan` / `2518818038575999999_us1000chhc`.
+/// An event under its network and region, with the latest event first: `us_Taiwan` / `2518818038575999999_us1000chhc`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesByRegion")]
 #[partition_key(network, "_", region)]
@@ -47,7 +47,7 @@ pub struct RegionalEarthquake {
     pub place: String,
 }
 
-/// Returns the text after the last comma of a place: `Taiwan` of `22km NNE of Hualian, Taiwan`.
+/// Returns the text after the last comma of a place, such as `Taiwan` for `22km NNE of Hualian, Taiwan`.
 #[must_use]
 pub fn region(event: &source::Earthquake) -> &str {
     event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)
@@ -58,7 +58,7 @@ impl HourlyEarthquake {
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let source::Earthquake { id, magnitude, place, .. } = event.clone();
-        // The key refuses a time that is not on the hour.
+        // The key refuses a time that is not a full hour.
         let hour = time.duration_trunc(TimeDelta::hours(1)).unwrap_or(time);
         Self { hour, time, id, magnitude, place }
     }

@@ -14,7 +14,7 @@ use crate::data::earthquakes as source;
 pub struct LoggedEarthquake {
     /// The network that reported the event.
     pub network: String,
-    /// The time at which the event began, and its index in the input, which distinguishes events of one instant (PAT-LOG-4).
+    /// The time at which the event began, and its index in the input, which distinguishes events with the same time (PAT-LOG-4).
     pub stamp: LogStamp,
     /// The identifier of the event.
     pub id: String,
@@ -24,10 +24,10 @@ pub struct LoggedEarthquake {
     pub place: String,
 }
 
-/// Returns the events as entries of the log, in the order of the input, which is the latest first.
+/// Returns the events as log entries, in the order of the input: latest first.
 ///
 /// # Errors
-/// An error if an instant has no tick count, which does not occur in the input.
+/// An error if an instant has no tick count, which does not happen with this input.
 pub fn log(events: &[source::Earthquake]) -> Result<Vec<LoggedEarthquake>> {
     let entry = |(place_in_input, event): (usize, &source::Earthquake)| {
         let tie = u64::try_from(events.len() - place_in_input).unwrap_or_default();

@@ -23,7 +23,7 @@ pub struct SpreadEarthquake {
     pub place: String,
 }
 
-/// Returns the events as entries of the log, in the order of the input, which is the latest first.
+/// Returns the events as log entries, in the order of the input: latest first.
 ///
 /// # Errors
 /// Any error from [`earthquake_log::log`].

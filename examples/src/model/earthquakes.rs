@@ -1,4 +1,4 @@
-//! Earthquakes: the log of each seismic network, the latest first.
+//! Earthquakes in the log of their seismic network, latest first.
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;
@@ -15,7 +15,7 @@ pub struct Earthquake {
     pub network: String,
     /// The time at which the event began.
     pub time: DateTime<Utc>,
-    /// The identifier of the event, which distinguishes events of one instant (PAT-LOG-4).
+    /// The identifier of the event, which distinguishes events with the same time (PAT-LOG-4).
     pub id: String,
     /// The magnitude; the smallest values are negative.
     pub magnitude: f64,

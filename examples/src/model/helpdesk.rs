@@ -37,7 +37,7 @@ pub enum Status {
 )]
 #[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
 pub struct Ticket {
-    /// The tenant: the customer of the service.
+    /// The tenant, which is a customer of the service.
     pub tenant: String,
     /// The number of the ticket, consecutive within the tenant and without gaps.
     #[digits(6)]
@@ -61,7 +61,7 @@ pub struct Ticket {
     pub attachment: Option<BlobRef>,
 }
 
-/// A line of a list of tickets, stored in the copies of the indexes.
+/// A line in a list of tickets, stored in the copies of the indexes.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct TicketLine {
@@ -73,7 +73,7 @@ pub struct TicketLine {
     pub agent_name: Option<String>,
 }
 
-/// A comment in a row after its ticket: `contoso` / `ticket_000017_0001`.
+/// A comment, in a row after its ticket: `contoso` / `ticket_000017_0001`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", set = HelpDesk)]
 #[partition_key(tenant)]
@@ -84,14 +84,14 @@ pub struct Comment {
     /// The ticket.
     #[digits(6)]
     pub ticket: u32,
-    /// The number of the comment, starting with 1.
+    /// The number of the comment, counted from 1.
     #[digits(4)]
     pub number: u32,
     /// The text.
     pub text: String,
 }
 
-/// A ticket with its comments, which are in one range of rows.
+/// A ticket with its comments, which form one range of rows.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Ticket)]
 pub struct TicketWithComments {
@@ -101,7 +101,7 @@ pub struct TicketWithComments {
     pub comments: Many<Comment>,
 }
 
-/// All types in the partition of a tenant. A read of tickets skips the comments between them.
+/// All types in a tenant's partition. A read of tickets skips the comments between them.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum HelpDesk {
     /// A ticket.
@@ -110,7 +110,7 @@ pub enum HelpDesk {
     Comment(Comment),
     /// An agent.
     Agent(Agent),
-    /// A row of an index, or of an unknown type.
+    /// A row of an index, or a row of an unknown type.
     #[other]
     Other(TableEntity),
 }
@@ -127,7 +127,7 @@ pub struct Agent {
     /// The number of the agent within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// The name that is shown on tickets.
+    /// The name shown on tickets.
     pub name: String,
     /// The e-mail address, which is unique in the tenant.
     pub email: String,
@@ -147,7 +147,7 @@ pub struct TenantSums {
     pub tickets: i64,
 }
 
-/// The view with the sums of each tenant.
+/// The view that contains the sums of each tenant.
 #[derive(Debug)]
 pub struct SumsOfTenants;
 
@@ -176,7 +176,7 @@ pub struct HourSums {
     pub tickets: i64,
 }
 
-/// The view with the number of tickets of each hour.
+/// The view that contains the number of tickets per hour.
 #[derive(Debug)]
 pub struct TicketsAnHour;
 
@@ -215,7 +215,7 @@ impl Periodic for AuditEntry {
     }
 }
 
-/// A message about a closed ticket: its handler notifies the customer and writes the audit log.
+/// A message about a closed ticket. Its handler notifies the customer and writes the audit log.
 #[derive(Serialize, Deserialize, Debug)]
 pub struct Closed {
     /// The tenant.
@@ -231,7 +231,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A notification that was sent. Each ticket has at most one.
+/// A notification that was sent. A ticket has at most one.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskMail")]
 #[partition_key(tenant)]
@@ -266,7 +266,7 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// The relation that copies the names of agents to their tickets.
+/// The relation that copies agents' names to their tickets.
 #[derive(Debug)]
 pub struct Assignee;
 
@@ -299,12 +299,12 @@ access_patterns! {
     pub DeskQuestions for Ticket {
         /// One ticket.
         ticket(tenant: &str, number: u32) <= point = Ticket::key(tenant, number);
-        /// The open tickets of a tenant, the newest first.
+        /// The open tickets of a tenant, newest first.
         open(tenant: &str) <= range from Copies<TicketByStatus> = Ticket::by_status(tenant, Status::Open);
-        /// The tickets of an agent with a status, the newest first.
+        /// The tickets of an agent with a given status, newest first.
         of_agent(tenant: &str, agent: u32, status: Status) <= range from Copies<TicketByAgent> =
             Ticket::by_agent(tenant, agent, status);
-        /// The tickets that were opened in a period.
+        /// The tickets that were opened in a period of time.
         opened(tenant: &str, from: DateTime<Utc>, until: DateTime<Utc>) <= range from Copies<TicketByCreated> =
             Ticket::by_created_rows(tenant).created(from..until);
         /// All rows of a tenant, for an export.
@@ -334,7 +334,7 @@ pub mod next {
     #[index(ByCreated, row_key("created_", created, "_", number), include(status, priority, agent_name))]
     #[index(ByPriority, row_key("priority_", priority, "_", number), include(created))]
     pub struct Ticket {
-        /// The tenant: the customer of the service.
+        /// The tenant, which is a customer of the service.
         pub tenant: String,
         /// The number of the ticket within the tenant.
         #[digits(6)]
@@ -371,13 +371,13 @@ pub mod next {
         /// The number of the agent within the tenant.
         #[digits(4)]
         pub id: u32,
-        /// The name that is shown on tickets.
+        /// The name shown on tickets.
         pub name: String,
         /// The e-mail address, which is unique in the tenant.
         pub email: String,
     }
 
-    /// The relation that copies the names of agents to their tickets.
+    /// The relation that copies agents' names to their tickets.
     #[derive(Debug)]
     pub struct Assignee;
 
@@ -405,7 +405,7 @@ pub mod next {
         }
     }
 
-    /// All types in the partition of a tenant.
+    /// All types in a tenant's partition.
     #[derive(EntitySet, Clone, Debug, PartialEq)]
     pub enum HelpDesk {
         /// A ticket.
@@ -414,12 +414,12 @@ pub mod next {
         Comment(Comment),
         /// An agent.
         Agent(Agent),
-        /// A row of an index, or of another type.
+        /// A row of an index, or a row of an unknown type.
         #[other]
         Other(TableEntity),
     }
 
-    /// A line of a list by priority.
+    /// A line in a list of tickets by priority.
     #[derive(Projection, Clone, Debug, PartialEq)]
     #[projection(of = Ticket)]
     pub struct UrgentLine {

@@ -4,8 +4,8 @@ use table_core::{Entity, Projection};
 
 use crate::data::airports as source;
 
-/// An airport under its state, `USA_WA` / `iata_SEA`. One copy is under its code, `code_SEA` / `airport`, and one copy is in the state
-/// under the city, `USA_WA` / `city_Seattle!SEA`.
+/// An airport under its state, `USA_WA` / `iata_SEA`. One copy is under its code, `code_SEA` / `airport`, and another copy is in the state's
+/// partition under the city, `USA_WA` / `city_Seattle!SEA`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "IndexedAirports")]
 #[partition_key(country, "_", state)]
@@ -30,7 +30,7 @@ pub struct Airport {
     pub longitude: f64,
 }
 
-/// A line in the list of a city's airports: the copies include the name, and the city is read from their key.
+/// A line in the list of a city's airports. The copies include the name, and the city is decoded from their key.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct CityAirport {

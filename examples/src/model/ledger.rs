@@ -1,6 +1,6 @@
 //! A ledger: tenants with their accounts, journal entries and balances, each tenant in one partition.
 //!
-//! An entry of 50 postings fits into a transaction, because balances are slots: one row holds the balances of 200 accounts.
+//! An entry with 50 postings fits into one transaction, because balances are slots: one row contains the balances of 200 accounts.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use table_patterns::unit::UnitShare;
 /// The number of accounts in one row of balances.
 pub const SLOTS: u32 = 200;
 
-/// The state of a tenant's books, under the keys `contoso` and `books`. Each posting of an entry reads it.
+/// The state of a tenant's books, under the keys `contoso` and `books`. Every posting reads it.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -43,7 +43,7 @@ pub enum Kind {
     Expense,
 }
 
-/// An account: `contoso` / `account_000017`. The property `parent` makes the accounts a tree.
+/// An account: `contoso` / `account_000017`. The property `parent` arranges the accounts in a tree.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -52,7 +52,7 @@ pub enum Kind {
 pub struct Account {
     /// The tenant.
     pub tenant: String,
-    /// The account number, consecutive within the tenant. It determines the row and the slot of the balance.
+    /// The account number, consecutive within the tenant. It determines the row and the slot that contain the balance.
     #[digits(6)]
     pub number: u32,
     /// The code of the account, which is unique within the tenant.
@@ -67,12 +67,12 @@ pub struct Account {
     pub parent: Option<u32>,
 }
 
-/// A posting of an entry, as the entry stores it.
+/// A posting, in the form in which its entry stores it.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The account.
     pub account: u32,
-    /// The amount in cents: debits are positive, credits negative.
+    /// The amount in cents. Debits are positive, and credits are negative.
     pub cents: i64,
 }
 
@@ -112,7 +112,7 @@ pub struct Entry {
     pub attachment: Option<BlobRef>,
 }
 
-/// A line in a list of entries. The indexes of the entries contain these properties.
+/// A line in a list of entries. The indexes contain these properties.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Entry)]
 pub struct EntryLine {
@@ -122,7 +122,7 @@ pub struct EntryLine {
     pub volume: i64,
 }
 
-/// A line of an account's statement, whose keys sort the newest line first: `contoso` / `posting_000017_…`.
+/// A line of an account's statement. Its key sorts the newest line first: `contoso` / `posting_000017_…`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -138,7 +138,7 @@ pub struct Posting {
     /// The number of the entry.
     #[digits(8)]
     pub entry: u32,
-    /// The position of the posting in the entry.
+    /// The position of the posting within the entry.
     #[digits(2)]
     pub line: u32,
     /// The amount in cents.
@@ -189,7 +189,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A completed request of a client: `contoso` / `request_…`. A repeated request gets the same response.
+/// A completed request of a client: `contoso` / `request_…`. A repeated request gets the same response again.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -197,7 +197,7 @@ impl Series for MonthSums {
 pub struct Request {
     /// The tenant.
     pub tenant: String,
-    /// The identifier of the request, chosen by the client.
+    /// The identifier of the request, which the client chose.
     pub id: String,
     /// The number of the entry that the request posted.
     pub entry: u32,
@@ -226,7 +226,7 @@ pub struct Audit {
     pub change: String,
 }
 
-/// All types in the partition of a tenant.
+/// All types in a tenant's partition.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum Ledger {
     /// The state of the books.
@@ -245,18 +245,18 @@ pub enum Ledger {
     Request(Request),
     /// A line of the audit log.
     Audit(Audit),
-    /// A row of an index, or of an unknown type.
+    /// A row of an index, or a row of an unknown type.
     #[other]
     Other(TableEntity),
 }
 
-/// The number of operations for an entry of 50 postings on five rows of accounts: the entry and its request, a line of the audit log, the books, the
-/// sequence, the feed, the balances and the sums of the month. A check at compile time fails if the number exceeds the maximum of a transaction.
+/// The number of operations for an entry with 50 postings on five rows of accounts: the entry and its request, a line in the audit log, the books,
+/// the sequence, the feed, the balances and the sums of the month. A compile-time check fails if the number exceeds the maximum of a transaction.
 pub const LARGEST: usize =
     Entry::INSERT + Request::INSERT + Audit::INSERT + 50 * Posting::INSERT + 2 + 2 + 2 * 5;
 const _: () = assert!(LARGEST <= 100);
 
-/// A participant that writes a line of the audit log with each change of a type.
+/// A participant that writes a line to the audit log for each change of a type.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditTrail;
 
@@ -337,7 +337,7 @@ pub mod next {
         pub cost_center: Option<String>,
     }
 
-    /// A line in the list of entries of a cost center.
+    /// A line in the list of a cost center's entries.
     #[derive(Projection, Clone, Debug, PartialEq)]
     #[projection(of = Entry)]
     pub struct CenterLine {
@@ -347,7 +347,7 @@ pub mod next {
         pub volume: i64,
     }
 
-    /// All types in the partition of a tenant.
+    /// All types in a tenant's partition.
     #[derive(EntitySet, Clone, Debug, PartialEq)]
     pub enum Ledger {
         /// The state of the books.
@@ -366,7 +366,7 @@ pub mod next {
         Request(Request),
         /// A line of the audit log.
         Audit(Audit),
-        /// A row of an index, or of an unknown type.
+        /// A row of an index, or a row of an unknown type.
         #[other]
         Other(TableEntity),
     }

@@ -1,4 +1,4 @@
-//! Airports whose city has a name that many cities share, and the lists of airports by city.
+//! Airports in cities whose name is shared by many airports, and the lists of airports by city.
 
 use std::error::Error;
 use std::io::Write;
@@ -19,11 +19,11 @@ use crate::store::Store;
 
 /// The maximum number of airports in a list that is stored in an entity. Larger lists are stored in blobs.
 pub const BEYOND: usize = 8;
-/// The minimum number of airports in cities with one name that are selected for this input.
+/// The minimum number of airports that share a city name in this input.
 const SHARED_BY: usize = 7;
 
-/// An airport under its state, `USA_TX` / `iata_HOU`, with a copy under its code. The airport is also in the list of its city within the
-/// state, and in the list of all cities with that name.
+/// An airport under its state, `USA_TX` / `iata_HOU`, with a copy under its code. The airport is also in the list of its city within the state, and
+/// in the list of all cities with the same name.
 #[expect(
     clippy::duplicated_attributes,
     reason = "clippy mistakes attributes of different indexes for duplicates"
@@ -62,7 +62,7 @@ impl From<&source::Airport> for Airport {
     }
 }
 
-/// Returns the airports of cities whose name many airports share, in the order of their keys.
+/// Returns the airports in cities whose name many airports share, in key order.
 #[must_use]
 pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     let namesakes = |city: &str| all.iter().filter(|airport| airport.city == city).count();
@@ -72,7 +72,7 @@ pub fn airports(all: &[source::Airport]) -> Vec<Airport> {
     airports
 }
 
-/// Creates the outbox for changes of lists in other tables. Its records are rows of the partition, and its queue is in memory here.
+/// Creates the outbox for changes of lists in other tables. Its records are rows of the partition, and its queue is in memory.
 ///
 /// # Errors
 /// Any error from the name of the queue, which is always valid.

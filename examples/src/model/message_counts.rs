@@ -1,10 +1,10 @@
-//! The number of messages sent in each hour (PAT-SER).
+//! The number of messages sent per hour (PAT-SER).
 
 use chrono::NaiveDate;
 use table_core::Entity;
 use table_patterns::series::{self, Series};
 
-/// A day of an employee: `000123` / `20140423`, with `Hour00` to `Hour23`.
+/// One day of an employee: `000123` / `20140423`, with `Hour00` to `Hour23`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]

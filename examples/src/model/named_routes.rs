@@ -1,4 +1,4 @@
-//! Routes with the names of both airports: copies that follow the airports (PAT-DEN).
+//! Routes with the names of both airports, which are copies that follow changes of the airports (PAT-DEN).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -32,7 +32,7 @@ pub struct NamedAirport {
     pub city: String,
 }
 
-/// A route under its airport of departure: `SEA` / `LAX`. The names of the airports are copies.
+/// A route under its airport of departure: `SEA` / `LAX`. It contains copies of the airports' names.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "NamedRoutes", copies_from(Origin, Destination))]
 #[partition_key(origin)]
@@ -52,7 +52,7 @@ pub struct NamedRoute {
     pub destination_city: Option<String>,
 }
 
-/// The relation of a route to its airport of departure.
+/// The relation between a route and its airport of departure.
 #[derive(Debug)]
 pub struct Origin;
 
@@ -79,7 +79,7 @@ impl CopyRelation for Origin {
     }
 }
 
-/// The relation of a route to its airport of arrival.
+/// The relation between a route and its airport of arrival.
 #[derive(Debug)]
 pub struct Destination;
 
@@ -107,11 +107,11 @@ impl CopyRelation for Destination {
     }
 }
 
-/// The handles of airports and routes, and their worker, in one store. The queue is in memory. A lost message delays copies, but does not lose them.
+/// The handles for airports and routes, and their worker, on one store. The queue is in memory. A lost message delays copies but does not lose them.
 pub struct NamedRoutes<S> {
-    /// The handle of the airports, which are the sources of copies.
+    /// The handle for airports, which are the sources of copies.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,
-    /// The handle of the routes, which contain the copies.
+    /// The handle for routes, which contain the copies.
     pub routes: Entities<NamedRoute, S, Outbox<S, Engine>>,
     outbox: Outbox<S, Engine>,
 }
@@ -143,7 +143,7 @@ impl<S> std::fmt::Debug for NamedRoutes<S> {
     }
 }
 
-/// Returns the routes from one state with the names of their airports, in the order of the input.
+/// Returns the routes of one state with the names of their airports, in the order of the input.
 #[must_use]
 pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute> {
     let by_code: BTreeMap<&str, &airports::Airport> =
@@ -190,7 +190,7 @@ pub async fn import(
     }
     for route in &routes {
         match handles.routes.insert(route).await {
-            // The airport exists from an earlier import, possibly with a name that a recipe changed.
+            // An earlier import wrote the airport, and a recipe may have changed its name since.
             Err(error) if error.is_already_exists() => {
                 handles.routes.settle_copies(NamedRoute::key(&route.origin, &route.destination)).await?;
             }

@@ -11,10 +11,10 @@ use table_core::{Entity, Projection};
 pub struct Build {
     /// The section.
     pub section: String,
-    /// The package, whose name cannot contain a `_` by Debian's rules.
+    /// The package. By Debian's rules, its name cannot contain a `_`.
     #[without('_')]
     pub package: String,
-    /// The number of the build, starting with 1.
+    /// The number of the build, counted from 1.
     #[digits(7)]
     pub number: u32,
     /// The version.
@@ -65,7 +65,7 @@ pub struct FirstBuild {
     pub version: String,
 }
 
-/// A marker for the last complete import into a table.
+/// A marker of the last complete import into a table.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Imports")]
 #[partition_key(table)]

@@ -14,7 +14,7 @@ use crate::data::{airports, routes as source};
 pub struct Route {
     /// The state of the airport of departure; `unknown` for four airports.
     pub state: String,
-    /// The airport of departure. A `_` terminates it in the key, so the code cannot contain a `_`.
+    /// The airport of departure. In the key, a `_` terminates it, so the code cannot contain a `_`.
     #[without('_')]
     pub origin: String,
     /// The airport of arrival.
@@ -23,7 +23,7 @@ pub struct Route {
     pub flights: i32,
 }
 
-/// Returns every route with its state of departure, in the order of the keys within each state.
+/// Returns all routes with their states of departure, in key order within each state.
 #[must_use]
 pub fn routes(routes: &[source::Route], airports: &[airports::Airport]) -> Vec<Route> {
     let states: HashMap<&str, &str> =

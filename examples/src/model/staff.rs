@@ -1,4 +1,4 @@
-//! Two types in one table, distinguished by the beginning of the row key (PAT-HET).
+//! Two types in one table, distinguished by the prefix of the row key (PAT-HET).
 
 use table_core::Entity;
 

@@ -48,7 +48,7 @@ pub struct AirportTraffic {
     pub destinations: i64,
 }
 
-/// The view of airports: each route adds its number of flights to both of its airports.
+/// The view of airports: each route adds its number of flights to both airports.
 #[derive(Debug)]
 pub struct Traffic;
 
@@ -77,7 +77,7 @@ pub fn watched(routes: &[Route]) -> Vec<WatchedRoute> {
     .collect()
 }
 
-/// Returns the traffic of an airport, counted from the routes.
+/// Returns the traffic of an airport, computed from the routes.
 #[must_use]
 pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
     let flights = |is_it: fn(&WatchedRoute, &str) -> bool| {
@@ -102,7 +102,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     table.bulk().insert_or_replace_all(watched(routes)).await?;
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
-    // Each state gets one change, so the cursors of the feeds exist in the first run, as in every later run.
+    // Each state gets one change, so in the first run the cursors of the feeds exist, as in every later run.
     let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let watched = watched(routes);
     for state in STATES {
@@ -115,7 +115,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the feed entries that the view has applied, because the view is the only reader of these feeds.
+/// Deletes the feed entries that the view has applied. No one else reads these feeds.
 ///
 /// # Errors
 /// Any error from the store.

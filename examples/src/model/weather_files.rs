@@ -1,4 +1,4 @@
-//! A year of weather as a file, which is stored in a blob, because it is too large for an entity that is read often.
+//! A year of weather as a file. It is stored in a blob, because it is too large for an entity that is read often.
 
 use std::fmt::Write as _;
 
@@ -26,13 +26,13 @@ pub struct WeatherFile {
     pub file: Option<BlobRef>,
 }
 
-/// Returns the file of a year: one line per day.
+/// Returns the file of a year, with one line per day.
 #[must_use]
 pub fn csv(weather: &[source::DailyWeather], location: &str, year: i32) -> String {
     let mut text = "date,precipitation,temp_max,temp_min,wind,weather\n".to_owned();
     for day in weather.iter().filter(|day| day.location == location && day.date.year() == year) {
         let source::DailyWeather { date, precipitation, temp_max, temp_min, wind, weather, .. } = day;
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` never fails.
         let _ = writeln!(text, "{date},{precipitation},{temp_max},{temp_min},{wind},{weather}");
     }
     text

@@ -1,4 +1,4 @@
-//! Rain by month, with one slot per day.
+//! Rain per month, with one slot per day.
 
 use std::collections::BTreeMap;
 use std::error::Error;

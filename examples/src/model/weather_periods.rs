@@ -1,4 +1,4 @@
-//! Weather in one table per month: tables older than a quarter are dropped (PAT-HVD).
+//! Weather in one table per month. Tables older than a quarter are dropped (PAT-HVD).
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use table_core::Entity;

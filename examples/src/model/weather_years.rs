@@ -1,4 +1,4 @@
-//! Rain by year: 366 properties, and therefore two rows.
+//! Rain per year: 366 properties, which need two rows.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -25,7 +25,7 @@ pub struct RainYear {
     pub days: Vec<Option<f64>>,
 }
 
-/// Returns every year of every city.
+/// Returns all years of all cities.
 #[must_use]
 pub fn years(weather: &[source::DailyWeather]) -> Vec<RainYear> {
     let mut years: BTreeMap<(String, u16), Vec<Option<f64>>> = BTreeMap::new();

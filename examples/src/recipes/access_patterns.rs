@@ -1,4 +1,4 @@
-//! Access patterns: the queries of an application as a list, each with its maximum cost class and its plan.
+//! Access patterns: the list of an application's queries, each with its maximum cost class and its plan.
 
 use table_core::error::Result;
 use table_core::query::Plan;
@@ -31,7 +31,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(!expected.is_empty());
     assert!(found.iter().map(|airport| &airport.name).eq(expected.iter().map(|airport| &airport.name)));
 
-    // The list is available as data, printed here as a table with the plan and the maximum cost class of each query.
+    // The list is available as data. It is printed here as a table with the plan and the maximum cost class of each query.
     let plans = [
         airports.plan(AirportQuestions::airport("WA", "SEA"))?,
         airports.plan(AirportQuestions::by_code("SEA"))?,

@@ -1,4 +1,5 @@
-//! The archive: one transaction records a change and its intents for other tables. Workers complete the intents, and keep those that fail as poison (PAT-EC).
+//! The archive: one transaction records a change and its intents for other tables. Workers complete the intents, and keep failed
+//! ones as poison (PAT-EC).
 
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ impl Message for LastDay {
     const VERSION: u32 = 1;
 }
 
-/// A stand-in for another system. A repeated call must have no further effect (PAT-EC-2). Setting the last day of an employee is such a call.
+/// A stand-in for another system. Calls to it must be idempotent (PAT-EC-2), and setting the last day of an employee is.
 struct Payroll;
 
 impl Handler<LastDay> for Payroll {
@@ -52,7 +53,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("archive")?);
     prepare(&current, &archived, &outbox, inputs).await?;
 
-    // The change and two intents are written in one transaction, so neither exists without the other (PAT-EC-8).
+    // One transaction writes the change and two intents, so neither exists without the other (PAT-EC-8).
     let leaver = current.get(CurrentEmployee::key("Sales", 456)).await?;
     let Some(leaver) = leaver else { panic!("employee 456 works here") };
     let leaving = CurrentEmployee { has_left: true, ..leaver.value().clone() };
@@ -66,7 +67,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(told))?;
     outbox.submit(current.name()?, sales).await?;
 
-    // The worker has no handler for payroll. Failed steps are retried, and after three attempts they are poison (PAT-EC-4).
+    // The worker has no handler for payroll. It retries failed steps, and after three attempts they become poison (PAT-EC-4).
     let now = Backoff { initial: Duration::ZERO, max: Duration::ZERO };
     let idle = Duration::from_millis(20);
     let options = WorkerOptions {
@@ -94,7 +95,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(first.done >= 1 && entry.attempts == options.poison_after);
     answer.row(["a worker without payroll", "no", "yes", "1", says.as_str()]);
 
-    // An operator reads the poison, starts a worker with the handler, and requeues the work.
+    // An operator looks at the poison, starts a worker with the handler, and requeues the work.
     while outbox.requeue_poison().await?.is_some() {}
     let worker = Worker::with_options(outbox.clone(), options).handler(Payroll);
     worker.run(|| worker.metrics().done > 0).await;
@@ -113,7 +114,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         )))
 }
 
-/// Puts all employees of Sales into `Current`, empties `Archive`, and removes messages of earlier runs.
+/// Puts all employees of Sales into `Current`, empties `Archive`, and removes the messages of earlier runs.
 async fn prepare(
     current: &Table<CurrentEmployee, Store>,
     archived: &Table<CurrentEmployee, Store>,

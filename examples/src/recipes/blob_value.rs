@@ -1,4 +1,4 @@
-//! A large entity: the value is a blob and the entity contains its address. Unreferenced blobs are collected (PAT-LARGE).
+//! A large entity: the value is a blob, and the entity contains its address. Unreferenced blobs are collected (PAT-LARGE).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const TICKS_A_DAY: u64 = 24 * 3_600 * 10_000_000;
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    // A clock for the collector that the recipe can advance; a program omits `with_clock`.
+    // A clock that the recipe can advance, for the collector; a program omits `with_clock`.
     let ahead = Arc::new(AtomicU64::new(0));
     let hand = Arc::clone(&ahead);
     let system = Clock::default();
@@ -49,7 +49,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     away().await?; // what a run left that was stopped
 
-    // The blob is written first, then the entity that names it, so no reader finds an address without a file (PAT-LARGE-2).
+    // The blob is written first, and then the entity that names it, so a reader never finds an address without a file (PAT-LARGE-2).
     let half = csv(&inputs.weather[..912], "Seattle", 2014);
     let year = csv(&inputs.weather, "Seattle", 2014);
     let days = |text: &str| i32::try_from(text.lines().count()).unwrap_or_default() - 1;
@@ -59,7 +59,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let plan = files.table().plan(key())?;
     let Some(in_june) = files.table().get(key()).await? else { panic!("just inserted") };
 
-    // Readers see the old file or the new one, because the address changes in one write.
+    // Readers see either the old file or the new one, because one write changes the address.
     let replaced = files
         .replace(entity(&year), in_june.etag(), [WeatherFile::FILE_BLOB.content(whole(year.clone()))])
         .await?;
@@ -76,7 +76,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     row("an entity read before", in_june.days, old.len(), "1 of the blobs");
     assert_eq!(old.bytes().await?, half, "whole, as long as the grace period lasts");
 
-    // A blob is removed only when two collections, a grace period apart, find it unreferenced, so a collector does not disturb concurrent writers.
+    // A blob is removed only if two collections, a grace period apart, find it unreferenced, so a collector does not disturb concurrent writers.
     let young = files.collect_orphans().await?;
     forward(2);
     let marked = files.collect_orphans().await?;

@@ -1,4 +1,4 @@
-//! The change feed: every change of a partition in order, continued from a stored position (PAT-EC-8).
+//! The change feed: all changes of a partition in order, continued from a stored position (PAT-EC-8).
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         feed.trim(table, &seattle, &last).await?;
     }
 
-    // The station writes each report with its entry in one transaction. The first report is wrong, and corrected at the end.
+    // The station writes each report with its feed entry in one transaction. The first report is wrong, and is corrected at the end.
     let january = |day: &&crate::data::weather::DailyWeather| {
         day.location == "Seattle" && (day.date.year(), day.date.month()) == (2015, 1)
     };
@@ -50,7 +50,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         feed.submit(table, change, &[entry]).await?;
     }
 
-    // Each reader has a model of the rows, and its position as a string.
+    // Each reader has a model of the rows, and stores its position as a string.
     let mut rain: BTreeMap<String, f64> = BTreeMap::new();
     let mut answer = Grid::new(["Reader", "#Changes", "Last", "#Days known", "#Millimetres"]);
     let mut stored = to_text(&Cursor::default())?;

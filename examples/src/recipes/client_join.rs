@@ -1,4 +1,4 @@
-//! A join in the client: a range query for routes, then concurrent point lookups of their destinations (IMP-6, IMP-5).
+//! A join in the client: a range query for routes, followed by concurrent point lookups of their destinations (IMP-6, IMP-5).
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let from_spokane = routes.query(Route::rows("WA").origin_is("GEG"));
     let plan = from_spokane.plan()?;
     let legs = from_spokane.collect().await?;
-    // Eight concurrent lookups are sent. Each is a point, through the index by code.
+    // Eight lookups run concurrently. Each is a point query through the index by code.
     let found = airports.get_many(legs.iter().map(|leg| Airport::by_code(&leg.destination))).await?;
 
     let known: BTreeMap<&str, _> =

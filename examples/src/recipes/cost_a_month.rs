@@ -1,4 +1,4 @@
-//! The cost of a design before deployment: each query in requests and money, with a test that asserts it (PAT-ANTI-3).
+//! The cost of a design before deployment: each query in requests and money, with a test that limits it (PAT-ANTI-3).
 
 use std::collections::HashMap;
 
@@ -24,14 +24,14 @@ const BY_CODE: &str = "airport by code";
 const OF_STATE: &str = "airports of a state";
 const CHANGE: &str = "change an airport";
 
-/// Example prices. Your provider lists the prices for your region and year.
+/// Example prices. Use your provider's prices for your region and year.
 const PRICES: &str =
     r#"{ "currency": "USD", "per_10k_reads": 0.0004, "per_10k_writes": 0.0005, "per_gib_read": 0.08 }"#;
 
 fn run(inputs: &Inputs) -> Result<Report> {
     let (indexed, scanned) = (dry_run(inputs, true)?, dry_run(inputs, false)?);
 
-    // These assertions belong in a test of the application.
+    // In an application, these assertions belong in a test.
     indexed.require_max_requests(BY_CODE, 1)?;
     indexed.require_max_requests(OF_STATE, 1)?;
     indexed.require_max_partition_share(0.25)?;
@@ -40,7 +40,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
         panic!("a scan of 3,364 airports is four pages")
     };
 
-    // A rate of 50 a second is 129.6 million in 30 days. A scan takes four requests, each of which reads a thousand rows.
+    // A rate of 50 per second is 129.6 million in 30 days. A scan takes four requests, each of which reads a thousand rows.
     let (one, four) = (indexed.pattern(BY_CODE)?, scanned.pattern(BY_CODE)?);
     assert_eq!((thousands_a_month(one.per_month(one.reads)), indexed.requests(BY_CODE)?), (129_600, 1));
     assert_eq!((thousands_a_month(four.per_month(four.reads)), scanned.requests(BY_CODE)?), (4 * 129_600, 4));

@@ -1,4 +1,4 @@
-//! A data series: the days of a month as properties of one entity (PAT-SER).
+//! A data series: the days of a month are properties of one entity (PAT-SER).
 
 use chrono::{Datelike, NaiveDate};
 use table_core::error::Result;

@@ -24,7 +24,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let from = |origin: &str| routes.table().query(NamedRoute::partition(origin));
     let plan = from("SEA").plan()?;
 
-    // Both names are in the row, so one request is enough.
+    // The row contains both names, so one request is enough.
     let before = store.cost();
     let found = from("SEA").collect().await?;
     let asked = (store.cost() - before).requests;
@@ -33,7 +33,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let expected: Vec<_> = all.iter().filter(|route| is_of(route, "SEA")).cloned().collect();
     assert_eq!((&found, asked), (&expected, 1));
 
-    // The name is written only to the airport; the copies in the routes follow.
+    // The name is written only to the airport. Its copies in the routes follow.
     let before = store.cost();
     let rename = |airport: &mut NamedAirport| NEW_NAME.clone_into(&mut airport.name);
     airports.update(NamedAirport::key("SEA"), rename).await?;
@@ -56,7 +56,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         assert_eq!(from(origin).collect().await?, expected);
     }
 
-    // An airport cannot be deleted while a route names it.
+    // An airport cannot be deleted while a route refers to it.
     let refused =
         airports.delete(NamedAirport::key("SEA"), IfMatch::Any).await.err().and_then(|error| error.rule());
     assert_eq!(refused, Some("PAT-DEN-2"));

@@ -1,4 +1,4 @@
-//! A filter: it narrows the result, but not the rows that are read (DQ-14, CLS-4).
+//! A filter: it reduces the result, but not the number of rows that are read (DQ-14, CLS-4).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

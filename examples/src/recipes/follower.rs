@@ -1,4 +1,4 @@
-//! Following a log: each poll returns the events since the previous poll, the oldest first, and each event once (PAT-LOG).
+//! Following a log: each poll returns the events since the previous poll, oldest first, and each event only once (PAT-LOG).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The heat of two layouts before any table exists: a key that consists only of time compared with a compound key (PAT-ANTI-1).
+//! The heat of two layouts before any table exists: a key that consists only of time, compared with a compound key (PAT-ANTI-1).
 
 use std::collections::HashMap;
 
@@ -73,7 +73,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
     })
 }
 
-/// Replays every event several times, the earliest first, with the clock of the run. An hour ends in the middle of the run.
+/// Replays every event several times, earliest first, with the clock of the run. An hour ends in the middle of the run.
 fn dry_run(layout: &str, inputs: &Inputs, write: Write) -> Result<DryRun> {
     let events: Vec<Earthquake> = inputs.earthquakes.iter().rev().cloned().collect();
     let start = DateTime::from_timestamp(1_517_961_595, 0).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A heterogeneous partition: rows of two known types and of an unknown type, read as one sum type (PAT-HET-4 to PAT-HET-6).
+//! A heterogeneous partition: rows of two known types and of an unknown type, read as one enum (PAT-HET-4 to PAT-HET-6).
 
 use table_core::error::Result;
 use table_core::{Entity, EntitySet, IfMatch, Selection, TableEntity, TableStoreExt, Value};
@@ -45,7 +45,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(known, expected);
     assert!(unknown.key() == robot.key() && unknown.iter().eq(robot.iter()), "kept, and reported");
 
-    // PAT-HET-5: the EmployeeCount of every entity that has one is incremented, and the other properties do not change.
+    // The EmployeeCount of every entity that has one is incremented, and the other properties do not change (PAT-HET-5).
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     let counted: Vec<_> = bags.iter().filter(|bag| bag.get("EmployeeCount").is_some()).collect();
     assert_eq!(counted.len(), 1);

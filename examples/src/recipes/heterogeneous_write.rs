@@ -1,4 +1,4 @@
-//! A heterogeneous write: one transaction writes entities of several types, either all or none (PAT-HET, PAT-CK-3).
+//! A heterogeneous write: one transaction writes entities of several types, all or none (PAT-HET, PAT-CK-3).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, IfMatch, TableStoreExt};
@@ -50,8 +50,8 @@ async fn run(store: &Store) -> Result<Report> {
     };
     row("before", "", before);
 
-    // One transaction writes two types in one partition. The version of the department is a condition: one of two concurrent writers
-    // retries, and no employee is lost from the count.
+    // One transaction writes two types in one partition, conditional on the version of the department. Of two concurrent writers one retries, so
+    // every employee is counted.
     let Some(department) = departments.get(research()).await? else { panic!("just written") };
     let grown = Department { employee_count: department.employee_count + 1, ..department.value().clone() };
     let mut hire = employees.transaction(Employee::partition("Research"))?;

@@ -1,4 +1,4 @@
-//! Slots of a series with concurrent writers: each increment is counted, and none is lost (PAT-SER-2, PAT-SER-3).
+//! Slots of a series with concurrent writers: every increment is counted (PAT-SER-2, PAT-SER-3).
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn run(store: &Store) -> Result<Report> {
     let counts = SeriesTable::new(table);
     counts.set(&day, 8, 3).await?; // one slot, by a merge; the other 23 stay as they are
 
-    // Four writers run concurrently. A writer that loses a race reads and adds again. The number of retries differs between runs, so these
+    // Four writers run concurrently. A writer that loses a race reads the row again and retries. The number of retries differs between runs, so these
     // requests bypass the meter.
     let patient = Retry::new(10_000, Duration::from_millis(1), Duration::from_millis(20));
     let server = || SeriesTable::new(store.unmetered().table::<MessageDay>()).with_retry(patient.clone());

@@ -1,4 +1,4 @@
-//! An index in another partition: it follows its entities through the outbox, and the type of its results expresses their consistency (PAT-INTER).
+//! An index in another partition: it follows its entities through the outbox, and the type of its results shows that they may be stale (PAT-INTER).
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         worker.metrics().longest_lag
     };
 
-    // Each insert records the pending index row in its transaction (PAT-EC-8).
+    // Each insert also records the pending index row in its transaction (PAT-EC-8).
     let sales = inputs.employees.iter().filter(|employee| employee.department == "Sales");
     for employee in sales.cloned() {
         let crate::model::company::Employee { department, id, first_name, last_name, age, email } = employee;
@@ -50,7 +50,8 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let mut cells = vec![step.to_owned()];
         let mut verified = "nobody".to_owned();
         for address in ["jonesj@contoso.com", "jane@contoso.com"] {
-            // The type of a copy does not dereference to the entity: its reader accepts that the copy may be stale, or reads the entity (PAT-INTER-5).
+            // The type of a copy does not dereference to the entity: the caller must accept that the copy may be stale, or
+            // read the entity (PAT-INTER-5).
             let Some(copy) = employees.get_eventual(by_email(address)).await? else {
                 cells.push("nobody".to_owned());
                 continue;

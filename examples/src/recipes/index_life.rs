@@ -1,4 +1,4 @@
-//! The life of an index: it is building over old rows, is completed by a backfill, and a check detects damage by another tool (PAT-INTRA, DQ-1).
+//! The life of an index: it is built over old rows, a backfill completes it, and a check detects damage by another tool (PAT-INTRA, DQ-1).
 
 use table_core::error::{Error, Result};
 use table_core::index::Index;
@@ -32,7 +32,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     old.bulk().insert_all(nevada.iter().map(as_first)).await.map_err(|stopped| stopped.source)?;
 
-    // The second version maintains the index from its first write on, and reads the index only when it is complete.
+    // The second version maintains the index from its first write on, but reads the index only when it is complete.
     let airports = store.entities::<Airport>().create_if_missing().await?;
     let las_vegas = || Airport::by_city("NV", "Las Vegas");
     let mut answer = Grid::new(["Step", "Index", "Airports of Las Vegas"]);

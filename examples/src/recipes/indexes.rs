@@ -1,4 +1,4 @@
-//! Indexes: lookups that the primary key does not support, by copies under other keys (PAT-INTRA, PAT-INTER).
+//! Indexes: lookups that the primary key does not support, using copies under other keys (PAT-INTRA, PAT-INTER).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};
@@ -30,7 +30,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         wanted.into_iter().map(shown).collect::<Vec<_>>()
     };
 
-    // A point lookup: each code has a partition with a copy of the whole airport.
+    // A point lookup: each code has a partition with a complete copy of the airport.
     let by_code = Airport::by_code("SEA");
     let seattle = airports.get(by_code.clone()).await?.map(table_core::Versioned::into_value);
     let expected = inputs.airports.iter().find(|airport| airport.iata == "SEA").map(Airport::from);

@@ -1,4 +1,4 @@
-//! The layout as data: a schema as text, and the effects of changing a schema (EVO rules).
+//! The layout as data: a schema as text, and the effects of changing it (EVO rules).
 
 use table_core::error::Result;
 use table_core::schema::{Compatibility, StoredSchema, compare_schemas};
@@ -34,8 +34,7 @@ async fn run(store: &Store, _: &Inputs) -> Result<Report> {
         }
     }
 
-    // A program that opens the table compares its schema with the stored schema. The meter would show a difference between the first and
-    // a second run.
+    // A program that opens the table compares its schema with the stored schema. With a meter, a first run would differ from a second run.
     let store = store.unmetered();
     store.table::<Employee>().open().await?;
     let Err(refused) = store.table::<wider::Employee>().open().await else {

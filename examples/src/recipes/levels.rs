@@ -1,4 +1,4 @@
-//! Levels of a partition key: each prefix of levels is one range of partitions that contains no other prefix (HPK-5).
+//! Levels of a partition key: each prefix of levels is one range of partitions, which contains no other prefix (HPK-5).
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Log lines in blobs named by time: data that does not belong in a table (PAT-ANTI-2).
+//! Log lines in blobs named by time, for data that does not belong in a table (PAT-ANTI-2).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,7 +57,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found = lines.iter().map(|line| (line.at, line.fields[0].as_str(), line.fields[2].as_str()));
     assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
 
-    // The same query on a table whose partitions are the networks: a reader that knows only a time must read the whole table.
+    // The same query on a table partitioned by network: a reader that knows only a time must read the entire table.
     let before = store.cost();
     let scan = store.table::<LoggedEarthquake>().scan("comparison with the log in blobs").max_rows(10_000);
     let plan = scan.plan()?;

@@ -1,4 +1,4 @@
-//! A migration from an embedded engine to the store of the cookbook and back, which is interrupted, resumed and checked (DQ-12, PAGE-7).
+//! A migration from an embedded engine to the cookbook's store and back. It is interrupted, resumed and checked (DQ-12, PAGE-7).
 
 use indicatif::ProgressBar;
 use table_core::error::Result;
@@ -13,7 +13,7 @@ use crate::store::Store;
 
 /// The maximum number of rows per step.
 const PAGE: usize = 400;
-/// The name of the copied table in the store of the cookbook, which differs from the name of the original.
+/// The name of the copied table in the cookbook's store, which differs from the name of the original.
 const MOVED: &str = "EarthquakesMoved";
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
@@ -41,7 +41,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let stored = copy.position().to_string();
     answer.row(["stopped", &thousands(copy.position().rows()), &stored]);
 
-    // The copy continues from the stored text alone, as another process would.
+    // The copy continues from the stored text alone, as it could in another process.
     let mut copy = there().resume(stored.parse()?)?;
     while copy.step().await? {
         bar.set_position(copy.position().rows());

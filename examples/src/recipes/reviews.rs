@@ -1,4 +1,4 @@
-//! An employee and the yearly reviews in one range: two types under one compound key (PAT-CK-1).
+//! An employee and the yearly reviews in one range: two types that share a compound key (PAT-CK-1).
 
 use table_core::error::Result;
 use table_core::group::{Many, One};
@@ -17,7 +17,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
 
-/// An employee with all reviews, in one range.
+/// An employee with all reviews, which form one range.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Employee)]
 struct EmployeeWithReviews {

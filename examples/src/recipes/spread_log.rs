@@ -1,4 +1,4 @@
-//! A log spread over partitions: appends go to eight partitions, and reads query all of them and merge the results (PAT-ANTI-1, PAT-LOG-5).
+//! A log spread over partitions: appends go to one of eight partitions, and reads query all of them and merge the results (PAT-ANTI-1, PAT-LOG-5).
 
 use table_advice::spread::{Heat, PARTITION_TARGET};
 use table_core::error::Result;
@@ -27,7 +27,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found: Vec<SpreadEarthquake> = newest.into_iter().map(Versioned::into_value).collect();
     assert_eq!(found, expected[..10], "eight partitions, merged by their stamps");
 
-    // The same writes under two keys, to compare the largest share of one partition in any 100 consecutive writes.
+    // Makes the same writes under two keys, to compare one partition's largest share of any 100 consecutive writes.
     let (mut spread, mut by_hour) = (Heat::of_runs(100), Heat::of_runs(100));
     for event in expected.iter().rev() {
         spread.write(event)?;

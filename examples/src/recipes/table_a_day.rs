@@ -1,4 +1,4 @@
-//! One table per day: reads merge the tables of several days, and expiry drops a table (PAT-HVD).
+//! One table per day: reads merge the tables of several days, and tables are dropped when they expire (PAT-HVD).
 
 use chrono::TimeDelta;
 use table_core::Entity;

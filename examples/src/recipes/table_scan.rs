@@ -26,7 +26,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
 
     let mut expected: Vec<Earthquake> =
         inputs.earthquakes.iter().filter(|event| event.magnitude >= 5.5).map(Earthquake::from).collect();
-    // The results are ordered by partition, then by row: within a network, the latest event first.
+    // The results are ordered by partition and then by row, so within a network the latest event is first.
     expected.sort_by(|left, right| left.network.cmp(&right.network).then(right.time.cmp(&left.time)));
     assert_eq!(found, expected);
     let Err(refused) = cut_short else { panic!("{} rows are more than 100", inputs.earthquakes.len()) };

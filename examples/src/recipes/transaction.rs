@@ -1,4 +1,4 @@
-//! An entity group transaction: either all operations or none, and an error names the failed operation (EGT-9, IMP-3).
+//! An entity group transaction: all operations or none, and an error names the failed operation (EGT-9, IMP-3).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, IfMatch, TableStoreExt, Versioned};

@@ -1,4 +1,5 @@
-//! An index in the partition of its entities: the same transaction writes entity and index row, and a unique index enforces a constraint (PAT-INTRA).
+//! An index in the partition of its entities: one transaction writes the entity and the index row, and a unique index
+//! enforces a constraint (PAT-INTRA).
 
 use table_core::error::Result;
 use table_core::{Entity, ErrorCode, TableStoreExt};
@@ -40,7 +41,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let plan = employees.table().plan(by_email("jonesj@contoso.com"))?;
     assert_eq!(row("five employees and their copies", "").await?, ["223 Jane", "nobody"]);
 
-    // The copy's key exists already, so the transaction fails: neither the entity nor its copy is written (PAT-INTRA-5).
+    // The copy's key already exists, so the transaction fails, and neither the entity nor its copy is written (PAT-INTRA-5).
     let Some(jane) = employees.get(Employee::key("Sales", 223)).await? else { panic!("just inserted") };
     let double = Employee { id: 224, first_name: "June".to_owned(), ..jane.value().clone() };
     let Err(taken) = employees.insert(&double).await else { panic!("Jane has this address") };
@@ -48,13 +49,13 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(employees.get(Employee::key("Sales", 224)).await?, None);
     assert_eq!(row("June with the same address", taken.code().as_str()).await?, ["223 Jane", "nobody"]);
 
-    // After a change of the address, one transaction deletes the old copy and inserts the new copy (PAT-INTRA-7).
+    // When the address changes, one transaction deletes the old copy and inserts the new one (PAT-INTRA-7).
     employees.update(Employee::key("Sales", 223), |jane| jane.email = "jane@contoso.com".into()).await?;
     assert_eq!(row("Jane takes another address", "done").await?, ["nobody", "223 Jane"]);
     employees.insert(&double).await?;
     assert_eq!(row("June once more", "done").await?, ["224 June", "223 Jane"]);
 
-    // The copies whose address begins with `a` are a range, as for any key (PAT-INTRA-3).
+    // The copies whose address begins with `a` form a range, as with any key (PAT-INTRA-3).
     let found = employees.query(Employee::by_email_rows("Sales").email_prefix("a")).collect().await?;
     assert_eq!(found.iter().map(|it| it.first_name.as_str()).collect::<Vec<_>>(), ["Adam", "Ali"]);
     assert!(employees.check().run().await?.is_clean());

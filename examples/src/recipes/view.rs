@@ -1,4 +1,4 @@
-//! A materialised view: sums that would otherwise need a scan are read as points, and follow changes of the rows (IMP-6).
+//! A materialised view: sums that would otherwise need a scan are read as points, and are updated when rows change (IMP-6).
 
 use table_core::error::Result;
 use table_core::{Entity, EntityKey, IfMatch};
@@ -59,7 +59,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     show("caught up", &input).await?;
 
-    // A repeated delivery is counted once.
+    // A change that is delivered twice is counted once.
     view.apply(&EntityKey::new("OR", "PDX_SEA")?).await?;
     show("applied again", &input).await?;
 

@@ -14,9 +14,9 @@ use table_core::{DynTableStore, Engine};
 use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
-/// Opens a part of an account: tables and queues with a new prefix, and a new container. Existing data is not changed. Queues or blobs that the
-/// connection string does not contain, as for Cosmos DB, are in memory. The same applies to the blobs of accounts without a blob service, such as on
-/// `table-server`.
+/// Opens a part of an account: tables and queues with a new prefix, and a new container. Existing data is not changed. If the connection
+/// string does not contain queues or blobs, as for Cosmos DB, they are in memory. So are the blobs of an account without a blob service,
+/// such as on `table-server`.
 ///
 /// # Errors
 /// Any error from [`AzureTables::from_connection_string`] or from creating the container.

@@ -1,4 +1,4 @@
-//! Tests of builds: each build occurs once, in order, and the same number always produces the same builds.
+//! Tests of builds: each build occurs once and in order, and the same number always produces the same builds.
 
 mod debian;
 mod seeded;

@@ -1,4 +1,4 @@
-//! The exact layouts of the pattern catalogue, character for character.
+//! Tests of the exact layouts in the pattern catalogue.
 
 use examples::model::company_archive::CurrentEmployee;
 use examples::model::company_indexed::{inter, intra};
@@ -128,7 +128,7 @@ fn dq_the_base_layout() {
     });
 }
 
-/// Returns the `$filter` of a plan with one lookup.
+/// Returns the `$filter` of a plan that has one lookup.
 fn filter(plan: Plan) -> String {
     let [lookup] = plan.lookups.try_into().unwrap();
     lookup.filter.unwrap()

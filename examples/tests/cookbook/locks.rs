@@ -1,4 +1,4 @@
-//! The layouts of all entities in the cookbook, compared with committed files.
+//! Tests that compare the layouts of all entities in the cookbook with committed files.
 
 use examples::data::{airports, earthquakes, routes, weather};
 use examples::large::{Package, PackageBuild};
@@ -32,7 +32,7 @@ fn the_staff() {
 #[test]
 fn the_datasets() {
     let (all, events) = (airports::load().unwrap(), earthquakes::load().unwrap());
-    // A city whose name has a slash, which its key escapes.
+    // A city whose name contains a slash, which is escaped in the key.
     let slash = all.iter().find(|airport| airport.city.contains('/')).unwrap();
     assert_layout!(
         "layouts/datasets.lock",

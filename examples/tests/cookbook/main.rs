@@ -1,5 +1,5 @@
-//! Tests of the cookbook: its data, its layouts, its parts, whole runs, and the programs. They are one test binary, because each binary links
-//! everything.
+//! Tests of the cookbook: its data, its layouts, its parts, complete runs, and the programs. They are one test binary, because each
+//! binary links all packages.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests of an account's tables under a prefix.
+//! Tests of tables with a prefix in an account.
 
 use table_core::store::TablePage;
 use table_core::{Engine, TableStore, TableStoreExt};

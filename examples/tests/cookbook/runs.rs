@@ -1,4 +1,4 @@
-//! Runs the whole cookbook in memory, in a folder, and in the same folder again.
+//! Runs the complete cookbook in memory, in a folder, and in the same folder again.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -27,7 +27,7 @@ fn run(options: &Options) -> String {
 #[derive(Clone, Debug, PartialEq)]
 struct Shown {
     recipe: String,
-    /// The output without times and without the versions of entities, because the length of versions determines the width of the tables.
+    /// The output without times and without ETags, because the length of ETags determines the width of the tables.
     answer: String,
     cost: String,
 }
@@ -86,8 +86,8 @@ fn every_recipe_runs_in_memory_and_prints_all_its_parts() {
     }
 }
 
-/// A lock that tests hold while they reopen a folder. Reading the machine's package index starts processes, and a process that is being started briefly
-/// holds the file locks of this process, whichever thread starts it.
+/// A lock that tests hold while they reopen a folder. Reading the machine's package index starts processes, and a process that is being started
+/// briefly holds the file locks of this process, whichever thread starts it.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -106,7 +106,7 @@ fn a_second_run_in_the_same_folder_prints_the_same_and_adds_nothing() {
     assert_eq!(airports.map(|(_, rows)| *rows), Some(inputs.airports.len() as u64));
     let (first, second) = (answers(&first), answers(&second));
     assert_eq!(first.len(), cookbook::list().count());
-    // The first run leaves marks of quiet feeds, and claims on the tables of indexes. All requests of later runs are the same.
+    // The first run leaves marks of quiet feeds, and claims on the tables of indexes. All later runs send the same requests.
     let mut changed = Vec::new();
     for (first, second) in first.iter().zip(second) {
         assert_eq!((&first.recipe, &first.answer), (&second.recipe, &second.answer));
@@ -145,14 +145,14 @@ fn the_larger_recipes_run_on_any_machine_over_a_seeded_index() {
         cookbook::run_large(&index, &store, &Options::default(), &mut out).await.unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.matches("\n── large-").count(), 12);
-        // The names of some sections contain a slash, which the keys escape.
+        // The names of some sections contain a slash, which is escaped in the keys.
         assert!(index.sections().any(|(section, _)| section == "contrib/games"));
         let sections = store.table::<Section>().get(Section::key("contrib/games")).await.unwrap();
         assert!(sections.is_some_and(|section| section.builds > 0));
     });
 }
 
-/// An output that breaks or panics in the middle of the recipes.
+/// An output that fails or panics in the middle of the recipes.
 struct Broken {
     bytes: usize,
     panics: bool,

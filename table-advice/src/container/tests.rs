@@ -1,4 +1,4 @@
-//! Tests of workload containers: growth, request units, prefixes, limits and orders.
+//! Tests of containers under a workload: growth, request units, prefixes, limits and orders.
 
 use table_core::Entity;
 use table_core::selection::Selection;
@@ -18,7 +18,7 @@ struct Event {
     body: String,
 }
 
-/// Creates a workload of events of `tenants` tenants with `users` users, and queries for one tenant.
+/// Creates a workload of events for `tenants` tenants with `users` users, and queries for one tenant.
 fn workload(tenants: u64, users: u64, stored: f64, asked: f64) -> Workload {
     let (of_tenants, of_users) =
         (Distribution::uniform(tenants).unwrap(), Distribution::uniform(users).unwrap());
@@ -44,7 +44,7 @@ fn hpk_24_a_tenant_is_split_by_its_users_and_nothing_is_lost() {
     let container = report.container(&Design::of::<Event>().days(30.0)).unwrap();
     let bytes = |load: &Load| load.heat().iter().map(|heat| heat.bytes).sum::<f64>();
     assert!((bytes(&container.before) - bytes(&container.after)).abs() < 1.0);
-    // 900 characters take two bytes each, and 50 writes a second last for 30 days.
+    // 900 characters take two bytes each, and 50 writes per second continue for 30 days.
     assert!(bytes(&container.before) > 200e9, "{}", bytes(&container.before));
     assert_eq!(container.after.map().partitions().len(), container.splits.len() + 1);
     container.max_full(0.95).unwrap();
@@ -57,7 +57,7 @@ fn hpk_9_and_hpk_17_too_few_full_keys_are_reported_before_their_limit() {
     let error = report.container(&Design::of::<Event>().days(30.0)).unwrap().max_full(0.8).unwrap_err();
     assert_eq!(error.rule(), Some("HPK-17"));
     assert!(error.to_string().contains("add a level"), "{error}");
-    // After one day nothing is near a limit, and at most two partitions have data.
+    // After one day, nothing is near a limit, and at most two partitions contain data.
     let day = report.container(&Design::of::<Event>().partitions(8)).unwrap();
     day.max_full(0.8).unwrap();
     assert!(day.before.heat().iter().filter(|heat| heat.keys > 0).count() <= 2);
@@ -75,7 +75,7 @@ fn hpk_12_prefix_queries_load_the_partitions_of_their_tenant() {
         heat.iter().map(|heat| heat.ru).sum::<f64>()
     };
     let (quiet, busy) = (units(0.05), units(100.05));
-    // A query of one partition costs 2.5 request units, and its results about 2.
+    // A query of one partition costs 2.5 request units, and its results cost about 2.
     assert!((busy - quiet - 450.0).abs() < 50.0, "{quiet} {busy}");
     let report = workload(40, 20, 20.0, 9_000.0).run().unwrap();
     let container = report.container(&Design::of::<Event>()).unwrap();
@@ -95,14 +95,14 @@ fn hpk_15_level_orders_are_compared_by_their_queries() {
     assert_eq!(both.unwrap().orders[0].levels, [0, 1]);
 }
 
-/// The figures are from a run on the vendor's emulator with throttling: 200 writes a second of one tenant on eight partitions.
+/// The figures come from a run on the vendor's emulator with throttling: 200 writes per second of one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();
     let design = Design::of::<Event>().partitions(8).days(0.0);
     let slow = report.container(&design.clone().throughput(3_200.0)).unwrap();
     assert!(slow.max_full(0.99).is_err() && slow.before.slowdown() > 2.0, "{slow}");
-    // Without a throughput, the report states its assumption.
+    // Without a throughput, the report states the assumed one.
     let assumed = report.container(&design).unwrap().warnings();
     assert!(assumed.iter().any(|warning| warning.contains("assumed to have 10000")), "{assumed:?}");
     assert!(slow.warnings().iter().all(|warning| !warning.contains("assumed")), "{slow}");
@@ -113,7 +113,7 @@ fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     assert!(warnings.iter().any(|warning| warning.contains("HPK-11")), "{warnings:?}");
 }
 
-/// A partition that will be split is throttled until then.
+/// A partition that will be split is throttled until the split.
 #[test]
 fn hpk_12_a_partition_is_throttled_until_it_is_split() {
     let report = workload(1, 200, 3_000.0, 0.05).run().unwrap();

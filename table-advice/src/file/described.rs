@@ -98,7 +98,7 @@ pub(super) struct Pattern {
 pub(super) struct Write {
     /// The size of one entity in bytes.
     pub(super) bytes: u64,
-    /// Additional entities in the same partition (PAT-INTRA-8).
+    /// The number of additional entities that are written in the same partition (PAT-INTRA-8).
     #[serde(default)]
     pub(super) copies: u64,
 }

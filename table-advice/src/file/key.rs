@@ -1,4 +1,4 @@
-//! Keys of a described layout, and the class of a query.
+//! Keys of a layout in a workload file, and the class of a query.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -41,7 +41,7 @@ pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result
 
 fn push(key: &mut String, field: &str, form: &Form, value: &Drawn) -> Result<()> {
     let before = key.len();
-    // Writing to a `String` cannot fail.
+    // Writing to a `String` never fails.
     let _ = match (form, value) {
         (Form::Field { digits, .. }, Drawn::Number(number)) => {
             let width = digits.unwrap_or_default();
@@ -79,7 +79,7 @@ fn ticks_of(field: &str, time: DateTime<Utc>) -> Result<u64> {
 
 /// Returns the class of a query in a layout if the values of these fields are given (CLS-1).
 pub(super) fn class(layout: &Layout, given: &[String]) -> QueryClass {
-    // Returns the number of leading fields whose values are given, and the number of all fields.
+    // Returns the number of leading fields with given values, and the number of all fields.
     let leading = |pieces: &[Piece]| {
         let fields: Vec<_> = pieces.iter().filter_map(Piece::field).collect();
         let known = fields.iter().take_while(|field| given.iter().any(|name| name == *field)).count();

@@ -1,4 +1,4 @@
-//! Replays the operations of a described workload for one of its layouts.
+//! Replays the operations of a workload file for one of its layouts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ enum Source {
     Time,
 }
 
-/// The sources in the order of their names. Each operation draws from all of them, even if its layout does not use them. All layouts
-/// therefore see the same values.
+/// The sources, sorted by name. Each operation draws from all of them, even from sources that its layout does not use, so all layouts
+/// see the same values.
 type Sources = BTreeMap<String, Source>;
 
 pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workload> {
@@ -78,7 +78,7 @@ fn draw_all(sources: &Sources, draw: &mut Draw<'_>) -> BTreeMap<String, Drawn> {
 }
 
 fn write_step(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> Result<Step> {
-    // An invalid RowKey is reported as an error of the file, although only the partition is needed here.
+    // An invalid RowKey is reported as an error of the file, although only the partition is used here.
     key::text(&layout.row_key, values)?;
     let entities = write.copies.saturating_add(1);
     let bytes = entities.saturating_mul(write.bytes);

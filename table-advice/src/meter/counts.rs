@@ -6,7 +6,7 @@ use std::ops::{AddAssign, Deref};
 
 use table_core::query::QueryClass;
 
-/// Sums over a number of requests.
+/// Counts summed over several requests.
 ///
 /// ```
 /// use table_advice::meter::Counts;
@@ -19,32 +19,32 @@ use table_core::query::QueryClass;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls of the store. Each page is one call, which corresponds to one round trip to a service.
+    /// The number of calls to the store. Each page is one call, which corresponds to one round trip to a service.
     pub requests: u64,
-    /// Lookups of one entity (DQ-2).
+    /// The number of lookups of a single entity (DQ-2).
     pub points: u64,
-    /// Reads of a range of rows of one partition (DQ-3).
+    /// The number of reads of a range of rows in one partition (DQ-3).
     pub ranges: u64,
-    /// Reads of a whole partition (DQ-4).
+    /// The number of reads of an entire partition (DQ-4).
     pub partition_scans: u64,
-    /// Reads of a range of partitions (CLS-1).
+    /// The number of reads of a range of partitions (CLS-1).
     pub partition_ranges: u64,
-    /// Reads of the whole table (DQ-5).
+    /// The number of reads of an entire table (DQ-5).
     pub table_scans: u64,
-    /// Reads of a page after the first page of a query. Each of them is also counted under its class.
+    /// The number of reads of a page after the first page of a query. Each of them is also counted under its class.
     pub further_pages: u64,
-    /// Queries that were sent to several partitions in key order. Their requests are also counted under their classes.
+    /// The number of queries that were sent to several partitions in key order. Their requests are also counted under their classes.
     pub fan_outs: u64,
-    /// Writes. A single operation is counted as a transaction with one operation.
+    /// The number of writes. A single operation counts as a transaction with one operation.
     pub transactions: u64,
-    /// Operations in the transactions.
+    /// The number of operations in all transactions.
     pub operations: u64,
-    /// Requests that created, deleted or listed tables.
+    /// The number of requests that created, deleted or listed tables.
     pub table_requests: u64,
-    /// Entities that the store examined, including entities that a filter rejected. If the store does not report this number, it equals the number of
-    /// returned entities.
+    /// The number of entities that the store examined, including entities that a filter rejected. If the store does not report this, it is the number
+    /// of returned entities.
     pub rows_read: u64,
-    /// Entities returned.
+    /// The number of entities that the store returned.
     pub rows_returned: u64,
     /// The number of bytes in the written entities, computed by the published formula (SIZE-2).
     pub bytes_written: u64,
@@ -53,7 +53,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Returns the counts of one query or lookup of this class.
+    /// Returns the counts for one query or lookup of this class.
     pub(super) fn one(class: QueryClass, further: bool) -> Self {
         let mut counts = Self { requests: 1, further_pages: u64::from(further), ..Self::default() };
         match class {
@@ -87,7 +87,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// Writes the counts that are not zero on one line.
+/// Writes all counts that are not zero, on one line.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "requests {}", self.requests)?;
@@ -115,7 +115,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// The counts of a [`Meter`](crate::meter::Meter) since the last reading. A reading dereferences to the [`Counts`] of all requests.
+/// The counts of a [`Meter`](crate::meter::Meter) since the last reading. A reading dereferences to the total [`Counts`].
 ///
 /// ```
 /// use table_advice::meter::Reading;
@@ -130,18 +130,18 @@ impl fmt::Display for Counts {
 pub struct Reading {
     pub(super) total: Counts,
     pub(super) tables: BTreeMap<String, Counts>,
-    /// The counts of requests that name a single partition.
+    /// The counts of the requests that name a single partition.
     pub(super) partitions: BTreeMap<(String, String), Counts>,
 }
 
 impl Reading {
-    /// Returns the counts of one table; all are zero for a table without requests.
+    /// Returns the counts of one table, which are all zero if it received no requests.
     #[must_use]
     pub fn of_table(&self, table: &str) -> Counts {
         self.tables.get(table).copied().unwrap_or_default()
     }
 
-    /// Returns the counts of the requests that name only this partition. A scan of several partitions is not included.
+    /// Returns the counts of the requests that name only this partition. Scans of several partitions are not included.
     #[must_use]
     pub fn of_partition(&self, table: &str, partition_key: &str) -> Counts {
         self.partitions.get(&(table.to_owned(), partition_key.to_owned())).copied().unwrap_or_default()
@@ -152,7 +152,7 @@ impl Reading {
         self.tables.iter().map(|(table, counts)| (table.as_str(), counts))
     }
 
-    /// Returns table and PartitionKey of the partitions that received requests, in order.
+    /// Returns the table and the PartitionKey of each partition that received requests, in order.
     pub fn partitions(&self) -> impl Iterator<Item = ((&str, &str), &Counts)> {
         self.partitions.iter().map(|((table, key), counts)| ((table.as_str(), key.as_str()), counts))
     }
@@ -175,7 +175,7 @@ impl Deref for Reading {
     }
 }
 
-/// Writes the total, then one line for each table.
+/// Writes the total, and then one line per table.
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.total)?;

@@ -1,8 +1,8 @@
-//! Recorded calls, as the input of a workload.
+//! Recorded requests, which can be the input of a workload.
 
 use table_core::query::QueryClass;
 
-/// One data request that passed a [`Meter::recording`](crate::meter::Meter::recording).
+/// One data request that passed through a [`Meter::recording`](crate::meter::Meter::recording).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recorded {
@@ -14,7 +14,7 @@ pub struct Recorded {
     pub class: Option<QueryClass>,
     /// `true` if the request read a page after the first page of its query.
     pub further_page: bool,
-    /// Entities written or examined.
+    /// The number of entities written or examined.
     pub entities: u64,
     /// The number of bytes in the entities sent or returned (SIZE-2).
     pub bytes: u64,

@@ -26,7 +26,7 @@ pub struct Meter<S> {
 #[derive(Debug, Default)]
 struct State {
     reading: Reading,
-    /// The last query for a first page, which may be part of a fan-out.
+    /// The last query for a first page. It may belong to a fan-out.
     last: Option<LastQuery>,
     record: Option<Vec<Recorded>>,
 }
@@ -41,8 +41,8 @@ struct LastQuery {
 }
 
 impl State {
-    /// Returns `true` if this query turns the last query into a fan-out: it is the same query of a later partition, and the last query was not
-    /// yet part of a fan-out.
+    /// Returns `true` if this query turns the last query into a fan-out: it is the same query for a later partition, and the last query did not
+    /// belong to a fan-out yet.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;
@@ -68,7 +68,7 @@ impl<S> Meter<S> {
         Self { store, state: Arc::default() }
     }
 
-    /// Creates a meter that also [records](Self::take_recorded) every data request. Memory grows with each request.
+    /// Creates a meter that also [records](Self::take_recorded) every data request. Memory use grows with each request.
     pub fn recording(store: S) -> Self {
         let meter = Self::new(store);
         meter.state().record = Some(Vec::new());
@@ -80,27 +80,27 @@ impl<S> Meter<S> {
         &self.store
     }
 
-    /// Returns the counts since the last [`take`](Self::take) without resetting them.
+    /// Returns the counts since the last [`take`](Self::take), without resetting them.
     #[must_use]
     pub fn reading(&self) -> Reading {
         self.state().reading.clone()
     }
 
-    /// Returns the counts since the last call and resets them.
+    /// Returns the counts since the last call, and resets them.
     pub fn take(&self) -> Reading {
         let mut state = self.state();
         state.last = None;
         std::mem::take(&mut state.reading)
     }
 
-    /// Returns the requests recorded since the last call, in order. Empty for a meter that only counts.
+    /// Returns the requests recorded since the last call, in order. The list is empty if the meter does not record.
     #[must_use]
     pub fn take_recorded(&self) -> Vec<Recorded> {
         self.state().record.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The counts are consistent between any two statements, so a poisoned lock is harmless.
+        // The counts are consistent between any two statements, so a poisoned lock does no harm.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -181,7 +181,7 @@ impl<S: TableStore> TableStore for Meter<S> {
         {
             let mut state = self.state();
             let mut request = Counts::one(class, further);
-            // A page after the first page belongs to a query that was already counted. Such a page neither starts nor ends a fan-out.
+            // A later page belongs to a query that was already counted, so it neither starts nor ends a fan-out.
             request.fan_outs =
                 u64::from(!further && class != QueryClass::Point && state.begins_fan_out(table, query));
             state.reading.add(Some(table.as_str()), partition_key, request);

@@ -54,7 +54,7 @@ fn cls_1_each_request_is_counted_under_its_class() {
     });
 }
 
-/// A transaction is one request, and counts as many entities as it contains (SCL-2).
+/// A transaction counts as one request, and as many entities as it contains (SCL-2).
 #[test]
 fn egt_9_a_transaction_is_one_request_of_many_operations() {
     pollster::block_on(async {
@@ -67,7 +67,7 @@ fn egt_9_a_transaction_is_one_request_of_many_operations() {
         sales.commit().await.unwrap();
         let reading = meter.take();
         assert_eq!((reading.requests, reading.transactions, reading.operations), (1, 1, 20));
-        // The size by SIZE-2 of entities with keys of 11 characters and `Age` as an Int32.
+        // By SIZE-2, the size of entities with keys of 11 characters and an Int32 property `Age`.
         let bytes = 20 * (4 + 2 * 11 + 8 + 2 * 3 + 4);
         assert_eq!(reading.bytes_written, bytes, "department and id are keys alone");
     });
@@ -103,7 +103,7 @@ fn further_pages_and_fan_outs_are_counted_once() {
         let reading = meter.reading();
         assert_eq!((reading.fan_outs, reading.ranges, reading.further_pages), (1, 4, 1));
 
-        // A query of the first partition starts a second fan-out. A different query of a later partition does not belong to it.
+        // A query of the first partition starts a second fan-out. A different query of a later partition does not belong to that fan-out.
         for key in ["Legal", "Sales"] {
             meter.query(&name, &of_partition(key), None).await.unwrap();
         }

@@ -1,4 +1,4 @@
-//! Tests of recorded batches, in both directions and cut off at every position.
+//! Tests of recorded batches: requests, responses, and responses cut off at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -113,7 +113,7 @@ fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     assert_eq!(outcome_of(&refused, 4).unwrap_err().error.operation(), Some(3));
 }
 
-/// Azurite responds this way, without the content, to inserts with requested content. Too many operations leave a stray boundary.
+/// Azurite sends this part, without the entity, for inserts with requested content. With too many operations, it leaves a stray boundary.
 #[test]
 fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     let created = SUCCESS.replacen("204 No Content", "201 Created", 1);
@@ -123,7 +123,7 @@ fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     assert!(outcome(&answer(TYPE, &stray), 2).is_err());
 }
 
-/// The `Content-ID` of a part is not an index: this client never sends one, and Azurite's own numbers differ (AZ-2).
+/// The `Content-ID` of a part is not an index: this client never sends it, and Azurite's own numbers differ (AZ-2).
 #[test]
 fn egt_11_and_az_2_a_content_id_has_no_effect() {
     for id in ["0", "1", "2", "7", "x"] {
@@ -165,7 +165,7 @@ fn a_truncated_response_is_never_a_success() {
     assert!(outcome(&answer(TYPE, &SUCCESS[..end]), 3).is_ok()); // EGT-24
 }
 
-/// A part that failed inside the service is as ambiguous as a response with that status (CON-11).
+/// A part that failed inside the service is as ambiguous as a single response with that status (CON-11).
 #[test]
 fn con_11_a_part_that_timed_out_is_ambiguous_and_a_refused_part_is_not() {
     for (status, into_ambiguous) in [("500 X", true), ("409 Conflict", false), ("412 X", false)] {
@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// Parses line by line, as the rules describe the format (EGT-30, EGT-39). The production parser works differently.
+/// Parses line by line, following the rules of the format (EGT-30, EGT-39). The production parser works differently.
 fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
     let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
     for line in body.split_inclusive(|byte| *byte == b'\n') {
@@ -258,7 +258,7 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
 }
 
-/// The service measures the body in UTF-8: 100 entities with 40,000 ASCII characters fit, although they have 8 MB in UTF-16.
+/// The service measures the body in UTF-8: 100 entities with 40,000 ASCII characters each fit, although they take 8 MB in UTF-16.
 #[test]
 fn egt_3_a_transaction_is_measured_by_its_body() {
     for (target, character, fits) in [
@@ -281,7 +281,7 @@ fn egt_3_a_transaction_is_measured_by_its_body() {
             transaction.push(Operation { row_key: RowKey::new(number.to_string())?, kind })
         });
         assert_eq!(pushed.is_ok(), fits, "{target:?} {character}");
-        // The measured size is at least that of the body, and at most 1 % larger.
+        // The measured size is at least the size of the body, and at most 1 % larger.
         let table = TableName::new("Employee").unwrap();
         let requests: Vec<_> = transaction
             .operations()

@@ -1,4 +1,4 @@
-//! Faults of connection strings. They contain only keys, because a value may be a secret.
+//! Faults of connection strings. Their messages contain only keys, because a value may be a secret.
 
 use table_core::error::Fault;
 

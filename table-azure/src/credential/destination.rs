@@ -1,4 +1,4 @@
-//! Destinations of credentials: over TLS or on this machine, and the emulator's key only to an emulator (ACC-1, AUTH-30).
+//! Checks of the destination of a credential: over TLS or on this machine, and the emulator's key only to an emulator (ACC-1, AUTH-30).
 
 use table_core::{Error, Result};
 
@@ -8,7 +8,7 @@ use crate::endpoint::{Endpoint, EndpointFault};
 impl Credential {
     /// Checks an endpoint before the first request. `plain` is `true` if the options allow plain HTTP.
     ///
-    /// Signatures with the emulator's public key may be sent unencrypted. An emulator in a neighbouring container has neither a certificate
+    /// Signatures with the emulator's public key may be sent unencrypted, because an emulator in a neighbouring container has neither a certificate
     /// nor a loopback address.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Error codes of rejections: from the code of the service, otherwise from the status (ERR-4, COS-12).
+//! Error codes of rejections, derived from the code of the service, or else from the status (ERR-4, COS-12).
 
 use table_core::ErrorCode;
 

@@ -5,8 +5,8 @@ use std::fmt;
 
 use table_wire::ErrorBody;
 
-/// The response of the service, as the source of an [`Error`](table_core::Error). It contains the service's error code, which may have no
-/// equivalent in this library, and the request id for support requests.
+/// The response of the service, as the source of an [`Error`](table_core::Error). It contains the service's own error code, which may have no
+/// equivalent in this library, and the request id, which Azure support asks for.
 ///
 /// ```
 /// use std::error::Error as _;
@@ -39,7 +39,7 @@ impl ServiceError {
         Self {
             operation,
             status,
-            // The recorded table errors have the code only in the body (REQ-4).
+            // In the recorded table errors, only the body contains the code (REQ-4).
             code: body.code.clone().or_else(|| header("x-ms-error-code")),
             message: body.message.clone(),
             request_id: header("x-ms-request-id"),

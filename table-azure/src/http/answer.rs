@@ -1,4 +1,4 @@
-//! Responses, with the state of earlier attempts.
+//! Responses, and whether earlier attempts may have been applied.
 
 use reqwest::header::HeaderMap;
 

@@ -1,4 +1,4 @@
-//! Classification of a failed attempt: possible application, retry, error.
+//! Classification of a failed attempt: its error, whether it can be retried, and whether it may have been applied.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ pub(crate) struct Failure {
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
-    /// `true` if this attempt or an earlier attempt may have been applied (CON-11). A later rejection does not clear the flag, because an
-    /// earlier attempt may have caused it or preceded its cause.
+    /// `true` if this attempt or an earlier attempt may have been applied (CON-11). A later rejection does not clear the flag, because the earlier
+    /// attempt may have caused the rejection or been applied before its cause.
     pub(crate) into_ambiguous: bool,
     /// The delay that the service requests (RTY-3).
     pub(crate) after: Option<Duration>,
@@ -32,17 +32,17 @@ impl Failure {
     pub(crate) fn of_answer(operation: &'static str, answer: &Answer, now: DateTime<Utc>) -> Self {
         let body = ErrorBody::read(&answer.body);
         let service = ServiceError::new(operation, answer.status, |name| answer.header(name), &body);
-        // These statuses describe the state of a table or an entity, which the page of a proxy does not know. Without a body, the status is enough, except
-        // that callers treat an existing table as created.
+        // These statuses describe the state of a table or an entity, which a proxy that sends an error page does not know. An empty body is trusted,
+        // except for `create table`, whose callers treat an existing table as created.
         let is_page = !answer.body.is_empty() || operation == "create table";
         if matches!(answer.status, 404 | 409 | 412) && service.code().is_none() && is_page {
             return Self { into_ambiguous: false, ..Self::of_page(operation, answer.status) };
         }
         let code = error_code(answer.status, service.code(), operation);
         let transient = matches!(answer.status, 408 | 429 | 500 | 502 | 503 | 504);
-        // Throttling rejects a request before it has any effect. A 503 without a service error may come from a gateway.
+        // Throttling rejects a request before it has any effect. A 503 without a service error may be the response of a gateway.
         let throttled = answer.status == 429 || service.code() == Some("ServerBusy");
-        // A gateway may respond with its own 5xx statuses (507, 520 to 527, 598) after it has forwarded a request.
+        // A gateway may respond with its own 5xx status (507, 520 to 527, 598) after it has forwarded a request.
         let of_gateway = answer.status >= 500 && !body.known;
         Self {
             error: Error::new(code, service.summary()).with_source(service),
@@ -82,13 +82,13 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a client-side error that occurred before anything was sent.
+    /// Creates the failure for an error of the client that occurred before anything was sent.
     pub(crate) fn of_error(error: Error) -> Self {
         let (status, known, transient, into_ambiguous) = (None, false, false, false);
         Self { error, status, known, transient, into_ambiguous, after: None }
     }
 
-    /// Returns the error. A write that may have been applied becomes ambiguous, whatever the last response was (CON-11).
+    /// Returns the error. If a write may have been applied, the error is ambiguous, whatever the last response was (CON-11).
     pub(crate) fn into_error(self, reads: bool) -> Error {
         if reads || !self.into_ambiguous { self.error } else { self.error.into_ambiguous() }
     }

@@ -1,4 +1,4 @@
-//! Faults of the client before a request is sent.
+//! Faults of the client that occur before a request is sent.
 
 use std::io;
 

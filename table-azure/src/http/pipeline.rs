@@ -115,11 +115,11 @@ impl Pipeline {
     /// Returns the deadline of an operation that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         let now = Instant::now();
-        // A limit that overflows the clock is never reached.
+        // A time limit that overflows the clock never expires.
         now.checked_add(self.0.parts.retry.operation_timeout).unwrap_or_else(|| now + FOREVER)
     }
 
-    /// Sends a request and retries it while the failure is transient. Returns `Ok` only for a success (2xx).
+    /// Sends a request, and retries it while the failure is transient. Returns `Ok` only for a success (2xx).
     pub(crate) async fn send(&self, request: &Request) -> std::result::Result<Answer, Failure> {
         self.send_by(request, self.deadline()).await
     }
@@ -178,7 +178,7 @@ impl Pipeline {
     }
 }
 
-/// A duration that is longer than any operation.
+/// A duration that no operation exceeds.
 const FOREVER: Duration = Duration::from_secs(24 * 365 * 60 * 60);
 
 impl Inner {
@@ -237,11 +237,11 @@ impl Inner {
         Ok((url, headers))
     }
 
-    /// Returns the cached token, or a new one from five minutes before its expiry.
+    /// Returns the cached token, or a new one if the cached token expires within five minutes.
     async fn token(&self, now: DateTime<Utc>) -> Result<String> {
         const EARLY: TimeDelta = TimeDelta::minutes(5);
         let Credential::Token(provider) = &self.parts.credential else { return Ok(String::new()) };
-        // The lock is held during the request, so only one token is requested.
+        // The lock is held during the request, so concurrent callers request only one token.
         let mut kept = self.token.lock().await;
         if let Some(token) = kept.as_ref().filter(|token| now + EARLY < token.expires_on) {
             return Ok(token.secret.clone());

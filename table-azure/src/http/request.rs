@@ -1,4 +1,4 @@
-//! Unsigned requests. They are relative to an endpoint, and can be sent to the primary or the secondary.
+//! Unsigned requests, which are relative to an endpoint and can be sent to the primary or the secondary.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -8,9 +8,9 @@ use table_core::{Error, Result};
 use crate::http::encode;
 use crate::http::fault::HttpFault;
 
-/// A request of one operation.
+/// The request of an operation.
 ///
-/// A request may be sent several times. It either only reads, or is idempotent, or its sender resolves the outcome of a retry (CON-11, RTY-4).
+/// A request may be sent several times, so it only reads, or is idempotent, or its sender determines the outcome of a retry (CON-11, RTY-4).
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     /// The name of the operation in errors and spans.
@@ -18,12 +18,12 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     /// The percent-encoded path after the base of the endpoint, which starts with a slash.
     pub(crate) path: String,
-    /// Percent-encoded pairs joined by `&`.
+    /// The query: percent-encoded pairs joined by `&`.
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The success statuses with which the service acknowledges the request. A response with another success status is not from the service. The list is empty
-    /// for a request whose response body is checked by its reader.
+    /// The success statuses with which the service acknowledges the request. A response with another success status does not come from the service.
+    /// The list is empty if the caller checks the response body instead.
     acknowledged_by: &'static [u16],
 }
 
@@ -79,12 +79,12 @@ impl Request {
         Self { acknowledged_by: statuses, ..self }
     }
 
-    /// Returns `true` if a success status acknowledges the request. A page of a proxy or a portal usually has another status, such as 200.
+    /// Returns `true` if a success status acknowledges the request. A page from a proxy or portal usually has another status, such as 200.
     pub(crate) fn is_acknowledged_by(&self, status: u16) -> bool {
         self.acknowledged_by.is_empty() || self.acknowledged_by.contains(&status)
     }
 
-    /// Returns `true` if the request changes nothing. It may go to a secondary, and a lost response leaves no ambiguity.
+    /// Returns `true` if the request changes nothing. It may then go to a secondary, and a lost response leaves no ambiguity.
     pub(crate) fn reads(&self) -> bool {
         self.method == Method::GET || self.method == Method::HEAD
     }

@@ -1,4 +1,4 @@
-//! Runtime of requests: the tokio runtime of the caller, or a runtime of the client.
+//! The runtime of requests: the caller's tokio runtime, or a runtime of the client.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use tracing::Instrument;
 
 use crate::http::fault::HttpFault;
 
-/// A lazily created runtime. It supports `block_on` of any executor, at the cost of one thread hop.
+/// A lazily created runtime. It works under `block_on` of any executor, at the cost of one thread switch.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime(OnceLock<Own>);
 
@@ -46,7 +46,7 @@ impl Runtime {
         self.run_apart(future).await
     }
 
-    /// Runs a future to completion as a task. After the first poll it makes progress without polling, until the caller drops it.
+    /// Runs a future to completion as a task. After the first poll it makes progress without further polling, until the caller drops it.
     pub(crate) async fn run_apart<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,

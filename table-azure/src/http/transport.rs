@@ -1,4 +1,4 @@
-//! One attempt on the wire: pooled connections, a time limit, a bounded body.
+//! One attempt to send a request: pooled connections, a time limit, a bounded body.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// Creates a pool of connections. `secure` enables TLS, `direct` disables proxies.
+    /// Creates a pool of connections. `secure` enables TLS, and `direct` disables proxies.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -43,7 +43,7 @@ impl Transport {
     pub(crate) fn client(secure: bool, direct: bool) -> Result<Client> {
         let builder = Client::builder()
             .tls_backend_preconfigured(tls::config(secure)?)
-            // A redirect would send the signature to another host.
+            // Following a redirect would send the signature to another host.
             .redirect(Policy::none())
             .connect_timeout(CONNECT)
             .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));

@@ -13,22 +13,22 @@ use crate::http::{Pipeline, PipelineParts, Runtime};
 use crate::options::Options;
 use crate::target::Target;
 
-/// The version of the queue service's protocol.
+/// The protocol version of the queue service.
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// The queues of an account: a [`QueueStore`](table_core::QueueStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor. Requests run on the current tokio runtime, or on a thread of the client if none is running.
+/// The client works on any executor. Requests run on the current tokio runtime, or on a thread of the client if no runtime is running.
 ///
 /// # Retries
-/// A request with a lost response is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all
-/// workers until its visibility timeout. An update may find its pop receipt invalid and fail with `PopReceiptMismatch`, after which a
-/// worker stops. Queues permit all of this (QUE-14), so consumers must be idempotent.
+/// A request whose response was lost is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all workers
+/// until its visibility timeout. An update may find its pop receipt invalid and fail with `PopReceiptMismatch`, after which a worker stops. Queues
+/// permit all of this (QUE-14), so consumers must be idempotent.
 ///
 /// # Texts
-/// The service stores message texts as XML. A text with an illegal XML character, such as U+0000, is rejected before it is sent. Texts are never
-/// encoded implicitly (QUE-6).
+/// The service stores message texts as XML. A text with an illegal XML character, such as U+0000, is rejected before it is sent. The client never
+/// encodes texts implicitly (QUE-6).
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -56,7 +56,7 @@ struct Inner {
 }
 
 impl AzureQueues {
-    /// Creates a client from a connection string (AUTH-31), without a request.
+    /// Creates a client from a connection string (AUTH-31). Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a connection string, or has no queue endpoint. `AuthenticationFailed` if its key is not base64.
@@ -85,7 +85,7 @@ impl AzureQueues {
         Self::with_options(endpoint, parsed.credential().clone(), options)
     }
 
-    /// Creates a client of an endpoint such as `https://contoso.queue.core.windows.net`, without a request.
+    /// Creates a client for an endpoint such as `https://contoso.queue.core.windows.net`. Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not an endpoint, or if the credential would be sent unencrypted (ACC-1).
@@ -93,8 +93,8 @@ impl AzureQueues {
         Self::with_options(endpoint, credential, Options::default())
     }
 
-    /// Creates a client of an endpoint with options. Only the retry policy, the target, the clock and the permission for plain HTTP apply.
-    /// A secondary is never used, because its messages can be seen but not received.
+    /// Creates a client for an endpoint with options. Only the retry policy, the target, the clock and the permission for plain HTTP are used. The
+    /// client never uses a secondary, because messages there can be seen but not received.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is not a URL. `Io` if the system has no trusted certificates.

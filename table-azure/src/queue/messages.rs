@@ -63,7 +63,7 @@ impl AzureQueues {
         match self.pipeline().send(&request.acknowledged_by(&[204])).await {
             Ok(_) => Ok(()),
             Err(failure) if failure.status == Some(404) && failure.known && failure.into_ambiguous => Ok(()),
-            // The message exists with another receipt, so no attempt has deleted it.
+            // The message exists with another receipt, so none of the attempts deleted it.
             Err(failure) if failure.error.code() == ErrorCode::PopReceiptMismatch => {
                 Err(of_request(queue, Failure { into_ambiguous: false, ..failure }, false))
             }
@@ -75,7 +75,7 @@ impl AzureQueues {
         let request =
             Request::new("create queue", Method::PUT, format!("/{queue}")).acknowledged_by(&[201, 204]);
         match self.pipeline().send(&request).await {
-            // After a lost response, it is unknown which request created the queue. In any case, the queue exists.
+            // After a lost response, it is unknown which attempt created the queue. In any case, the queue exists.
             Ok(answer) => Ok(answer.status == 201),
             // The queue exists with different metadata.
             Err(failure) if failure.known && failure.error.code() == ErrorCode::QueueAlreadyExists => {

@@ -1,8 +1,8 @@
-//! Retry budget shared by all calls of a client. It limits the additional load on a failing service.
+//! Retry budget shared by all calls of a client. It limits the additional load on a service that is failing.
 
 use std::sync::{Mutex, PoisonError};
 
-/// The cost of one retry in tokens. A success returns the tokens of its last retry, or one token if it needed no retry.
+/// The cost of one retry in tokens. A success returns the tokens of its last retry, or one token if it needed none.
 const REPETITION: u32 = 10;
 
 /// The remaining retries.
@@ -20,7 +20,7 @@ struct State {
 }
 
 impl Budget {
-    /// Creates a budget of `repetitions` consecutive retries without a success.
+    /// Creates a budget for `repetitions` consecutive retries without a success.
     pub(crate) fn new(repetitions: u32) -> Self {
         let most = repetitions.saturating_mul(REPETITION);
         Self { most, state: Mutex::new(State { tokens: most, open: false }) }

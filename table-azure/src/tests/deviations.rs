@@ -14,7 +14,7 @@ fn cosmos(server: &Server) -> AzureTables {
     AzureTables::with_options(&server.endpoint, key, options).unwrap()
 }
 
-/// The metadata has a wrong table and a wrong type. Missing properties are omitted instead of null.
+/// The metadata has a wrong table and a wrong type. Missing properties are omitted instead of being null.
 #[tokio::test]
 async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     let metadata = r#""odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element""#;
@@ -62,7 +62,7 @@ async fn cos_9_and_10_metadata_and_digits_of_cosmos_are_read() {
     assert_eq!(at, Some(ValueRef::DateTime(621_355_968_000_000_000)));
 }
 
-/// A new policy may not have taken effect yet. The client reports this as an error instead of waiting silently.
+/// A new policy may not be in effect yet. The client reports this as an error instead of waiting silently.
 #[tokio::test]
 async fn acl_3_a_policy_not_yet_in_effect_is_reported_at_once() {
     let server = Server::start([

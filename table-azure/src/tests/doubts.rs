@@ -1,4 +1,4 @@
-//! Tests of lost responses: resolved by unique evidence, otherwise ambiguous (CON-11, `docs/lost-answers.md`).
+//! Tests of lost responses: unique evidence resolves them; otherwise they are ambiguous (CON-11, `docs/lost-answers.md`).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -83,7 +83,7 @@ async fn con_11_a_refusal_without_a_lost_response_is_definite() {
     }
 }
 
-/// Returns a client with identifiers, and a server that loses its first response and rejects the second attempt.
+/// Returns a client with identifiers, and a server whose first response is lost and which rejects the second attempt.
 async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureTables, Error) {
     let server = Server::start([Reply::Cut, refusal(412, code)]).await;
     let client = server.client(Options::new().operation_ids(true));
@@ -166,7 +166,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// A pattern can request an identifier itself. If the identifier does not fit, the write is sent without it.
+/// A pattern can itself request an identifier. If the identifier does not fit, the write is sent without it.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_requested_operation_id_is_sent_only_if_it_fits() {
     let wish = async |row: Row| {
@@ -208,7 +208,7 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
 
-/// The page of a proxy shows nothing about a table or an entity, whatever its status. A code in a header is enough.
+/// A page from a proxy proves nothing about a table or an entity, whatever its status. An error code in a header is proof.
 #[tokio::test(start_paused = true)]
 async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_missing() {
     let page = |status| answer(status, &["Content-Type: text/html"], "<html><title>Conflict</title></html>");

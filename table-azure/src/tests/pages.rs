@@ -45,7 +45,7 @@ async fn page_13_empty_pages_single_rows_and_partition_tokens_are_followed() {
     let query = Query { top: Some(1), ..Query::new(KeyRange::partition("p")) };
     let (mut from, mut found) = (None::<Continuation>, Vec::new());
     loop {
-        // The continuation is converted to text and back, because a token may be stored (PAGE-7).
+        // The continuation is converted to text and back, because programs may store it (PAGE-7).
         from = from.map(|from: Continuation| from.to_string().parse().unwrap());
         let page = client.query(&table(), &query, from.as_ref()).await.unwrap();
         found.extend(keys(&page));
@@ -217,10 +217,10 @@ struct Member {
     id: String,
 }
 
-/// Reads a stream of three pages with two, one and one entities. Returns the number of requests at each entity, after waiting for the
-/// expected number.
+/// Reads a stream of three pages with two, one and one entities. Returns the number of requests at each entity, after waiting
+/// for the expected number.
 fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
-    /// An upper bound for the wait, which is reached only by a faulty client.
+    /// The maximum wait. Only a faulty client reaches it.
     const BOUND: std::time::Duration = std::time::Duration::from_secs(10 * 60);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let token = "x-ms-continuation-NextPartitionKey: t";

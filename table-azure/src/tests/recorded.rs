@@ -52,7 +52,7 @@ async fn ex_1_2_and_25_tables() {
         refusal(409, "TableAlreadyExists"),
         answer(204, &[], ""),
         missing(),
-        // Some servers do not report the applied preference.
+        // Some servers do not report the preference that they applied.
         answer(201, &["Content-Type: application/json;odata=nometadata"], r#"{"TableName":"Employee"}"#),
     ])
     .await;
@@ -232,7 +232,7 @@ fn batch_answer(parts: &[&str]) -> Reply {
 
 #[tokio::test]
 async fn ex_18_to_20_batches_that_fail_name_the_operation() {
-    // Azurite numbers its parts from 1 (AZ-2). Only the message has the index (EGT-11).
+    // Azurite numbers its parts from 1 (AZ-2). Only the message contains the index (EGT-11).
     let azurite = "HTTP/1.1 409 Conflict\r\nContent-ID: 2\r\nDataServiceVersion: 3.0;\r\n\
         Content-Type: application/json;odata=minimalmetadata;charset=utf-8\r\n\r\n";
     let service = "HTTP/1.1 409 Conflict\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\n\
@@ -288,7 +288,7 @@ async fn ex_23_and_acl_1_policies_round_trip() {
     client.set_access_policies(&table(), &policies).await.unwrap();
     assert_eq!(client.access_policies(&table()).await.unwrap(), policies);
     assert_eq!(client.access_policies(&table()).await.unwrap(), []);
-    // The page of a proxy is not an empty list of policies.
+    // A page from a proxy is not an empty list of policies.
     assert_eq!(client.access_policies(&table()).await.unwrap_err().code(), ErrorCode::InternalError);
     let received = server.received();
     assert_eq!(received[0].body, BODY);

@@ -105,7 +105,7 @@ async fn a_batch_response_of_the_wrong_type_is_ambiguous() {
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
 }
 
-/// CON-11: a portal that responds to every request with its page has written nothing, but a gateway may have.
+/// A portal that responds to every request with its own page has written nothing, but a gateway may have (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     for kind in [
@@ -121,7 +121,7 @@ async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     }
 }
 
-/// CON-11: no request that changes something is acknowledged by a page, whatever its success status.
+/// A page never acknowledges a request that changes something, whatever its success status (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_the_settings() {
     for status in [200, 203, 206] {
@@ -140,7 +140,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_t
     }
 }
 
-/// A gateway may have forwarded a request that it answers with any 5xx status. With a 4xx status it refuses the request itself.
+/// A gateway that responds with any 5xx status may have forwarded the request. With a 4xx status it refuses the request itself.
 #[tokio::test]
 async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
     let client = |server: &Server| server.client(Options::new().retry(crate::RetryPolicy::NONE));
@@ -156,7 +156,7 @@ async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
             "{status}: {one}"
         );
     }
-    // The service itself refuses with these, before any effect.
+    // The service itself refuses with these statuses before any effect.
     let body =
         r#"{"odata.error":{"code":"NotImplemented","message":{"lang":"en-US","value":"Not implemented."}}}"#;
     let server = Server::start([answer(501, &[JSON], body)]).await;
@@ -180,7 +180,7 @@ async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     let server = Server::start([]).await;
     let client = server.client(Options::new());
     assert_eq!(submit(&client, []).await.unwrap_err().rule(), Some("EGT-12"));
-    // Base64 expands 36 KiB to 48 KiB: the fifth entity does not fit the body, although the entities have less than 4 MiB (ENG-17).
+    // Base64 expands 36 KiB to 48 KiB, so the fifth entity does not fit into the body, although the entities have less than 4 MiB (ENG-17).
     let mut large = RowWriter::new();
     for name in ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] {
         large.property(name, ValueRef::Binary(&vec![0; 65_536]));
@@ -198,7 +198,7 @@ async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     }
     let error = transaction.push(insert("5", &large)).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::RequestBodyTooLarge, Some("EGT-3")));
-    // A transaction with the limits of another store is measured again before it is sent.
+    // A transaction that was built with the limits of another store is measured again before it is sent.
     let mut foreign = Transaction::new(partition_key(), Limits::PORTABLE).unwrap();
     for row in ["1", "2", "3", "4", "5"] {
         foreign.push(insert(row, &large)).unwrap();

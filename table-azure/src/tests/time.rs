@@ -1,8 +1,8 @@
-//! Control of the paused clock in tests: it runs only while the server is silent on purpose, or while no request is in progress.
+//! Control of the paused clock in tests. It runs only while the server is silent on purpose, or while no request is in progress.
 //!
-//! A paused clock jumps to its next timer whenever the runtime is idle, and bytes between two sockets do not count as work. If the machine
-//! delivered them late, a time limit would pass before the response arrives. Tokio does not advance the clock while a blocking task runs,
-//! so each attempt runs one.
+//! A paused clock jumps to its next timer whenever the runtime is idle, and bytes in transit between two sockets do not count as work. If the machine
+//! delivered them late, a time limit would expire before the response arrives. Tokio does not advance the clock while a blocking task runs, so each
+//! attempt runs one.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ use super::server::{Server, table};
 use crate::Options;
 
 thread_local! {
-    /// The blocking task that holds the clock of this thread, which runs both client and server. A test that pauses its clock has one
+    /// The blocking task that holds the clock of this thread. Both client and server run on the thread. A test that pauses its clock has only one
     /// attempt in progress at a time.
     static HOLD: Cell<Option<Sender<()>>> = const { Cell::new(None) };
 }
@@ -44,14 +44,14 @@ impl Held {
     }
 }
 
-/// Releases the clock at the end of every attempt. Time passes between two attempts.
+/// Releases the clock at the end of every attempt, so time passes between two attempts.
 impl Drop for Held {
     fn drop(&mut self) {
         pass();
     }
 }
 
-/// Delays delivery. A clock that jumps would pass the time limits of 10 and 35 s.
+/// Delays the delivery of bytes. A clock that jumps would exceed the time limits of 10 and 35 s.
 #[tokio::test(start_paused = true)]
 async fn a_late_response_does_not_advance_a_paused_clock() {
     const LATE: Duration = Duration::from_millis(20);

@@ -1,4 +1,4 @@
-//! Tests of requests on the wire: routes, and headers that are present or absent (REQ, INS, IFM, UPS, JSON rules).
+//! Tests of requests: routes, and headers that are present or absent (REQ, INS, IFM, UPS, JSON rules).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -242,7 +242,7 @@ async fn sel_4_an_empty_selection_requests_the_keys_instead_of_a_blank() {
 #[tokio::test]
 async fn page_8_a_service_token_is_returned_without_being_interpreted() {
     let tokens = ["1!16!cGs4MDEwMTZlOA--", "1!20!cms4MDEwMTZlODEyMw--"];
-    // A similar but invalid text: wrong length, and not base64.
+    // Similar but invalid texts: a wrong length, and invalid base64.
     for tokens in [tokens, ["1!999!*_-!", "2!"]] {
         let headers = [
             format!("x-ms-continuation-NextPartitionKey: {}", tokens[0]),
@@ -264,12 +264,12 @@ async fn page_8_a_service_token_is_returned_without_being_interpreted() {
 
 #[tokio::test]
 async fn key_10_and_fil_8_an_overlong_url_is_sent_and_its_refusal_reported() {
-    // The error of a front end for a URL that is too long. It is not from the table service.
+    // The error of the service's HTTP front end for a URL that is too long. It does not come from the table service.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
     let server = Server::start([entity("2026-11-20T07:00:00Z", 1), refused(414), refused(400)]).await;
     let client = server.client(Options::new());
-    // Three bytes of UTF-8 for each character, and three characters for each encoded byte.
+    // Each character has three bytes in UTF-8, and each byte is encoded as three characters.
     let long = "語".repeat(512);
     let key = EntityKey::new(&long, &long).unwrap();
     client.get(&table(), &key, &Select::All).await.unwrap().unwrap();
@@ -305,7 +305,7 @@ async fn lit_5_a_plus_is_encoded_and_a_space_is_not_a_plus() {
     assert!(received[1].target.contains("PartitionKey='a%2Bb%20c'"), "{}", received[1].target);
 }
 
-/// Metrics of the service (Storage Analytics): `$MetricsHourPrimaryTransactionsBlob`, by hour.
+/// Metrics of the service (Storage Analytics): `$MetricsHourPrimaryTransactionsBlob`, one row per hour and operation.
 #[tokio::test]
 async fn tbl_5_metrics_tables_are_read_and_never_created() {
     let row = r#"{"PartitionKey":"20140423T0900","RowKey":"user;All","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7"}"#;
@@ -322,7 +322,7 @@ async fn tbl_5_metrics_tables_are_read_and_never_created() {
     assert!(lines[0].starts_with("GET /$MetricsHourPrimaryTransactionsBlob()"), "{lines:?}");
 }
 
-/// A row of those metrics, as declared by a program.
+/// A row of the metrics table, as a program declares it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsTable",
@@ -358,7 +358,7 @@ async fn tbl_5_metrics_are_read_by_a_typed_handle() {
     assert_eq!(lines[0], format!("{table}()"));
     assert_eq!(server.received()[0].query()[0].1, "PartitionKey eq '20140423T0900'");
     assert_eq!(lines[1], format!("{table}(PartitionKey='20140423T0900',RowKey='user%3BAll')"));
-    // The handle rejects creation of system tables, before a request is sent.
+    // The handle rejects the creation of system tables before a request is sent.
     let refused = requests.create_if_missing().await.unwrap_err();
     assert_eq!(refused.code(), table_core::ErrorCode::InvalidResourceName);
     assert_eq!(server.lines().len(), 2);

@@ -1,4 +1,4 @@
-//! HTTP form of an operation: method, path, condition, body (IFM-1).
+//! The HTTP form of an operation: method, path, condition, body (IFM-1).
 
 use reqwest::Method;
 use table_core::etag::IfMatch;
@@ -18,7 +18,7 @@ pub(crate) struct WriteRequest {
     pub(crate) tunnelled: bool,
     /// The path after the base of the endpoint.
     pub(crate) path: String,
-    /// The condition. `None` means an insert or an upsert, which the missing header indicates (UPS-1).
+    /// The condition. `None` for an insert or an upsert, which are sent without the header (UPS-1).
     pub(crate) if_match: Option<String>,
     /// `true` if the response must not contain the stored entity (INS-3).
     pub(crate) no_content: bool,
@@ -45,15 +45,15 @@ impl WriteRequest {
             _ => None,
         };
         let no_content = matches!(operation.kind, OperationKind::Insert(_));
-        // All writes except inserts have their keys only in the URL (UPD-5).
+        // In all writes except inserts, only the URL contains the keys (UPD-5).
         let key = no_content.then_some((partition_key, row_key));
         let body = operation.kind.row().map(|row| write_body(key, row.view())).transpose()?;
         let (operation, tunnelled) = (operation.kind.name(), false);
         Ok(Self { operation, method, tunnelled, path, if_match, no_content, body })
     }
 
-    /// Adapts the write to a server. Cosmos DB does not support `PATCH`, so a merge is sent as `POST` with `X-HTTP-Method` (REQ-2), as the
-    /// official clients do. Azurite corrupts characters outside ASCII, and ignores an empty body in a batch.
+    /// Adapts the write to a server. Cosmos DB does not support `PATCH`, so a merge is sent as `POST` with `X-HTTP-Method` (REQ-2), as in the
+    /// official clients. Azurite corrupts non-ASCII characters, and ignores an empty body in a batch.
     pub(crate) fn to(self, target: Target) -> Self {
         match target {
             Target::Cosmos if self.method == Method::PATCH => {
@@ -86,8 +86,8 @@ impl WriteRequest {
     }
 }
 
-/// Replaces an empty JSON object for Azurite. Its pattern for the body of a part requires a character between the braces. Without one it
-/// answers 500 to an empty merge, which renews the `ETag` of an entity.
+/// Replaces an empty JSON object for Azurite, whose pattern for the body of a part requires a character between the braces. Otherwise Azurite returns
+/// 500 for an empty merge, which serves to change the `ETag` of an entity.
 fn seen(body: String) -> String {
     if body == "{}" { "{ }".to_owned() } else { body }
 }

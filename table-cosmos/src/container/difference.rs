@@ -5,27 +5,27 @@ use std::fmt;
 use crate::expiry::TimeToLive;
 use crate::throughput::Throughput;
 
-/// A difference between a container and the [options](crate::Options). Other paths, kinds and versions, and items that expire
-/// although the options request none, are errors instead.
+/// A difference between a container and the [options](crate::Options). A container whose partition key differs, or whose items expire although the
+/// options request no expiry, is an error instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// A different throughput. [`Options::throughput`](crate::Options::throughput) applies only to new containers.
+    /// The throughput differs. [`Options::throughput`](crate::Options::throughput) applies only to new containers.
     Throughput {
         /// The throughput in the options.
         asked: Throughput,
         /// The throughput of the container.
         found: Throughput,
     },
-    /// A path that the indexing policy of new containers treats differently.
+    /// The container treats a path differently than the indexing policy of new containers.
     Indexing {
         /// The path.
         path: String,
-        /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, which makes queries read every
-        /// item of their levels.
+        /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, which makes queries read every item
+        /// of their levels.
         indexed: bool,
     },
-    /// A different time to live. If the container has none, items never expire.
+    /// The time to live differs. If the container has none, its items never expire.
     TimeToLive {
         /// The time to live in the options.
         asked: TimeToLive,

@@ -1,13 +1,13 @@
-//! The indexing policy of containers: queries use the levels, ids, properties and types, and never the identifiers of writes.
+//! The indexing policy of containers. Queries use the levels, ids, properties and types, and never the identifiers of writes.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
 use crate::container::difference::Difference;
 use crate::mapping::Mapping;
 
-/// The path that includes everything.
+/// The path that covers all members.
 const ALL: &str = "/*";
-/// The path of the ETag, which no query uses and every write changes, like the identifier of the write.
+/// The path of the ETag, which every write changes and no query uses.
 const ETAG: &str = "/\"_etag\"/?";
 
 /// Returns the policy of new containers.
@@ -48,7 +48,7 @@ fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     }
 }
 
-/// Returns `true` if a path of a policy covers another path. Names may be quoted even where quotes are not needed.
+/// Returns `true` if a path of a policy covers another path. Policies may quote names that need no quotes.
 fn covers(rule: &str, path: &str) -> bool {
     let (rule, path) = (rule.replace('"', ""), path.replace('"', ""));
     rule == path || rule.strip_suffix('*').is_some_and(|prefix| path.starts_with(prefix))

@@ -1,4 +1,4 @@
-//! Requests to the account, reduced to their routing, and its responses.
+//! Log of requests to the account, reduced to their routing, and the account's responses.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -49,7 +49,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns a response without headers, such as one from a gateway in front of the account.
+    /// Returns a response without headers, as a gateway in front of the account may send it.
     #[must_use]
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: Vec::new(), body: body.into() }

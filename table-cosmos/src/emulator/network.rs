@@ -20,7 +20,7 @@ use crate::emulator::Answer;
 /// The time after which a request without a response fails, if the vendor's client sets none.
 const PATIENCE: Duration = Duration::from_secs(65);
 
-/// A network between a client and the account. It determines the fate of each request.
+/// A network between a client and the account. It decides whether each request and response arrives.
 ///
 /// ```
 /// use table_cosmos::emulator::{Broken, Delivery, Emulator, Network, Request};
@@ -44,7 +44,7 @@ pub trait Network: fmt::Debug + Send + Sync {
     fn deliver(&self, request: Request) -> Delivery;
 }
 
-/// The future of the outcome of one request.
+/// The pending outcome of one request.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<Answer, Broken>> + Send>>;
 
 /// A request as sent.

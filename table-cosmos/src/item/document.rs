@@ -1,4 +1,4 @@
-//! Items as JSON documents, written and read by a mapping.
+//! Conversion between entities and JSON documents according to a mapping.
 
 use serde_json::{Map, Value as Json};
 use table_core::limits::Limits;
@@ -20,8 +20,8 @@ pub(crate) struct ItemKey<'a> {
 
 /// Returns the document of an entity.
 ///
-/// `stored` is the document that will be replaced. Unless the items belong to this library, the new document keeps the members that the mapping does not
-/// name, and the JSON of each unchanged value.
+/// `stored` is the document to replace. Unless the items belong to this library, the new document keeps the members that the mapping does not name,
+/// and the JSON of each unchanged value.
 ///
 /// # Errors
 /// `InvalidInput` for a value that its format cannot represent. `Corrupted` if the stored document is not an entity of the mapping.
@@ -71,7 +71,7 @@ pub(crate) fn write(
         }
     }
     for (member, _) in mapping.members.iter().zip(written).filter(|(_, written)| !written) {
-        // A null is an absent property, and is kept as a null.
+        // A null represents an absent property, and stays a null.
         if stored.is_some_and(|stored| member.path.find(stored).is_ok_and(|found| found.is_some())) {
             member.path.remove(&mut item);
         }
@@ -101,8 +101,8 @@ fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
 /// Returns the entity of a document.
 ///
 /// # Errors
-/// `Corrupted`, with the readable part of the key, if the document is not an entity of the mapping. Such a document lacks a level or has an
-/// additional one (WIRE-6), has an invalid key, lacks a constant, or has a value that does not match its type or format.
+/// `Corrupted`, with the readable part of the key, if the document is not an entity of the mapping: it lacks a level or has an additional one
+/// (WIRE-6), has an invalid key, lacks a constant, or has a value that does not match its type or format.
 pub(crate) fn read(json: &Json, mapping: &Mapping) -> Result<Item> {
     parse(json, mapping).map_err(|what| {
         let id = json.get("id").and_then(Json::as_str).unwrap_or_default();
@@ -126,7 +126,7 @@ pub(super) fn parse(json: &Json, mapping: &Mapping) -> Result<Item, Foreign> {
         }
     }
     let mut writer = RowWriter::new();
-    // Rows of patterns, such as index rows, lack properties of the entity.
+    // Rows of patterns, such as index rows, do not have all properties of the entity.
     let is_own = written_by(json, mapping).is_some();
     for Member { name, path, format, is_required } in &mapping.members {
         let invalid = || Foreign::Value(name.clone());
@@ -163,7 +163,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
         return Err(Foreign::Levels(depth));
     }
     let partition_key = key::join(&levels);
-    // A level that contains the terminator of levels would be read as two levels.
+    // A level that contains the terminator would be read as two levels.
     if key::levels(&partition_key, depth).as_ref() != Some(&levels)
         || PartitionKey::new(&*partition_key).is_err()
     {
@@ -172,7 +172,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
     Ok((levels, partition_key, row_key.to_owned()))
 }
 
-/// Returns the kind of a value that is not a text.
+/// Returns the kind of a value that is not a string.
 const fn kind(value: Option<&Json>) -> &'static str {
     match value {
         None | Some(Json::Null) => "missing or null",
@@ -182,7 +182,7 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// Reads the properties without a path. Items of other programs have no such properties, unless the mapping is the standard form.
+/// Reads the properties that have no path in the mapping. Items of other programs have no such properties, unless the mapping is the standard form.
 fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Result<(), Foreign> {
     let own = &mapping.own;
     let properties = match own.properties.find(json) {
@@ -207,7 +207,7 @@ fn timestamp(json: &Json) -> Result<u64, Foreign> {
     time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
-/// Returns `true` if a document has the members of another document, apart from the members of the service.
+/// Returns `true` if a document has the same members as another document, apart from the members of the service.
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();
@@ -215,7 +215,7 @@ pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
         && written.iter().all(|(name, value)| found.get(name).is_some_and(|other| equals(other, value)))
 }
 
-/// Compares two JSON values. Numbers of the service are doubles, whose spelling may differ.
+/// Compares two JSON values. The service stores numbers as doubles, so their spelling may differ.
 fn equals(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Number(left), Json::Number(right)) => left == right || left.as_f64() == right.as_f64(),

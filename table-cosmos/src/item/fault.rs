@@ -1,4 +1,4 @@
-//! Faults of items that another program wrote.
+//! Faults of items that other programs wrote.
 
 use table_core::error::Fault;
 
@@ -11,7 +11,7 @@ pub(super) struct ForeignItem {
     pub(super) what: Foreign,
 }
 
-/// The deviation of a foreign item from the expected form.
+/// The reason why a foreign item is not an entity.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Foreign {
     #[error("its id is not the id of a RowKey")]

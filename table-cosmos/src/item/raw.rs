@@ -1,4 +1,4 @@
-//! Items as the service sends them. An item that cannot be parsed does not affect the other items of its page.
+//! Unparsed items as the service sends them. An item that cannot be parsed does not affect the other items of its page.
 
 use std::borrow::Cow;
 
@@ -28,8 +28,8 @@ pub(crate) fn raw_id(item: &RawValue) -> Option<String> {
 /// Parses an item.
 ///
 /// # Errors
-/// `Corrupted` for nesting of more than 127 levels, a number beyond the range of doubles, or a text that is not Unicode. Other programs may write
-/// such items.
+/// `Corrupted` if the nesting exceeds 127 levels, a number is beyond the range of doubles, or a string is not valid Unicode. Other programs
+/// may write such items.
 pub(crate) fn parse_raw(item: &RawValue) -> Result<Json> {
     serde_json::from_str(item.get()).map_err(|error| {
         let id = raw_id(item).unwrap_or_default();

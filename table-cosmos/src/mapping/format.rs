@@ -14,34 +14,34 @@ const MILLISECOND: u64 = 10_000;
 
 /// The JSON format of a property in a [`Mapping`](crate::Mapping).
 ///
-/// An item whose value has another format is not an entity: queries skip and report it. A value that a format cannot represent exactly is refused
-/// when it is written.
+/// An item whose value has another format is not an entity: queries skip and report it. A write of a value that the format cannot
+/// represent exactly is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// `Edm.String` as a text.
+    /// `Edm.String` as a JSON string.
     Text,
     /// `Edm.Int32` as a number.
     Int32,
-    /// `Edm.Int64` as a number, up to 2^53, because numbers of the service are doubles.
+    /// `Edm.Int64` as a number, up to 2^53, because the service stores numbers as doubles.
     Int64,
-    /// `Edm.Int64` as a text of digits: `"9007199254740993"`.
+    /// `Edm.Int64` as a string of digits: `"9007199254740993"`.
     Int64Text,
     /// `Edm.Double` as a number. NaN and infinities have no JSON number.
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,
-    /// `Edm.DateTime` as an RFC 3339 string in UTC: `"2026-11-26T08:00:00.5Z"`. Strings that end with `+00:00` are read as well.
+    /// `Edm.DateTime` as an RFC 3339 string in UTC: `"2026-11-26T08:00:00.5Z"`. Strings that end with `+00:00` can also be read.
     DateTime,
-    /// `Edm.DateTime` as the number of whole seconds since 1970.
+    /// `Edm.DateTime` as the number of seconds since 1970, an integer.
     UnixSeconds,
-    /// `Edm.DateTime` as the number of whole milliseconds since 1970.
+    /// `Edm.DateTime` as the number of milliseconds since 1970, an integer.
     UnixMilliseconds,
-    /// `Edm.Guid` as a text in lower case with hyphens.
+    /// `Edm.Guid` as a string in lower case with hyphens.
     Guid,
-    /// `Edm.Binary` as a text in base64 with padding.
+    /// `Edm.Binary` as a base64 string with padding.
     Base64,
-    /// `Edm.Int32` as the member `ttl` of the service: the seconds from the last write to the expiry, at least 1, or -1 for never.
+    /// `Edm.Int32` as the service's member `ttl`: the seconds from the last write to the expiry, at least 1, or -1 for never.
     TimeToLive,
 }
 
@@ -61,7 +61,7 @@ impl Format {
         }
     }
 
-    /// Returns a value as JSON, or `None` if it has another type or the format cannot represent it.
+    /// Returns a value as JSON, or `None` if it has another type or if the format cannot represent it.
     pub(crate) fn write(self, value: ValueRef<'_>) -> Option<Json> {
         Some(match (self, value) {
             (Self::Text, ValueRef::String(text)) => text.into(),
@@ -80,7 +80,7 @@ impl Format {
         })
     }
 
-    /// Returns the value of JSON, or `None` if it does not have the format.
+    /// Returns the value of a JSON value, or `None` if that does not have the format.
     pub(crate) fn read(self, json: &Json) -> Option<Value> {
         Some(match (self, json) {
             (Self::Text, Json::String(text)) => Value::String(text.clone()),
@@ -113,7 +113,7 @@ impl Format {
     }
 }
 
-/// Returns the whole units between 1970 and an instant, or `None` if it is between two units.
+/// Returns the number of units between 1970 and an instant, or `None` if it is not an integer.
 fn since_1970(ticks: u64, unit: u64) -> Option<i64> {
     let passed = i64::try_from(ticks).ok()?.checked_sub(i64::try_from(ticks::UNIX_EPOCH).ok()?)?;
     let unit = i64::try_from(unit).ok()?;
@@ -129,7 +129,7 @@ fn instant(ticks: u64) -> Option<Value> {
     (ticks::EDM_MIN..=ticks::MAX).contains(&ticks).then(|| ticks::to_datetime(ticks))?.map(Value::DateTime)
 }
 
-/// Reads an RFC 3339 string in UTC. Its first 19 characters have a fixed form, so strings sort by their whole seconds.
+/// Reads an RFC 3339 string in UTC. Its first 19 characters have a fixed form, so strings sort by their seconds.
 fn read_utc(text: &str) -> Option<u64> {
     let fraction = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?.get(19..)?;
     let is_fraction = fraction.is_empty()

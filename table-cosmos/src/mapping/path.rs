@@ -18,9 +18,9 @@ pub(crate) struct Path {
 pub(crate) struct NotAnObject;
 
 impl Path {
-    /// Parses a path in the form of the service. A name may be enclosed in double quotes, and then contain `/`.
+    /// Parses a path in the form of the service. A name in double quotes may contain `/`.
     ///
-    /// Returns `None` for a path without names, and for names that SQL or paths of indexing policies cannot contain.
+    /// Returns `None` for a path without names, and for names that SQL or an indexing policy cannot contain.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mut names, mut rest) = (Vec::new(), text);
         while !rest.is_empty() {
@@ -43,7 +43,7 @@ impl Path {
         (!names.is_empty()).then(|| Self { text: text.to_owned(), names, sql })
     }
 
-    /// Returns the path of a member whose name this library chose. Such a name is not a keyword of SQL.
+    /// Returns the path of a member with a name that this library chose. Such a name is never an SQL keyword.
     pub(crate) fn own(name: &str) -> Self {
         Self { text: format!("/{name}"), names: vec![name.to_owned()], sql: format!("c.{name}") }
     }
@@ -54,12 +54,12 @@ impl Path {
         Self { text: format!("{}/{name}", self.text), names, sql: format!("{}['{name}']", self.sql) }
     }
 
-    /// Returns the path as an expression of SQL.
+    /// Returns the path as an SQL expression.
     pub(crate) fn sql(&self) -> &str {
         &self.sql
     }
 
-    /// Returns the path in the form of an indexing policy, with an ending: `?` for the value, `*` for everything below.
+    /// Returns the path in the form of an indexing policy, with an ending: `?` for the value, `*` for everything below it.
     pub(crate) fn in_policy(&self, ending: &str) -> String {
         let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let quoted = |name: &String| if is_plain(name) { name.clone() } else { format!("\"{name}\"") };
@@ -77,7 +77,7 @@ impl Path {
         self.names == other.names
     }
 
-    /// Returns `true` if the paths are equal, or one of them leads to the other.
+    /// Returns `true` if the paths are equal, or one of them is a prefix of the other.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.names.starts_with(&other.names) || other.names.starts_with(&self.names)
     }

@@ -1,4 +1,4 @@
-//! Rows of a page: items in key order that lie in the key range of the query and match its filter.
+//! Selects the rows of a page: items within the key range of the query that match its filter, in key order.
 
 use table_core::Result;
 use table_core::filter::Matcher;
@@ -8,7 +8,7 @@ use table_core::query::{EntityRef, Query, Rows};
 use crate::item::Item;
 use crate::scope::Scope;
 
-/// The filter of a query, which selects its results from the items read.
+/// The key range and filter of a query, which select its results from the items read.
 pub(super) struct Wanted<'a> {
     query: &'a Query,
     scope: &'a Scope,

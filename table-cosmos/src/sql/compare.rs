@@ -1,7 +1,7 @@
-//! Comparisons of a filter.
+//! Converts the comparisons of a filter.
 //!
-//! FIL-11: a comparison with a missing property is false. FIL-16: a value of another type is less than any constant, and unequal to it. FIL-15:
-//! numbers are compared as the stored type.
+//! A comparison with a missing property is false (FIL-11). Numbers are compared as the stored type (FIL-15). A value of another type is less than
+//! every constant, and unequal to it (FIL-16).
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -15,7 +15,7 @@ use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_ordered};
 
 impl Sql {
-    /// Returns a condition that is true whenever the comparison is true, and one that is true whenever it is false.
+    /// Returns a condition that is true whenever the comparison is true, and a condition that is true whenever it is false.
     pub(super) fn compare(
         &mut self,
         mapping: &Mapping,
@@ -73,7 +73,7 @@ impl Sql {
         Condition::of(self.id(sign(operator), text))
     }
 
-    /// Returns a comparison by Timestamp, which the service stores in whole seconds.
+    /// Returns a comparison by Timestamp, which the service stores in seconds.
     fn by_timestamp(&mut self, operator: Comparison, value: &Value) -> Condition {
         let Value::DateTime(instant) = value else { return mismatched(operator) };
         let seconds = instant.timestamp();
@@ -91,7 +91,7 @@ impl Sql {
         let others = |comparable: &str| format!("(IS_DEFINED({place}) AND {comparable})");
         let is_below = matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne);
         let text = match value {
-            // Bytes are stored as base64, which sorts differently. An order of `false` and `true` is rarely needed.
+            // Binary values are stored as base64, which sorts differently. Ordering `false` and `true` is rarely needed.
             Value::Binary(_) | Value::Boolean(_) => match operator {
                 Comparison::Eq => self.compared(place, operator, value),
                 Comparison::Ne if matches!(value, Value::Boolean(_)) => {
@@ -130,7 +130,7 @@ impl Sql {
                 };
                 let compared = format!("{place} {sign} {}", self.bind(bound));
                 if is_below {
-                    // A stored value whose type cannot be widened to the type of the constant compares as less (FIL-16).
+                    // If the type of a stored value cannot be widened to the type of the constant, the value compares as less (FIL-16).
                     let lesser = match value {
                         Value::Int64(_) => format!(" OR NOT IS_DEFINED({edm})"),
                         Value::Double(_) => format!(
@@ -159,14 +159,14 @@ impl Sql {
     }
 }
 
-/// The path of a property's value, and the path of its type.
+/// The path of a property's value, and the path of the value's type.
 struct Property {
     value: String,
     edm: String,
 }
 
 impl Property {
-    /// Creates the paths, or returns `None` for a name that cannot be part of the SQL.
+    /// Creates the paths. Returns `None` for a name that SQL cannot contain.
     fn new(mapping: &Mapping, name: &str) -> Option<Self> {
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let (values, types) = (mapping.own.properties.sql(), mapping.own.types.sql());
@@ -174,9 +174,9 @@ impl Property {
     }
 }
 
-/// Returns the operator and bound for a comparison with a number, or `None` if the service has no such number.
+/// Returns the operator and the bound for a comparison with the given number, or `None` if the service cannot represent the number.
 ///
-/// Doubles represent integers up to 2^53. A bound beyond that is rounded, and the comparison is widened.
+/// Doubles represent all integers up to 2^53. A bound beyond that is rounded, and the comparison is widened.
 pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
     match value {
         Value::Int32(number) => Some((sign(operator), (*number).into())),
@@ -198,7 +198,7 @@ pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static st
     }
 }
 
-/// Returns a comparison that is true whenever the given comparison of two present values is false. It may be true in more cases.
+/// Returns a comparison that is true whenever the given comparison of two present values is false. It may also be true in other cases.
 const fn opposite(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Eq => Comparison::Ne,

@@ -1,4 +1,4 @@
-//! Conditions of an SQL query. They are kept flat, because the service limits the depth of parentheses.
+//! Conditions of an SQL query. They are kept flat, because the service limits the nesting of parentheses.
 
 /// A condition.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
-//! Conversion of the bounds of a PartitionKey range to bounds of one level.
+//! Converts the bounds of a PartitionKey range to bounds of one level.
 //!
-//! A PartitionKey consists of its levels, each followed by `!`. These strings sort like their levels, except for a space, which is the only character
-//! below `!` that a key may contain: `a b!` is less than `a!`. Bounds are widened where this matters.
+//! A PartitionKey consists of its levels, each followed by `!`. Such strings sort like their levels, except for the space, which is the only
+//! character below `!` in a key: `a b!` is less than `a!`. Bounds are widened where this matters.
 
 use std::ops::Bound;
 
@@ -43,14 +43,14 @@ impl Sql {
             (!level.is_empty()).then(|| self.ordered(place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {
-            // A level may continue the bound with a space. Such a level is less than the bound followed by the terminator.
+            // A level may continue the bound with a space. Such a level sorts before the bound followed by the terminator.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
             is_ordered(bound).then(|| self.ordered(place, "<", bound)).flatten()
         });
         both(lower, upper)
     }
 
-    /// Returns the conditions for one PartitionKey, or `None` if no item can have it.
+    /// Returns the conditions for one PartitionKey, or `None` if no item can have that PartitionKey.
     pub(super) fn partition_key(&mut self, mapping: &Mapping, text: &str) -> Option<String> {
         let levels = key::levels(text, mapping.depth())?;
         Some(format!("({})", self.levels(mapping, &levels).join(" AND ")))

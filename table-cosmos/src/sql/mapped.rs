@@ -1,4 +1,4 @@
-//! Comparisons of mapped properties. The type of a mapped property is known, so the conditions do not check the types of values.
+//! Converts comparisons of mapped properties. Their types are known, so the conditions do not check the types of values.
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -17,7 +17,7 @@ impl Sql {
             (Format::Text, Value::String(text)) if operator == Comparison::Eq || is_ordered(text) => {
                 Some((sign(operator), text.as_str().into()))
             }
-            // A number of another type may be less, whatever its value is (FIL-16).
+            // A number of another type may compare as less, whatever its value is (FIL-16).
             (Format::Int32 | Format::TimeToLive | Format::Int64 | Format::Double, number_value)
                 if member.format.edm_type() == value.edm_type() || !is_below(operator) =>
             {
@@ -43,7 +43,7 @@ impl Sql {
         })
     }
 
-    /// Returns a condition that is true whenever the comparison is true, or the property is absent.
+    /// Returns a condition that is true whenever the comparison is true or the property is absent.
     pub(super) fn by_member_or_none(
         &mut self,
         member: &Member,
@@ -55,12 +55,12 @@ impl Sql {
         self.by_member(member, operator, value).or(absent)
     }
 
-    /// Returns a comparison of RFC 3339 strings by their whole seconds, which their first 19 characters contain.
+    /// Returns a comparison of RFC 3339 strings by their seconds, which their first 19 characters contain.
     fn by_seconds(&mut self, place: &str, operator: Comparison, seconds: i64) -> Condition {
         let text = |seconds: i64| {
             let instant = chrono::DateTime::from_timestamp(seconds, 0)?;
             let text = instant.format("%Y-%m-%dT%H:%M:%S").to_string();
-            // A year with five digits sorts before years with four digits.
+            // A year with five digits would sort before years with four digits.
             (text.len() == 19).then(|| Json::from(text))
         };
         let (Some(from), Some(below)) = (text(seconds), seconds.checked_add(1).and_then(text)) else {
@@ -81,7 +81,7 @@ const fn is_below(operator: Comparison) -> bool {
     matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne)
 }
 
-/// Returns the operator and bound for a comparison of whole units with an instant, which may be between two units.
+/// Returns the operator and the bound for comparing a number of units with an instant, which may lie between two units.
 fn whole(operator: Comparison, units: i64) -> Option<(&'static str, Json)> {
     match operator {
         Comparison::Eq => Some(("=", units.into())),

@@ -1,4 +1,4 @@
-//! Evidence in stored entities about a transaction without a response (CON-11).
+//! Evidence in stored entities about a transaction whose response was lost (CON-11).
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use crate::item::Found;
 use crate::write::Target;
 use crate::write::planned::Planned;
 
-/// The state of a transaction with a lost response, determined from its entities.
+/// The state of a transaction whose response was lost, as determined from its entities.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// The transaction was applied. `None` if another writer has since changed some of the entities, so their `ETag`s are unknown.
+    /// The transaction was applied. `None` if another writer has changed some of its entities since, so their `ETag`s are unknown.
     Applied(Option<Committed>),
-    /// The transaction had no effect, and its conditions allow at most one effect. It can be sent again.
+    /// The transaction had no effect, and its conditions allow only one effect. It can be sent again.
     NotApplied,
-    /// The transaction was applied and overwritten, or was rejected, or may still arrive.
+    /// The transaction was applied and then overwritten, or was rejected, or may still arrive.
     Unknown,
 }
 
@@ -39,11 +39,11 @@ impl Evidence {
                 None => others += 1,
             }
         }
-        // A batch is atomic, so a single item that this transaction wrote proves that all of them were written.
+        // A batch is atomic, so one item written by this transaction proves that all of them were written.
         if ours > 0 {
             return Self::Applied((others == 0).then_some(committed));
         }
-        // Each version of an item has a unique ETag. While the condition still holds, the request has had no effect.
+        // Each version of an item has a unique ETag, so the request has had no effect while its condition still holds.
         let untouched = planned.iter().any(|plan| plan.condition_holds(found(plan).map(|found| &found.etag)));
         if untouched { Self::NotApplied } else { Self::Unknown }
     }

@@ -9,7 +9,7 @@ use crate::item::{self, Found, ItemKey};
 use crate::key;
 use crate::mapping::Mapping;
 
-/// An ETag that no item has. A write with this condition is rejected with 404 if the item does not exist, and with 412 otherwise.
+/// An ETag that no item has. A write with this condition is rejected: with 404 if the item does not exist, otherwise with 412.
 const NEVER: &str = "\"never\"";
 
 /// The verb of a request.
@@ -21,17 +21,17 @@ pub(crate) enum Verb {
     Delete,
 }
 
-/// The fixed part of an operation in the body of a batch, in bytes.
+/// The fixed size of an operation in the body of a batch, in bytes.
 const ENVELOPE: usize = r#"{"operationType":"Replace","id":,"resourceBody":,"ifMatch":},"#.len();
 
-/// The request of one operation. Operations that the service does not support are composed of a read and a write.
+/// The request of one operation. An operation that the service does not support becomes a read followed by a write.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) verb: Verb,
     pub(crate) row_key: String,
     /// The item, or `None` for a delete.
     pub(crate) body: Option<Json>,
-    /// The ETag that the item must have, in the form used by requests.
+    /// The ETag that the item must have, in the form used in requests.
     pub(crate) if_match: Option<String>,
     /// The statuses of a rejection which mean that another writer changed the entity after it was read.
     races: &'static [u16],
@@ -53,7 +53,7 @@ impl Context<'_> {
     /// Returns `true` if the request of an operation depends on the stored entity, which must then be read first.
     ///
     /// A merge needs the stored properties, and so does a replace that keeps members of other programs. If the context is exact, every unconditional
-    /// change needs the stored ETag, which makes a second delivery fail.
+    /// change needs the stored ETag, so a second delivery fails.
     pub(crate) const fn reads_first(&self, kind: &OperationKind) -> bool {
         match kind {
             OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => true,
@@ -126,7 +126,7 @@ impl Planned {
                     (Verb::Replace, body, if_match, races)
                 }
                 // The replace has an ETag that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's
-                // condition is not sent: after a stale read the service would accept it, and JSON members that were not read would be lost.
+                // condition is not sent: after a stale read, the service would accept it, and JSON members that were not read would be lost.
                 _ => {
                     let races: &[u16] = if matches!(condition, IfMatch::Any) { &[412] } else { &[] };
                     (Verb::Replace, document(row, None)?, Some(NEVER.to_owned()), races)
@@ -136,7 +136,7 @@ impl Planned {
         Ok(Self { verb, row_key: row_key.to_owned(), body, if_match, races })
     }
 
-    /// Returns the size of the operation in the body of a request, in bytes. An operation of a batch also contains its id and its condition.
+    /// Returns the size in bytes of the operation in the body of a request. In a batch, an operation also contains its id and its condition.
     pub(crate) fn sent_bytes(&self, in_batch: bool) -> usize {
         let text = |text: &str| Json::from(text).to_string().len();
         let body = self.body.as_ref().map_or(0, |body| body.to_string().len());
@@ -152,7 +152,7 @@ impl Planned {
         self.races.contains(&status)
     }
 
-    /// Returns `true` if a second delivery of the request is rejected regardless of what happens in between.
+    /// Returns `true` if a second delivery of the request is rejected, whatever happens in between.
     pub(crate) const fn is_guarded(&self) -> bool {
         self.if_match.is_some()
     }

@@ -1,4 +1,4 @@
-//! Sending a plan as a point operation or a batch.
+//! Sends a plan as a point operation or a batch.
 
 use azure_data_cosmos::options::{
     BatchDeleteOptions, BatchOptions, BatchReplaceOptions, ItemWriteOptions, OperationOptions,
@@ -25,21 +25,21 @@ pub(super) struct Acknowledged {
     pub(super) repeated: bool,
 }
 
-/// A plan that was not acknowledged.
+/// A plan that was refused or not acknowledged.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// The operation at this position was rejected. `repeated` is `true` if the vendor's client had sent the request before without a
-    /// response.
+    /// The operation at this position was rejected. `repeated` is `true` if the vendor's client had sent the request before
+    /// without receiving a response.
     At { at: usize, status: u16, repeated: bool, cause: Option<CosmosError> },
-    /// The request as a whole failed.
+    /// The entire request failed.
     Whole(CosmosError),
     /// No request was sent.
     Before(Error),
-    /// The response indicates success but cannot be parsed.
+    /// The response reports success but cannot be parsed.
     Acknowledged(Error),
 }
 
-/// Returns the options of every write. They prevent the vendor's client from retrying a request without a response.
+/// Returns the options for all writes. They prevent the vendor's client from retrying a request without a response.
 ///
 /// Retries after 429, 449 and 403/3 are not affected, because those requests had no effect.
 fn once() -> OperationOptions {
@@ -170,7 +170,7 @@ fn refused(error: CosmosError) -> Refused {
     }
 }
 
-/// Returns the failure of an acknowledgement whose results cannot be read.
+/// Returns the failure for an acknowledgement whose results cannot be parsed.
 fn unreadable(error: CosmosError) -> Refused {
     Refused::Acknowledged(failure::error("read the results of the batch", error))
 }

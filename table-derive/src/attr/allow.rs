@@ -25,12 +25,12 @@ pub(crate) struct Allows {
 }
 
 impl Allows {
-    /// Returns the span at which a lint is waived, or `None` if it is not.
+    /// Returns the span at which a lint is waived, or `None` if the lint is not waived.
     pub(crate) fn get(&self, word: Symbol) -> Option<&Ident> {
         self.words.iter().find(|allowed| **allowed == word)
     }
 
-    /// Returns `true` if a lint is waived, or may be waived once the reported mistakes are fixed.
+    /// Returns `true` if a lint is waived, or may be waived once reported mistakes are fixed.
     pub(crate) fn may_waive(&self, word: Symbol) -> bool {
         self.partial || self.get(word).is_some()
     }
@@ -40,7 +40,7 @@ impl Allows {
         self.partial = true;
     }
 
-    /// Parses `(word, …, reason = "…")`, which follows the word `allow`.
+    /// Parses `(word, …, reason = "…")` after the word `allow`.
     pub(crate) fn parse(&mut self, ctxt: &Ctxt, allow: &Ident, input: ParseStream) -> syn::Result<()> {
         let content;
         parenthesized!(content in input);
@@ -73,7 +73,7 @@ impl Allows {
                     symbol::known("", WORDS.map(|word| word.0)),
                 );
             }
-            // The unknown word may be a misspelt `reason`.
+            // The unknown word may be a misspelled `reason`.
             None if unknown => {}
             None => ctxt.error("T006", allow, "`allow` needs a `reason`", help),
             Some(empty) if empty.value().trim().is_empty() => {

@@ -19,7 +19,7 @@ use crate::symbol::{
 
 /// A key attribute with its pieces.
 pub(crate) struct KeyAttr {
-    /// The whole attribute.
+    /// The complete attribute.
     pub(crate) original: Attribute,
     /// The pieces.
     pub(crate) list: PieceList,
@@ -29,15 +29,15 @@ pub(crate) struct KeyAttr {
 pub(crate) struct ContainerAttrs {
     /// The value of `table = "…"`.
     pub(crate) table: Option<LitStr>,
-    /// `schema_name = "…"`
+    /// The value of `schema_name = "…"`.
     pub(crate) schema_name: Option<LitStr>,
-    /// `kind = "…"`
+    /// The value of `kind = "…"`.
     pub(crate) kind: Option<LitStr>,
     /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
     /// The lints in `allow(…, reason = "…")`.
     pub(crate) allows: Allows,
-    /// `true` if the word `feed` is given.
+    /// `true` if the word `feed` is present.
     pub(crate) feed: bool,
     /// The relations in `copied_by(…)`.
     pub(crate) copied_by: Vec<Path>,
@@ -198,7 +198,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
             foreign::refuse(ctxt, attr, None, &Keyed::default());
         }
     }
-    // A key in the wrong attribute is reported at its position, and does not count as missing.
+    // A key in another attribute is reported where it is, and does not count as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);
@@ -224,7 +224,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ContainerAttrs {
 }
 
 fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
-    // A key that exists but is malformed does not count as missing. An empty key is reported by the rules for keys.
+    // A malformed key does not count as missing. The rules for keys report an empty key.
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()

@@ -1,4 +1,4 @@
-//! Attributes of other libraries. They are recognised only to suggest the right attribute.
+//! Attributes of other libraries, recognised only to suggest this library's attribute.
 
 mod known;
 
@@ -14,7 +14,7 @@ use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
-/// Attributes of fields that declare a key without specifying which of the two keys.
+/// Attributes of fields that declare a key without specifying which of the two.
 const BOTH: [&str; 3] = ["key", "Key", "primary_key"];
 
 /// Attributes of other libraries that declare a key, each with the key attributes to suggest.
@@ -29,7 +29,7 @@ const KEYS: &[(&str, &[Symbol])] = &[
     ("sort_key", &[ROW_KEY]),
 ];
 
-/// The fields with an attribute that declares a key without specifying which of the two keys, such as `#[key]`.
+/// The fields with an attribute that declares a key without specifying which of the two, such as `#[key]`.
 #[derive(Default)]
 pub(crate) struct Keyed {
     fields: Vec<String>,
@@ -52,7 +52,7 @@ impl Keyed {
         }
     }
 
-    /// Returns, for the first of these fields, the help with the keys that the fields declare together; an empty text for the other fields.
+    /// For the first of these fields, returns a help text with the keys that all of them declare; for the other fields, an empty text.
     fn keys_at(&self, field: &str) -> Option<String> {
         let (first, rest) = self.fields.split_first()?;
         let row = |fields: &[String]| format!("#[row_key({})]", fields.join(", \"_\", "));
@@ -70,7 +70,7 @@ impl Keyed {
     }
 }
 
-/// Reports an attribute of another library. The help contains the field below the attribute. `#[key]` on several fields is one mistake.
+/// Reports an attribute of another library. The help contains the field after the attribute. `#[key]` on several fields counts as one mistake.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed) {
     let Some(word) = attr.path().get_ident() else { return };
     let Some((_, help)) = FOREIGN.iter().find(|(names, _)| names.iter().any(|name| word == name)) else {
@@ -100,7 +100,7 @@ fn arguments(attr: &Attribute) -> TokenStream {
     }
 }
 
-/// Fills the samples of a help with a field: `{email}` with its name, `{Email}` with its name in Pascal case.
+/// Fills a field into the placeholders of a help: `{email}` becomes its name, `{Email}` its name in Pascal case.
 pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
     let field = field.map(|field| field.unraw().to_string());
     let pascal = field.as_deref().map_or_else(|| "Email".to_owned(), pascal_case);
@@ -113,7 +113,7 @@ pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
     *attr.path() == key || KEYS.iter().any(is_foreign) || *attr.path() == ENTITY && holds_key(attr, key)
 }
 
-/// Returns `true` if `#[entity(…)]` contains a word for a key, which is reported there.
+/// Returns `true` if `#[entity(…)]` contains a word for a key. The word is reported there.
 fn holds_key(attr: &Attribute, key: Symbol) -> bool {
     arguments(attr).into_iter().any(|token| match token {
         TokenTree::Ident(word) => word == key || FOREIGN_KEYS.iter().any(|foreign| word == foreign),

@@ -1,4 +1,4 @@
-//! Format strings, and the corresponding key pieces: `"empid_{id:06}"` for `"empid_", digits(6, id)`.
+//! Conversion of format strings to key pieces, such as `"empid_{id:06}"` to `"empid_", digits(6, id)`.
 
 /// Returns the literals and fields of a format string. `next` is the field of a placeholder without a name.
 pub(crate) fn pieces(text: &str, next: Option<&str>, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
@@ -12,7 +12,7 @@ pub(crate) fn pieces(text: &str, next: Option<&str>, is_field: impl Fn(&str) -> 
     pieces
 }
 
-/// Returns the text before the first placeholder, its content, and the text after it.
+/// Returns the text before the first placeholder, the content of the placeholder, and the text after it.
 pub(crate) fn placeholder(text: &str, is_field: impl Fn(&str) -> bool) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (inside, after) = rest.split_once('}')?;
@@ -21,7 +21,7 @@ pub(crate) fn placeholder(text: &str, is_field: impl Fn(&str) -> bool) -> Option
     fills.then_some((before, inside, after))
 }
 
-/// Returns a text as a literal, without the characters that no key may contain; `None` if it is empty.
+/// Returns a text as a literal, without the characters that keys cannot contain; `None` if nothing remains.
 fn quoted(text: &str) -> Option<String> {
     let text = text.replace(['#', '/', '\\', '?'], "_");
     (!text.is_empty()).then(|| format!("{text:?}"))

@@ -16,7 +16,7 @@ use crate::symbol::{
 
 /// A parsed index attribute.
 pub(crate) struct IndexAttr {
-    /// The whole attribute.
+    /// The complete attribute.
     pub(crate) original: Attribute,
     /// The name of the index.
     pub(crate) name: Ident,
@@ -36,7 +36,7 @@ pub(crate) struct IndexAttr {
     pub(crate) row_key: Option<PieceList>,
     /// The fields that each copy includes.
     pub(crate) include: Option<Vec<Ident>>,
-    /// `true` if an invalid word was reported and skipped; it may have been meant as an option that now seems to be missing.
+    /// `true` if an invalid word was reported and skipped. It may have been meant as an option that now seems to be missing.
     pub(crate) broken: bool,
 }
 
@@ -65,7 +65,7 @@ const LISTS: Words = Words {
         (PARTITION_KEY, "partition_key(\"name_\", department)"),
         (ROW_KEY, "row_key(\"name_\", name)"),
         (WHEN, WHEN_FORM),
-        // `unique` is accepted here, because the rules for lists report it.
+        // `unique` is accepted here, because a separate rule reports it for lists.
         (UNIQUE, "unique"),
     ],
     meant: MEANT,
@@ -96,7 +96,7 @@ const MEANT: &[(&str, &str)] = &[
     ("where", WHEN_MEANT),
 ];
 
-/// Parses one `#[index(…)]` or `#[index_entity(…)]`. Reports a missing name, and returns `None` in this case.
+/// Parses one `#[index(…)]` or `#[index_entity(…)]`. Returns `None` after reporting that the name is missing.
 pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool) -> Option<IndexAttr> {
     let words = if list { &LISTS } else { &COPIES };
     grammar::in_parentheses(ctxt, attr, words.form, |input| parse_words(ctxt, input, attr, words)).flatten()
@@ -167,13 +167,13 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
     })
 }
 
-/// Reports a single name that resembles no word. It is probably a field, which belongs in a key.
+/// Reports a lone name that resembles no known word. It is probably a field, which belongs in a key.
 fn no_field(input: ParseStream, words: &Words) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
     let text = name.to_string();
     let known = || words.known.iter().map(|(word, _)| word.0);
-    // Most names are words, and their comparison with all others takes long in an unoptimised macro.
+    // Most names are known words, and comparing a name with all others is slow in an unoptimised macro.
     let is_word = known().any(|word| text == word)
         || words.meant.iter().any(|(word, _)| text == *word)
         || symbol::nearest(&text, known()).is_some();

@@ -67,7 +67,7 @@ pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> 
     name.take()
 }
 
-/// Reports a codec attribute on a field or variant, where it has no effect.
+/// Reports a codec attribute on a field or variant, where the attribute has no effect.
 pub(crate) fn refuse_codec(ctxt: &Ctxt, attr: &Attribute, help: &str) {
     for word in codec::attributes().filter(|word| attr.path().is_ident(word.name)) {
         ctxt.error("T003", attr, format!("`{}` belongs on the type", word.name), help);

@@ -15,7 +15,7 @@ const WORDS: Words = Words {
     meant: &[],
 };
 
-/// Parses the attributes of the struct. Returns the path of the runtime if one is given.
+/// Parses the attributes of the struct. Returns the path of the runtime if the attributes contain one.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {

@@ -16,7 +16,7 @@ use crate::symbol::LITERAL;
 pub(crate) enum PieceAttr {
     /// A constant string.
     Literal(LitStr),
-    /// `literal("id")`: a constant string, even if it looks like a field.
+    /// `literal("id")`: a constant string, even if it is spelled like a field.
     Meant(LitStr),
     /// A field with its codec.
     Part {
@@ -25,7 +25,7 @@ pub(crate) enum PieceAttr {
         /// The codec.
         codec: Codec,
     },
-    /// A piece with a reported error, and the names in it. One of them may be the intended field.
+    /// A piece for which an error was reported, with the names in it. One of them may be the intended field.
     Wrong(Vec<Ident>),
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct PieceList {
 }
 
 impl PieceList {
-    /// Creates a stand-in for a key that could not be parsed. The error has been reported.
+    /// Creates a placeholder for a key that could not be parsed. The error has already been reported.
     pub(crate) fn wrong(tokens: TokenStream) -> Self {
         Self { pieces: vec![PieceAttr::Wrong(names(tokens))], broken: true }
     }
@@ -64,8 +64,8 @@ pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     PieceList { pieces, broken }
 }
 
-/// Returns all names in tokens, the last one first, because a field follows the arguments of its codec. Keywords are omitted, because no field can have
-/// the name of a keyword.
+/// Returns all names in the tokens, the last one first, because a field follows the arguments of its codec. Keywords are omitted, because a field
+/// cannot be named like a keyword.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     for token in tokens {
@@ -81,7 +81,7 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     names
 }
 
-/// Returns the error for tokens that are not a piece, with a guess at the intended piece.
+/// Returns the error for tokens that are not a piece. The error suggests the intended piece if it can be guessed.
 fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
@@ -119,7 +119,7 @@ fn computed(tokens: TokenStream) -> Option<String> {
     help.map(str::to_owned)
 }
 
-/// Returns the help for a setting of a key in another library, and for a field with a value.
+/// Returns the help for a key setting of another library, and for a field with a value.
 fn assigned(tokens: &TokenStream) -> Option<String> {
     const OF_PIECES: [&str; 8] =
         ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
@@ -161,7 +161,7 @@ fn less(tokens: &TokenStream) -> Option<String> {
     ))
 }
 
-/// Returns the help for a function call: `year` of `at.year()`, `new_v4` of `Uuid::new_v4()`.
+/// Returns the help for a function call: `year` for `at.year()`, `new_v4` for `Uuid::new_v4()`.
 fn called(tokens: TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let field = match tokens.as_slice() {
@@ -239,11 +239,11 @@ fn meant(tokens: TokenStream) -> Vec<String> {
             TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
-    // With several placeholders and arguments, their order is not known here.
+    // If there are several placeholders and arguments, their order is unknown.
     if holes > 1 { Vec::new() } else { with_argument(meant) }
 }
 
-/// Moves the argument of a placeholder that has a width into it: `digits(6, field), id` becomes `digits(6, id)`.
+/// Moves an argument into the placeholder that has a width: `digits(6, field), id` becomes `digits(6, id)`.
 fn with_argument(mut pieces: Vec<String>) -> Vec<String> {
     let Some(at) = pieces.iter().position(|piece| piece.ends_with(", field)")) else { return pieces };
     let Some(argument) = pieces.iter().skip(at).position(|piece| is_name(piece)) else { return pieces };
@@ -269,7 +269,7 @@ fn unnamed(text: &str) -> usize {
     count
 }
 
-/// Returns `true` for the piece of a placeholder without a name. Its field follows as an argument.
+/// Returns `true` for the piece of an unnamed placeholder, whose field follows as an argument.
 fn is_unnamed(piece: &str) -> bool {
     piece == "field"
 }
@@ -294,7 +294,7 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
         }
         let form = "literal(\"id\")`; a field stands alone: `id";
         let wrong = grammar::misread(&word, form, &content, content.error("expected one text"));
-        // Tokens that remain unread would be reported again.
+        // Unread tokens would be reported a second time.
         content.parse::<TokenStream>()?;
         return Err(wrong);
     }

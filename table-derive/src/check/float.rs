@@ -1,4 +1,4 @@
-//! Floats in index keys, recognised by name. A float behind a type alias is reported by the compiler, once for each use.
+//! Floats in index keys, recognised by name. If a type alias hides a float, the compiler reports it, once for each use.
 
 use syn::{GenericArgument, PathArguments, Type};
 

@@ -1,12 +1,12 @@
-//! Rules about write distribution (PAT-ANTI-1): a constant partition key, and buckets that a read cannot enumerate. The compiler checks key fields of
-//! a time type.
+//! Rules about write distribution (PAT-ANTI-1): a constant partition key, and too many buckets for a read to enumerate. The compiler checks whether
+//! key fields have a time type.
 
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 use crate::model::key::Key;
 use crate::symbol::{HOT_PARTITION, MANY_BUCKETS};
 
-/// The maximum number of buckets that a read of all values should query, with at least one request for each.
+/// The maximum number of buckets that a read of all values should query, with at least one request per bucket.
 const MOST_BUCKETS: u32 = 1_000;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
@@ -36,7 +36,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a number of buckets that is too large for a read of all values.
+/// Reports a bucket count that is too large for a read of all values.
 fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_indexes = entity.indexes.iter().filter_map(|index| index.partition_key.as_ref());
     let parts = entity.partition_key.iter().chain(of_indexes).flat_map(Key::parts);

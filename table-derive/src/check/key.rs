@@ -24,7 +24,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     shadowing_name(ctxt, entity);
 }
 
-/// Iterates over all keys of the declaration, including those of indexes.
+/// Iterates over all keys of the declaration, including the keys of indexes.
 fn keys<'m>(entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
     let of_indexes = entity.indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]);
     [&entity.partition_key, &entity.row_key].into_iter().chain(of_indexes).flatten()
@@ -62,7 +62,7 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             help,
         );
     };
-    // A key on a field, or an attribute of another library that names a key, is reported at its position.
+    // A key on a field, or an attribute of another library that declares a key, is reported where it is.
     let is_missing = |key: &Option<Key>, word: Symbol| {
         let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
         let mut attributes = entity.original.attrs.iter().chain(of_fields);
@@ -104,7 +104,7 @@ fn field_twice(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports characters that no key may contain: `/`, `\`, `#`, `?` and control characters (KEY-3).
+/// Reports characters that keys cannot contain: `/`, `\`, `#`, `?` and control characters (KEY-3).
 fn illegal_literal(ctxt: &Ctxt, key: &Key) {
     for text in literals(key) {
         if let Some(character) = illegal(&text.value()) {
@@ -114,7 +114,7 @@ fn illegal_literal(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports an empty literal that is not the whole key (KEY-2).
+/// Reports an empty literal, unless it is the only piece of the key (KEY-2).
 fn empty_literal(ctxt: &Ctxt, key: &Key) {
     if key.pieces.len() > 1 {
         for text in literals(key).filter(|text| text.value().is_empty()) {
@@ -123,7 +123,7 @@ fn empty_literal(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a derived part, such as a bucket, inside another codec. Only a codec that loses even more of the value may contain it.
+/// Reports a derived part, such as a bucket, inside another codec. It is allowed only inside a codec that loses even more of the value.
 fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     for part in key.parts() {
         let (mut outer, mut inner) = (&*part.codec, part.codec.inner());

@@ -27,7 +27,7 @@ fn fourth_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a derived part that is used as a level, because no query could specify it.
+/// Reports a derived part used as a level, because queries could not specify it.
 fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     for part in key.parts().filter(|part| !part.codec.gives_back()) {
         let word = part.codec.word().map_or("part", |word| word.name);
@@ -43,7 +43,7 @@ fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a waiver that has no effect.
+/// Reports a lint waiver that has no effect.
 fn idle_allow(ctxt: &Ctxt, entity: &Entity<'_>) {
     if let (Some(word), Some(key)) = (entity.allows.get(LOW_CARDINALITY), &entity.partition_key)
         && !key.broken

@@ -23,7 +23,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     too_many(ctxt, entity);
 }
 
-/// Checks the rules for single names.
+/// Checks the rules that concern single names.
 pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_of_key_field(ctxt, entity);
     also_of_no_key(ctxt, entity);
@@ -43,8 +43,8 @@ pub(super) fn slot_name(ctxt: &Ctxt, word: &LitStr) {
     }
 }
 
-/// Reports `#[property("Name")]` on a key field, which is not stored as a property without `also`. Copies of an index whose key does not contain the
-/// field do store it, under this name.
+/// Reports `#[property("Name")]` on a key field, which is stored as a property only with `also`. It is allowed if an index has copies whose keys do
+/// not contain the field, because they store it under this name.
 fn name_of_key_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_key = |field: &Field<'_>| field.property.is_none() && field.attrs.rest.is_none();
     for (at, field) in entity.fields.iter().enumerate().filter(|(_, field)| of_key(field)) {
@@ -74,7 +74,7 @@ fn also_of_no_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Checks the field that collects the remaining properties: at most one field, without a name, a codec or a place in a key.
+/// Checks the field that collects the remaining properties: at most one such field, without a name or codec, and not part of a key.
 fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
     let mut first = None;
     for (at, field) in entity.fields.iter().enumerate() {
@@ -98,8 +98,8 @@ fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Checks chunked values, which must be bytes or strings outside of keys. Only copies of the whole entity include chunked values and the remaining
-/// properties, because a projection has no column for them.
+/// Checks chunked values, which must be bytes or strings and not part of keys. Only copies of the entire entity include chunked values and the
+/// remaining properties, because a projection has no column for them.
 fn chunks(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, field) in entity.fields.iter().enumerate() {
         let FieldAttrs { json, chunks, rest, .. } = &field.attrs;
@@ -142,7 +142,7 @@ fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)>
 
 /// Reports the names `PartitionKey`, `RowKey` and `Timestamp` (PROP-4).
 fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
-    // Such fields are probably the missing keys, and a missing key is already reported.
+    // Such fields are probably the missing keys, which are already reported.
     if entity.partition_key.is_none() || entity.row_key.is_none() {
         return;
     }
@@ -194,7 +194,7 @@ fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns a name with `_` in place of each character that no identifier contains; `None` if the result is not an identifier either.
+/// Returns a name in which `_` replaces each character that is invalid in an identifier; `None` if the result is still not an identifier.
 fn identifier(name: &str) -> Option<String> {
     let name = name.replace(|character: char| !character.is_alphanumeric(), "_");
     syn::Ident::parse_any.parse_str(&name).is_ok().then_some(name)
@@ -219,7 +219,7 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports more than 252 properties, of which the kind is one (ENT-2).
+/// Reports more than 252 properties, including the kind (ENT-2).
 fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
     let most = MOST - usize::from(entity.kind.is_some());
     let count = entity.properties().count();

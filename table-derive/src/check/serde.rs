@@ -1,6 +1,7 @@
-//! Attributes of serde, which do not change how an entity is stored.
+//! Checks serde attributes, which do not change how an entity is stored.
 //!
-//! A struct may also be serialised, so these attributes are allowed on a field whose `#[property(…)]` shows that the stored form was considered.
+//! A struct may also be serialised with serde. These attributes are therefore allowed on a field with `#[property(…)]`, whose author has considered
+//! the stored form.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Token, token};
@@ -50,7 +51,7 @@ fn word(attribute: &Attribute) -> Option<String> {
         }
         Ok(())
     };
-    // Errors in serde attributes are reported by serde itself.
+    // Serde itself reports errors in its attributes.
     let _ = attribute.parse_nested_meta(read);
     found.map(|word| (*word).to_owned())
 }

@@ -6,7 +6,7 @@ use crate::check::{float, hot, key, level, property, table};
 use crate::ctxt::Ctxt;
 use crate::model::wide::{MOST_PARTS, ROOM, Wide};
 
-/// Checks all rules.
+/// Checks all rules of a wide entity.
 pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     let entity = &wide.entity;
     table::check(ctxt, entity);
@@ -17,7 +17,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     property::check_names(ctxt, entity);
     slot_range(ctxt, wide);
     name_twice(ctxt, wide);
-    // The parts contain all fields outside the key, so the key must be known.
+    // The parts contain all fields that are not in the key, so the key must be known.
     if [&entity.partition_key, &entity.row_key].into_iter().flatten().any(|key| key.broken) {
         return;
     }
@@ -26,7 +26,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     full_part(ctxt, wide);
 }
 
-/// Checks that a slot range is not empty and not too long.
+/// Checks that a slot range is neither empty nor too long.
 fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     for slots in wide.stored.iter().filter_map(|stored| stored.slots.as_ref()) {
         if slots.first > slots.last {
@@ -46,7 +46,7 @@ fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports duplicate property names, including those of slots, and the name that the pattern reserves (PROP-6).
+/// Reports duplicate property names, including slot names, and the name that the pattern reserves (PROP-6).
 fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     for stored in &wide.stored {
@@ -78,7 +78,7 @@ fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports parts that are not numbered from 1 in the order of the fields.
+/// Reports parts that are not numbered from 1 in field order.
 fn parts_in_order(ctxt: &Ctxt, wide: &Wide<'_>) {
     let mut current = 1;
     for (at, stored) in wide.stored.iter().enumerate() {
@@ -95,7 +95,7 @@ fn parts_in_order(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports more parts than two digits or one transaction allow (EGT-2).
+/// Reports more parts than two digits or a transaction permit (EGT-2).
 fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     let Some(first) = wide.parts.get(MOST_PARTS).and_then(|part| part.runs.first()) else { return };
     let Some(field) = wide.stored.get(first.stored).and_then(|stored| wide.ident(stored)) else { return };

@@ -1,10 +1,10 @@
-//! Words of other libraries and method names in keys, each with the form to suggest.
+//! Codec words of other libraries and method names used in keys, each with the form to suggest.
 
 use syn::Ident;
 
 use crate::codec::words::{HASH_DIGITS, filled};
 
-/// Words that are written instead of a codec. The braces contain a sample, which is replaced by the named field.
+/// Words that users write instead of a codec. Braces contain an example, which is replaced by the named field.
 const CODECS: &[(&str, &str)] = &[
     ("padded", "write `digits(6, {id})`"),
     ("pad", "write `digits(6, {id})`"),
@@ -87,8 +87,8 @@ const END: &str =
     "a key can contain the start of a text: `first(3, {name})`; for its end, store it as a field";
 const MADE: &str = "a key is made of fields; create the value together with the entity";
 
-/// Words that are written instead of a known argument: the codec, the word, the known argument, and its meaning. Without an argument, the form is the
-/// default of the type.
+/// Words that users write instead of a known argument: the codec, the word, the known argument, and its meaning. Without an argument, the suggestion
+/// is the default of the type.
 const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
     ("guid", &["n", "N"], Some("simple"), "32 digits without hyphens"),
     ("guid", &["d", "D", "lower", "hyphenated"], None, "digits with hyphens"),
@@ -97,7 +97,7 @@ const ARGUMENTS: &[(&str, &[&str], Option<&str>, &str)] = &[
     ("unix", &["secs"], Some("seconds"), "seconds since 1970"),
 ];
 
-/// Returns the help for a word that was written instead of a codec.
+/// Returns the help for a word that is used instead of a codec.
 pub(crate) fn meant(word: &Ident, field: Option<&str>) -> Option<String> {
     if let Some((hash, digits)) = HASH_DIGITS.iter().find(|(hash, _)| word == hash) {
         let form = format!("hash({hash}, {digits}, {})", field.unwrap_or("user"));
@@ -123,7 +123,7 @@ fn numeric_format(word: &str, field: &str) -> Option<String> {
     })
 }
 
-/// Returns the help for `word`, which was written instead of an argument of `codec`: in a key with `field`, or, without a field, in an attribute.
+/// Returns the help for `word`, which is used instead of an argument of `codec`: in a key if there is a `field`, otherwise in an attribute.
 pub(super) fn meant_form(codec: &str, word: &Ident, field: Option<&str>) -> Option<String> {
     let is_meant = |words: &[&str]| words.iter().any(|other| word == other);
     let (_, _, right, meaning) = ARGUMENTS.iter().find(|(of, words, ..)| *of == codec && is_meant(words))?;

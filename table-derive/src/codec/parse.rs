@@ -13,7 +13,7 @@ use crate::ctxt::{Ctxt, mistake};
 use crate::grammar::{in_parentheses, misread, rest};
 use crate::symbol::{self, CODEC, DERIVED};
 
-/// Parses a field and its codec. Reports an unknown word, and returns `None` in this case.
+/// Parses a field and its codec. Returns `None` after reporting an unknown word.
 pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
     let name = input.call(Ident::parse_any)?;
     if !input.peek(token::Paren) {
@@ -23,7 +23,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     parenthesized!(content in input);
     let content = &content;
     let field = match words::find(&name) {
-        // The field of a bucket is the first argument. Other arguments before the field may be names, such as a format without quotes.
+        // The field of a bucket is the first argument. Before the field of another codec there may be other names, such as an unquoted format.
         Some(word) if word.gives != Gives::Bucket => last_field_of(&content.fork()),
         _ => field_of(&content.fork()),
     };
@@ -44,13 +44,13 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let end = |part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) };
     let part = part.and_then(end).map_err(|error| misread(&name, &form, content, error));
     if part.is_err() {
-        // Tokens that remain unread would be reported again.
+        // Unread tokens would be reported a second time.
         content.parse::<TokenStream>()?;
     }
     part
 }
 
-/// Returns the form of a word with this field. The form of a hash has the named algorithm, and as many digits as it has or as are named.
+/// Returns the form of a word with this field. The form of a hash has the given algorithm, and either the given number of digits or all digits.
 fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String {
     let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().unwrap_or_default().into_iter().collect();
     let named =
@@ -66,7 +66,7 @@ fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String 
     format!("hash({algorithm}, {digits}, {})", field.unwrap_or("user"))
 }
 
-/// Returns the field that the arguments of a word seem to contain: the first name that is neither an argument nor a codec.
+/// Returns the field that the arguments of a word seem to contain: the first name that is neither a known argument nor a codec.
 fn field_of(arguments: ParseStream) -> Option<String> {
     field_in(arguments.parse().ok()?)
 }
@@ -109,7 +109,7 @@ pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
     words::attributes().find(|word| attr.path().is_ident(word.name))
 }
 
-/// Parses a codec attribute such as `#[digits(6)]`. Reports mistakes, and returns `None` after one.
+/// Parses a codec attribute such as `#[digits(6)]`. Returns `None` after reporting a mistake.
 pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word) -> Option<Codec> {
     let form = format!("#[{}]", in_attribute(word));
     let arguments = if word.arguments.is_empty() {
@@ -172,7 +172,8 @@ fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Resu
     Ok(Some((input.call(Ident::parse_any)?, written(None, arguments))))
 }
 
-/// Parses the arguments. Returns all of them as generic arguments, and the numeric one separately. If `more` is `true`, each is followed by a comma.
+/// Parses the arguments. Returns all of them as generic arguments, and the numeric argument separately. If `more` is `true`, a
+/// comma follows each argument.
 fn parse_arguments(
     word: &Word,
     input: ParseStream,
@@ -209,7 +210,7 @@ fn parse_arguments(
 }
 
 fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn::Result<LitInt> {
-    // Any other literal is left unread, so the error points at it.
+    // Any other literal is not consumed, so the error points at it.
     if input.peek(Lit) && !input.peek(LitInt) {
         return Err(input.error("expected a number"));
     }
@@ -256,7 +257,7 @@ fn parse_one_of(
     })
 }
 
-/// Converts a format of `strftime` to a pattern: `%Y-%m-%d` to `yyyy-MM-dd`. Returns `None` for any other string.
+/// Converts a `strftime` format to a pattern, such as `%Y-%m-%d` to `yyyy-MM-dd`. Returns `None` for any other string.
 fn strftime(text: &str) -> Option<String> {
     let units = [
         ("%Y", "yyyy"),
@@ -274,8 +275,8 @@ fn strftime(text: &str) -> Option<String> {
     (pattern != text && !pattern.contains('%')).then_some(pattern)
 }
 
-/// Parses a date pattern into `{ __table::pattern("yyyy-MM-dd") }`. Letters are checked here, because rustc would report an invalid one once for each
-/// use.
+/// Parses a date pattern into `{ __table::pattern("yyyy-MM-dd") }`. Letters are checked here, because rustc would report an invalid letter
+/// once for each use.
 fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
     let text: LitStr = input.parse()?;
     let value = text.value();

@@ -1,4 +1,4 @@
-//! The codec words, one line each.
+//! The codec words, one per line.
 
 /// A codec word.
 pub(crate) struct Word {
@@ -6,26 +6,26 @@ pub(crate) struct Word {
     pub(crate) name: &'static str,
     /// The codec type of the runtime.
     pub(crate) codec: &'static str,
-    /// A complete example, for messages, with the sample field in braces.
+    /// A complete example for messages, with a placeholder field in braces.
     form: &'static str,
     /// The arguments before or after the field.
     pub(super) arguments: &'static [Argument],
-    /// `true` if the operand may be another codec, and not only a field.
+    /// `true` if the operand may be another codec instead of a field.
     pub(super) around: bool,
-    /// `true` if the encodings may differ in length, although this is not a codec of strings.
+    /// `true` if the encodings may differ in length although the codec is not for strings.
     pub(super) varies: bool,
     /// The information about the value that the encoding preserves.
     pub(crate) gives: Gives,
 }
 
 impl Word {
-    /// Returns the example with the given field, or with the sample field.
+    /// Returns the example with the given field, or with the placeholder field.
     pub(crate) fn form(&self, field: Option<&str>) -> String {
         filled(self.form, field)
     }
 }
 
-/// Replaces the braces with a field, or with the sample that they contain.
+/// Replaces the braces with a field, or with the placeholder that they contain.
 pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
     let mut filled = String::with_capacity(form.len());
     let mut parts = form.split(['{', '}']);
@@ -39,13 +39,13 @@ pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
 /// The information about a value that its encoding preserves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
-    /// The whole value.
+    /// The complete value.
     Value,
-    /// The whole value, as a string that supports prefixes.
+    /// The complete value, as a string that supports prefix queries.
     Text,
-    /// Part of the value; the field is also stored as a property.
+    /// A part of the value; the field is also stored as a property.
     Derived,
-    /// A hash, which is spread evenly; the field is also stored as a property.
+    /// An evenly distributed hash; the field is also stored as a property.
     Hash,
     /// A bucket number; the field is also stored as a property.
     Bucket,
@@ -59,7 +59,7 @@ pub(super) enum Argument {
     Character,
     /// A date pattern.
     Pattern,
-    /// One of the listed words, each with its tokens; `true` if the first one is the default.
+    /// One of the listed words, each with its tokens; `true` if the first word is the default.
     OneOf(&'static [(&'static str, &'static str)], bool),
 }
 
@@ -156,7 +156,7 @@ pub(super) const WORDS: &[Word] = &[
     },
 ];
 
-/// Returns `true` for a codec word or an argument of one, such as `hour`, `upper` or `sha256`.
+/// Returns `true` for a codec word or an argument of a codec, such as `hour`, `upper` or `sha256`.
 pub(super) fn is_word(name: &syn::Ident) -> bool {
     let lists = WORDS.iter().flat_map(|word| word.arguments).filter_map(|argument| match argument {
         OneOf(words, _) => Some(*words),
@@ -176,7 +176,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Word> {
     WORDS.iter()
 }
 
-/// Iterates over the words that may be attributes of a field: `#[digits(6)]`.
+/// Iterates over the words that may be field attributes: `#[digits(6)]`.
 pub(crate) fn attributes() -> impl Iterator<Item = &'static Word> {
     WORDS.iter().filter(|word| !word.around)
 }

@@ -1,4 +1,4 @@
-//! Reading into an existing entity, which reuses the memory of its strings and vectors.
+//! Reads into an existing entity and reuses the memory of its strings and vectors.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -23,7 +23,7 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// The function is generated only if memory can be reused and no values in keys have to be compared. Each function costs compile time; without it, the
+/// Generates the function only if memory can be reused and no key values have to be compared. Each function costs compile time; without it, the
 /// provided method reads a new value.
 pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     if !design.entity.fields.iter().any(|field| has_memory(field.ty)) || !is_plain(design) {

@@ -16,36 +16,37 @@ use crate::model::key::Part;
 #[derive(Default)]
 pub(super) struct Aliases {
     types: RefCell<Vec<(String, TokenStream)>>,
-    /// The parts that were named before. An expansion names each part many times, and printing or parsing a type takes long in an unoptimised macro.
+    /// The parts that have already been named. An expansion names each part many times, and printing or parsing a type is slow
+    /// in an unoptimised macro.
     parts: RefCell<Vec<(PartId, Rc<PartNames>)>>,
 }
 
-/// A part of a key, as identified by its field and codec; `true` for a part of an index, whose value may be absent.
+/// A key part, identified by its field and codec; `true` for an index part whose value may be absent.
 type PartId = (usize, Rc<Codec>, bool);
 
-/// The names of a part of a key.
+/// The names of a key part.
 pub(super) struct PartNames {
     /// The name of the field without `r#`.
     pub(super) name: String,
-    /// The type that is written: the type of the field, or the type inside an `Option` if the index is sparse.
+    /// The type that is encoded: the type of the field, or the type inside an `Option` if the index is sparse.
     pub(super) ty: Type,
     /// The codec type.
     pub(super) codec: TokenStream,
     /// The alias of the codec type.
     pub(super) codec_alias: Ident,
-    /// The alias of the written type, unless it is the type of the field.
+    /// The alias of the encoded type, unless it is the type of the field.
     pub(super) ty_alias: Option<Ident>,
-    /// The items of the codec that were named before, such as `encode`.
+    /// The items of the codec that have already been named, such as `encode`.
     items: RefCell<Vec<(&'static str, TokenStream)>>,
 }
 
 impl PartNames {
-    /// Returns the written type, by its alias if it has one.
+    /// Returns the encoded type, by its alias if it has one.
     pub(super) fn written(&self) -> &dyn ToTokens {
         self.ty_alias.as_ref().map_or(&self.ty as &dyn ToTokens, |alias| alias)
     }
 
-    /// Returns the item of the codec with this name. `written` creates it on first use.
+    /// Returns the item of the codec with this name. `written` creates the item on first use.
     pub(super) fn item(&self, name: &'static str, written: impl FnOnce() -> TokenStream) -> TokenStream {
         let mut items = self.items.borrow_mut();
         if let Some((_, item)) = items.iter().find(|(known, _)| *known == name) {

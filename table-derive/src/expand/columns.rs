@@ -16,7 +16,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
         let name = &property.name;
-        // Such a column cannot be patched, because a patch writes no feed record and changes no key.
+        // Such a column cannot be patched, because a patch neither writes feed records nor changes keys.
         let is_patched_elsewhere =
             entity.is_indexed(at) || entity.key_needs(at) || entity.feed || entity.has_copies();
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
@@ -50,7 +50,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
         let (vis, ty, column, name, decode) =
             (field.vis, field.ty, constant(field), &part.names.name, part.item("decode"));
         let line = format!("The field `{name}` of the key, for projections.");
-        // The tokens are spanned at the field's type; see `KeyField::item`.
+        // The tokens have the span of the field's type; see `KeyField::item`.
         let value = quote_spanned! {field.span=>
             __table::KeyColumn::#of(#name, &#forms.forms, #place, #decode)
         };
@@ -62,7 +62,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Generates the key columns without content, after a mistake.
+/// Generates stubs of the key columns after a mistake.
 pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().filter(|field| is_of_key_alone(field)).map(|field| {
         let (vis, ty, column) = (field.vis, field.ty, constant(field));

@@ -76,7 +76,7 @@ pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
     )
 }
 
-/// Returns the class of the selection that identifies the group: one entity, or a partition.
+/// Returns the class of the selection that identifies the group: a single entity, or a partition.
 fn named(group: &EntityGroup<'_>) -> TokenStream {
     if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) }
 }
@@ -99,7 +99,7 @@ fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
     )
 }
 
-/// Proves that the members can be distinguished and that the range contains them, and names the selections that return the group.
+/// Generates the proof that the members can be distinguished and that the range contains them, and names the selections that return the group.
 fn proofs(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let name = ident.unraw().to_string();
@@ -137,7 +137,7 @@ fn schema(member: &Member<'_>) -> TokenStream {
     quote_spanned!(ty.span()=> <<#ty as __table::GroupField>::Member as __table::Entity>::SCHEMA)
 }
 
-/// Expands the trait without content, after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let named = named(group);

@@ -1,4 +1,4 @@
-//! Indexes: a type for each index, the rows of an entity in it, their reads, and the functions that select from it.
+//! Indexes: a type for each index, its rows, the functions that read them, and the functions that select from it.
 
 mod key_parts;
 mod reading;
@@ -15,7 +15,7 @@ use crate::expand::{partitions, rows};
 use crate::model::index::Index;
 use crate::model::key::Key;
 
-/// The parts of an expansion that indexes add.
+/// The additions to an expansion for its indexes.
 #[derive(Default)]
 pub(super) struct Indexes {
     /// The types outside the entity: `EmployeeByEmail`, `EmployeeByEmailRows`.
@@ -35,7 +35,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut types, mut impls, mut selections) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
     let (mut list, mut proof) = (Vec::new(), TokenStream::new());
     for (at, index) in primary.entity.indexes.iter().enumerate() {
-        // Duplicates are reported by the rules for indexes.
+        // The rules for indexes report duplicates.
         let is_twice = || {
             primary.entity.is_index_twice(at)
                 || primary.entity.method_made_twice(at).is_some()
@@ -70,7 +70,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
         let (look_up, told) = selections::look_up(&design, index);
         selections.extend([look_up]);
         proof.extend(told.filter(|_| !primary.stub));
-        // Lists have no row selection, because no entity can be read from them.
+        // Lists have no row selection, because they contain no entities to read.
         if !index.attr.list {
             if !primary.stub {
                 impls.extend([reading::copies(&design, primary, index)]);
@@ -94,7 +94,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
     let allow = allow_type(&design.entity.parameters);
-    // The type is spanned at the index's name, where rustc reports another type with the same name.
+    // The type has the span of the index's name, where rustc reports another type with the same name.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]
@@ -104,7 +104,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Expands the traits without content, after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 fn stub(design: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let consistency = consistency(index);

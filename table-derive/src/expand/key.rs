@@ -12,30 +12,30 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
-/// A schema whose keys are known to exist: that of an entity, or that of one of its indexes.
+/// A schema with both keys: that of an entity, or that of one of its indexes.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
-    /// The type aliases used so far.
+    /// The type aliases created until now.
     pub(super) aliases: &'e Aliases,
     pub(super) partition_key: &'e Key,
     pub(super) row_key: &'e Key,
     /// The index and its position; `None` for the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
-    /// `true` if the declaration has mistakes. The generated functions then have the same names and results, but accept any arguments and have no
+    /// `true` if the declaration has mistakes. The generated functions then have the same names and results, but accept any arguments and have empty
     /// bodies. This prevents follow-up errors.
     pub(super) stub: bool,
 }
 
-/// One field of a key.
+/// A field of a key.
 pub(super) struct KeyField<'e> {
     pub(super) field: &'e Field<'e>,
     /// The names of the field, its type and its codec.
     pub(super) names: Rc<PartNames>,
     /// The span of the field's type.
     pub(super) span: Span,
-    /// `true` if the value may be absent, as decided by the compiler; see `IndexPart`.
+    /// `true` if the value may be absent. The compiler decides this; see `IndexPart`.
     pub(super) may_lack: bool,
-    /// `true` if prefix queries may be supported.
+    /// `true` if the part may support prefix queries.
     pub(super) may_be_text: bool,
     stub: bool,
     word: &'static str,
@@ -44,7 +44,7 @@ pub(super) struct KeyField<'e> {
 impl KeyField<'_> {
     /// Returns an item of the codec for this type, such as `<Digits<6> as KeyCodec<u32>>::encode`.
     ///
-    /// All tokens are spanned at the field's type, so rustc reports a wrong type only once, at the field.
+    /// All tokens have the span of the field's type, so rustc reports a wrong type only once, at the field.
     pub(super) fn item(&self, name: &'static str) -> TokenStream {
         self.names.item(name, || self.item_of(self.word, name))
     }
@@ -71,7 +71,7 @@ impl KeyField<'_> {
         if self.stub {
             any()
         } else if self.may_lack {
-            // The bound is spanned at the field, so a type that cannot be a key part is reported there, and not once for each function.
+            // The bound has the span of the field, so a type that cannot be a key part is reported there, and not once for each function.
             quote_spanned!(self.span=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)
@@ -100,7 +100,7 @@ impl<'e> Design<'e> {
         &self.entity.original.vis
     }
 
-    /// Returns the visibility with a span. rustc reports an item at its first token, so this token also needs the span.
+    /// Returns the visibility with a span. rustc reports an item at its first token, so this token needs the span as well.
     pub(super) fn vis_at(&self, span: Span) -> Visibility {
         let mut vis = self.vis().clone();
         match &mut vis {
@@ -121,7 +121,7 @@ impl<'e> Design<'e> {
         Some(KeyField { field, names, span, may_lack, may_be_text, stub: self.stub, word })
     }
 
-    /// Returns the selection type of a cost class of the runtime.
+    /// Returns the selection type for a cost class of the runtime.
     pub(super) fn selection(&self, class: &str) -> TokenStream {
         self.selection_at(Span::call_site(), class)
     }
@@ -144,7 +144,7 @@ impl<'e> Design<'e> {
         quote_spanned!(span=> __table::#source<#marker>)
     }
 
-    /// Returns the constant with the pieces of a key: `__ROW_KEY`.
+    /// Returns the name of the constant with the pieces of a key: `__ROW_KEY`.
     pub(super) fn constant(&self, key: &str) -> Ident {
         match self.index {
             None => format_ident!("__{key}"),
@@ -152,7 +152,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the constant with the pieces of the `PartitionKey`. An index without a `PartitionKey` uses the entity's.
+    /// Returns the name of the constant with the pieces of the `PartitionKey`. An index without a `PartitionKey` uses the entity's.
     pub(super) fn partition_constant(&self) -> Ident {
         match self.index {
             Some((_, index)) if index.partition_key.is_none() => format_ident!("__PARTITION_KEY"),
@@ -160,7 +160,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the function that selects rows and the type that it returns: `rows` and `EmployeeRows`.
+    /// Returns the names of the function that selects rows and of the type that it returns: `rows` and `EmployeeRows`.
     pub(super) fn rows_names(&self) -> (Ident, Ident) {
         match self.index {
             None => (format_ident!("rows"), format_ident!("{}Rows", self.ident().unraw())),
@@ -170,9 +170,9 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the fields that the values of the given keys come from, without duplicates, as function arguments.
+    /// Returns the fields that the given keys depend on, without duplicates, as function arguments.
     ///
-    /// If only a bucket contains a field, the field replaces the bucket.
+    /// If a key contains a field only through a bucket, the field is the argument instead of the bucket.
     pub(super) fn arguments(&self, keys: &[&Key], with_buckets: bool) -> Vec<TokenStream> {
         let given = |part: &Part| keys.iter().any(|key| key.gives(part.field));
         let mut seen = Vec::new();
@@ -201,8 +201,8 @@ impl<'e> Design<'e> {
         if self.stub { quote!(loop {}) } else { body }
     }
 
-    /// Generates the function that returns the `PartitionKey` and is shared by all selections: `fn __partition_key(department: &impl KeyArg<String>)
-    /// -> KeyText`.
+    /// Generates the function that returns the `PartitionKey`, which all selections call: `fn __partition_key(department:
+    /// &impl KeyArg<String>) -> KeyText`.
     pub(super) fn partition_text(&self) -> TokenStream {
         let fields = self.partition_fields();
         let arguments = fields.iter().map(|KeyField { field, names, .. }| {
@@ -231,7 +231,7 @@ impl<'e> Design<'e> {
         parts.filter_map(|part| self.field(part)).collect()
     }
 
-    /// Returns the `PartitionKey` by which the functions select, if no bucket is enumerated.
+    /// Returns the `PartitionKey` that the functions select by, if no buckets are enumerated.
     pub(super) fn partition_of_arguments(&self) -> TokenStream {
         if self.index.is_some_and(|(_, index)| index.partition_key.is_some()) {
             return self.text(self.partition_key, false);
@@ -240,8 +240,8 @@ impl<'e> Design<'e> {
         quote!(__partition_key(#(&#names),*))
     }
 
-    /// Returns the calls that build a key from arguments with the names of the fields. If `each_bucket` is `true`, buckets are enumerated; otherwise,
-    /// a bucket is computed from its value.
+    /// Returns the calls that build a key from arguments named like the fields. If `each_bucket` is `true`, buckets are enumerated; otherwise, a
+    /// bucket is computed from its value.
     pub(super) fn text(&self, key: &Key, each_bucket: bool) -> TokenStream {
         let start =
             if each_bucket { quote!(__table::KeyTexts::new()) } else { quote!(__table::KeyText::new()) };
@@ -261,7 +261,7 @@ impl<'e> Design<'e> {
         quote!(#start #(#calls)*)
     }
 
-    /// Returns `true` if identifying a partition requires a value that is not in the key, except through its bucket.
+    /// Returns `true` if selecting a partition requires a value that the key contains only through its bucket.
     pub(super) fn is_spread(&self) -> bool {
         let key = self.partition_key;
         key.parts().any(|part| part.codec.is_bucket() && !key.gives(part.field))

@@ -81,7 +81,7 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
     )
 }
 
-/// Implements `Property` for an enum, which is stored as the name of its variant.
+/// Implements `Property` for an enum. The stored value is the name of the variant.
 fn property(ident: &Ident) -> TokenStream {
     quote! {
         impl __table::Property for #ident {
@@ -106,7 +106,7 @@ fn property(ident: &Ident) -> TokenStream {
     }
 }
 
-/// Expands the traits without content, after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(part: &KeyPart<'_>) -> TokenStream {
     let ident = &part.original.ident;
     let property = property(ident);

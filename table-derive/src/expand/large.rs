@@ -1,4 +1,4 @@
-//! Blobs of an entity: a constant for each, and the list of them.
+//! Blobs of an entity: a constant for each blob, and the list of all blobs.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -47,7 +47,7 @@ fn constant(blob: &Blob<'_>) -> TokenStream {
     let Blob { ident, ty, vis, property, constant } = blob;
     let (entity, address) = (local("entity"), local("address"));
     let doc = format!("The blob whose address is in `{}`.", ident.unraw());
-    // The call is spanned at the field's type, where rustc then reports a type that cannot contain an address.
+    // The call has the span of the field's type, where rustc then reports a type that cannot contain an address.
     let get = quote_spanned!(ty.span()=> <#ty as __large::BlobField>::get);
     let set = quote_spanned!(ty.span()=> <#ty as __large::BlobField>::set);
     quote! {

@@ -28,7 +28,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates a type for each proper prefix, named after the missing levels. Its methods return the next longer prefix.
+/// Generates a type for each proper prefix, named after the missing levels. Its methods return the prefix with one more level.
 ///
 /// ```text
 /// pub struct EventWithoutUserAndSession(LevelsOf);
@@ -82,7 +82,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     // Pieces alternate between levels and terminators.
     let at = given.len() * 2;
     let range_doc = format!("Selects the partitions whose `{field}` is in a range.");
-    // The call is spanned at the field's type; see `KeyField::item`.
+    // The call has the span of the field's type; see `KeyField::item`.
     let range_call = quote_spanned!(next.span=> .range(#field, &range, #encode, #descending, #form));
     let level = append(next);
     let (is_type, is_body) = if after.is_empty() {
@@ -159,7 +159,7 @@ fn append(level: &KeyField<'_>) -> TokenStream {
     quote_spanned!(level.span=> .level(#name, &#argument, #encode))
 }
 
-/// Returns the levels in order; none for a partition key with a literal or with a single field.
+/// Returns the levels in order. A partition key with a literal or with a single field has none.
 fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
     let key = design.partition_key;
     if !key.levels {

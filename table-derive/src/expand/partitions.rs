@@ -1,4 +1,4 @@
-//! Ranges of partitions for partition keys without levels, such as `Log::partitions_by_minute(from..until)`.
+//! Ranges of partitions, for partition keys without levels, such as `Log::partitions_by_minute(from..until)`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -8,8 +8,8 @@ use crate::expand::key::{self, Design, KeyField};
 use crate::expand::rows;
 use crate::model::key::{Key, Part};
 
-/// Generates a function for each field of the key. The values of earlier fields are arguments, the field itself is in a range, and later fields are
-/// unrestricted.
+/// Generates a function for each field of the key. Its arguments are the values of the earlier fields and a range for the field itself;
+/// later fields are unrestricted.
 ///
 /// ```text
 /// fn partitions_by_minute(range: impl KeyBounds<DateTime<Utc>> + Ordered<true>) -> Selection<Self, PartitionRange> {
@@ -92,7 +92,7 @@ fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream>
     let forms = key::forms(&design.partition_constant());
     before.ranged().filter_map(move |(at, part)| {
         let argument = design.field(part)?.argument();
-        // Codecs of fixed width need no check, as for rows.
+        // As for rows, codecs of fixed width need no check.
         let told = (!design.stub && part.codec.may_vary()).then(|| told(&forms, at));
         Some(quote!(#argument #told,))
     })

@@ -26,7 +26,7 @@ use crate::model::projection::Projection;
 /// { … }
 /// ```
 ///
-/// Expands a projection. The compiler checks that each column or key field exists and has the type of its field.
+/// Expands a projection. The compiler checks that each column or key field exists and has the same type as the field.
 pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let Some(of) = &projection.of else { return TokenStream::new() };
@@ -46,7 +46,8 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let index = local("Index");
     let kept = projection.fields.iter().map(|field| {
         let column = &field.column;
-        // The tokens are spanned at the field, where rustc reports a column that an index does not include. The method is resolved for both types of columns.
+        // The tokens have the span of the field, where rustc reports a column that an index does not include. The method exists for
+        // both types of columns.
         quote_spanned! {field.ident.span()=>
             #index: __table::Includes<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }
@@ -92,7 +93,7 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     )
 }
 
-/// Expands the traits without content, after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let of = projection

@@ -1,4 +1,4 @@
-//! Reading an entity: keys are split by their pieces, and properties are searched in the order in which they are written.
+//! Reads an entity: keys are split into their pieces, and properties are searched in the order in which they are written.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -26,7 +26,8 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// A part whose value is also a property or in another part is kept as a string and compared once the value is known, and so is a bucket.
+/// If the value of a part is also in a property or in another part, the part is kept as a string and compared once the value is known. A bucket is
+/// handled in the same way.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
     let mut reading = Reading::new(design, schema::shape(design.entity));
@@ -95,7 +96,7 @@ pub(super) struct Keys {
     parts: TokenStream,
 }
 
-/// Returns the body of a function that reads keys and properties. All failures leave one block, because each call of `fail` costs compile time.
+/// Returns the body of a function that reads keys and properties. All failures exit one block, because each call of `fail` costs compile time.
 pub(super) fn body(keys: &Keys, properties: &TokenStream, value: &TokenStream) -> TokenStream {
     let (reader, fail) = (local("reader"), fail());
     let Keys { reader: start, parts } = keys;
@@ -110,18 +111,18 @@ pub(super) fn body(keys: &Keys, properties: &TokenStream, value: &TokenStream) -
     }
 }
 
-/// Returns the label of the block that failures leave. It is hygienic, so it never conflicts with a label of the user.
+/// Returns the label of the block that failures exit. It is hygienic, so it never conflicts with a label of the user.
 fn fail() -> Lifetime {
     Lifetime::new("'fail", Span::mixed_site())
 }
 
-/// The state of reading both keys, part by part.
+/// The state while both keys are read, part by part.
 pub(super) struct Reading<'d> {
     design: &'d Design<'d>,
     /// The constant with the shape of the rows.
     shape: TokenStream,
     given: Vec<usize>,
-    /// The comparisons, which are made once all values are known.
+    /// The comparisons, which are made after all values are known.
     pub(super) compared: Vec<TokenStream>,
 }
 
@@ -130,14 +131,14 @@ impl<'d> Reading<'d> {
         Self { design, shape, given: Vec::new(), compared: Vec::new() }
     }
 
-    /// Binds the requested fields of the keys to locals with the same names.
+    /// Binds the requested key fields to locals with the same names.
     pub(super) fn keys(&mut self, entity: &Ident, wanted: &dyn Fn(usize) -> bool) -> Keys {
         let reader = local("reader");
         let partition_forms = key::forms(&self.design.partition_constant());
         let row_forms = key::forms(&self.design.constant("ROW_KEY"));
         let partition_key = self.key(self.design.partition_key, wanted);
         let row_key = self.key(self.design.row_key, wanted);
-        // This is a reference, so its methods take precedence over those of a blanket trait.
+        // Using a reference makes its methods take precedence over those of a blanket trait.
         let shape = &self.shape;
         let end = require(&quote!(#reader.properties(#shape)));
         Keys {

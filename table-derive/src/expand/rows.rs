@@ -1,4 +1,4 @@
-//! Row selections that are narrowed part by part: `Employee::rows("Sales").id(100..=199)`.
+//! Row selections that methods narrow part by part: `Employee::rows("Sales").id(100..=199)`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -8,7 +8,7 @@ use crate::expand::allow_type;
 use crate::expand::key::{self, Design, KeyField, spell};
 use crate::model::key::{Key, Part, Piece};
 
-/// Generates `fn rows(department: …) -> EmployeeRows` if the `RowKey` has a part.
+/// Generates `fn rows(department: …) -> EmployeeRows` if the `RowKey` contains a field.
 pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     if design.row_key.unread || design.row_key.parts().next().is_none() {
         return TokenStream::new();
@@ -30,7 +30,8 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates the type that `rows` returns, and its methods: one `impl` for each part of the `RowKey`, indexed by the number of fixed parts.
+/// Generates the type that `rows` returns, and its methods in one `impl` for each part of the `RowKey`. The type parameter is the
+/// number of fixed parts.
 ///
 /// ```text
 /// pub struct EmployeeRows<const PINNED: usize = 0>(RowsOf);
@@ -82,7 +83,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
             }
         }
     };
-    // All stages of one class share one `impl`, because each `impl` costs compile time.
+    // All stages with the same class share one `impl`, because each `impl` costs compile time.
     let is_one_class = parameters.is_empty() && (design.is_spread() || !starts_partition(design, 0));
     let of_all = is_one_class
         .then(|| narrowed(&quote!(<const PINNED: ::core::primitive::usize>), &quote!(#rows<PINNED>), 0));
@@ -135,11 +136,11 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let literal = literal(&next);
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
-    // The check is generated only for codecs whose width is known to the compiler alone, because each bound costs compile time.
+    // The check is generated only if the compiler alone knows the width of the codec, because each bound costs compile time.
     let told = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
         .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
-    // The call is spanned at the field's type; see `KeyField::item`.
+    // The call has the span of the field's type; see `KeyField::item`.
     let range_call = quote_spanned! {field.span=>
         .range(#name, &range, #encode, #place)
     };
@@ -175,7 +176,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let prefix = part.codec.may_be_text().then(|| {
         let method = format_ident!("{}_prefix", argument.unraw());
         let doc = format!("Selects the rows whose `{name}` starts with this text.");
-        // Every token is spanned at the field's type, because rustc also checks the bound of the signature.
+        // Every token has the span of the field's type, because rustc also checks the bound of the signature.
         let prefix =
             design.takes(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
         let body = quote_spanned!(field.span=> self.#zero.prefix(#name, &prefix, __table::KeyPrefix::encode));
@@ -190,7 +191,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     quote!(#range #is #prefix)
 }
 
-/// Returns the bound of a range, unless every part with this codec before this literal is ordered: each bound costs compile time.
+/// Returns the bound of a range. It is omitted if every part with this codec before this literal is ordered, because each bound costs compile time.
 pub(super) fn ordered(
     part: &Part,
     next: &str,
@@ -210,7 +211,7 @@ pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> 
     quote_spanned!(field.span=> #place(#until, #end))
 }
 
-/// Generates the types `EmployeeRows`, then `EmployeeRows<1>`. The first one uses the default parameter, because each number costs compile time.
+/// Generates the types `EmployeeRows`, then `EmployeeRows<1>`. The first type uses the default parameter, because each number costs compile time.
 fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     let given = design.entity.parameters.given();
     match stage {
@@ -225,12 +226,12 @@ fn class(design: &Design<'_>, stage: usize) -> &'static str {
     if design.is_spread() { "FanOut" } else { class_of_one(design, stage) }
 }
 
-/// Returns the cost class of a stage if it reads a single partition.
+/// Returns the cost class of a stage that reads a single partition.
 pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> &'static str {
     if starts_partition(design, stage) { "Partition" } else { "RowRange" }
 }
 
-/// Returns `true` if a stage has neither a literal nor a fixed part. Its rows are a whole partition.
+/// Returns `true` if a stage has neither a literal nor a fixed part, so it selects an entire partition.
 fn starts_partition(design: &Design<'_>, stage: usize) -> bool {
     stage == 0 && design.row_key.literal_from(0).is_empty()
 }

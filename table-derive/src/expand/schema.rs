@@ -15,13 +15,13 @@ use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
 
 /// The pieces of both keys, and the proof that they are valid.
 pub(super) struct Keys {
-    /// `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`, and the same for the other key.
+    /// `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`, and a similar constant for the other key.
     pub(super) constants: TokenStream,
     /// Statements of a constant that is not evaluated for invalid keys.
     pub(super) proof: TokenStream,
 }
 
-/// Generates the constant with the proofs of all keys of an entity. All proofs share one constant, because each constant costs compile time.
+/// Generates one constant with the proofs of all keys of an entity, because each constant costs compile time.
 pub(super) fn proven(proofs: &TokenStream) -> TokenStream {
     quote!(const _: () = { #proofs };)
 }
@@ -30,7 +30,7 @@ pub(super) fn proven(proofs: &TokenStream) -> TokenStream {
 pub(super) fn keys(design: &Design<'_>) -> Keys {
     let entity = design.entity.name.clone();
     let mut keys = vec![("ROW_KEY", "RowKey", design.row_key)];
-    // An index without a `PartitionKey` uses that of the entity, which has already been checked.
+    // An index without a `PartitionKey` uses the entity's, which has already been checked.
     if design.index.is_none_or(|(_, index)| index.partition_key.is_some()) {
         keys.insert(0, ("PARTITION_KEY", "PartitionKey", design.partition_key));
     }
@@ -45,7 +45,7 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
             }
         };
         let (count, pieces) = (key.pieces.len(), pieces(design, key));
-        // The proof is spanned at the attribute's name, because rustc shows where the constant is evaluated.
+        // The proof has the span of the attribute's name, because rustc shows where the constant is evaluated.
         let at = key.original.path().span();
         proof.extend([if key.levels {
             quote_spanned!(at=> __table::require_levels(#constant, #levels_of);)
@@ -115,7 +115,7 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
 }
 
 /// Generates `const __PROPERTIES: &[PropertySchema] = &[property_schema("Age", "age", …)];`, which indexes share, and the shape of a row with all
-/// properties. A generic entity has neither, because its types are only known inside its `impl`s.
+/// properties. For a generic entity it generates neither, because the types are known only inside its `impl`s.
 pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     let properties = list(entity);
     entity.parameters.is_empty().then(|| {
@@ -132,14 +132,14 @@ pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
         return quote!(&[]);
     }
     let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
-    // A path: a method of a blanket trait could take precedence over this one.
+    // This is a path, because a method of a blanket trait could take precedence over a method call.
     quote!(__table::Shape::bytes(&__SHAPE, #kind, __PROPERTIES))
 }
 
 fn list(entity: &Entity<'_>) -> TokenStream {
     let properties =
         entity.properties().map(|(field, property)| self::property(field, property, &property.name, false));
-    // Chunks come last, so the positions of other properties match their fields.
+    // Chunks come last, so the positions of the other properties match their fields.
     let chunks = entity.properties().flat_map(|(field, property)| {
         property.more_chunks().map(move |name| self::property(field, property, &name, true))
     });
@@ -157,7 +157,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
             __table::property_schema(#name, #ident, <#ty as __table::Chunked>::EDM, #optional, false)
         };
     }
-    // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
+    // The proof has the span of the field's type, because rustc shows where the constant is evaluated.
     quote_spanned! {field.span=>
         __table::property_schema(
             #name,
@@ -169,7 +169,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
     }
 }
 
-/// The type in which a field is stored. It appends its tokens directly, like [`Declared`](crate::model::generics::Declared).
+/// The stored type of a field. It appends its tokens directly, like [`Declared`](crate::model::generics::Declared).
 pub(super) struct PropertyType<'f>(pub(super) &'f Field<'f>);
 
 impl ToTokens for PropertyType<'_> {
@@ -193,7 +193,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 form
             } else {
                 let fault = field.item("FAULT");
-                // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
+                // The proof has the span of the field's type, because rustc shows where the constant is evaluated.
                 let asked = if design
                     .entity
                     .fields
@@ -212,7 +212,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
     quote!(#(#pieces),*)
 }
 
-/// Returns `true` if the entity's key contains the same part, where its mistakes are reported.
+/// Returns `true` if the entity's key contains the same part, because its mistakes are reported there.
 fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);

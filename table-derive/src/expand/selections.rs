@@ -58,7 +58,7 @@ fn partition(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates the selections of a bucketed partition key: the partition of one value, and all partitions.
+/// Generates the selections for a bucketed partition key: the partition of one value, and all partitions.
 fn spread(design: &Design<'_>) -> TokenStream {
     let vis = design.vis();
     let one_arguments = design.arguments(&[design.partition_key], true);

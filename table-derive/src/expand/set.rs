@@ -1,4 +1,4 @@
-//! Entity sets: an `impl FromEntity` that determines the type of each row, and the proof that this is possible.
+//! Entity sets: an `impl FromEntity` that determines the type of each row, and the proof that the types can be distinguished.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -76,7 +76,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
     )
 }
 
-/// Generates the writes of a set's values. Each value is written like its member, and keeps its version if its type stores one.
+/// Generates the code that writes a set's values. Each value is written like its member, and keeps its version if its type stores one.
 fn write(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     let schema_table = set.members.first().map(|member| {
@@ -159,7 +159,7 @@ fn schema(ty: impl ToTokens) -> TokenStream {
     quote_spanned!(ty.span()=> <#ty as __table::Entity>::SCHEMA)
 }
 
-/// Expands the traits without content, after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     wrapped(

@@ -1,4 +1,4 @@
-//! Wide entities: the entity that consists of the key, and an `impl Wide` that assigns each property to its part.
+//! Wide entities: an entity for the key, and an `impl Wide` that assigns each property to a part.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -105,7 +105,7 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     quote!(#definition #items)
 }
 
-/// Expands the traits without content, after a mistake.
+/// Generates empty trait implementations for a declaration with mistakes.
 pub(crate) fn stub(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let (ident, header_ident, runtime) =
         (&wide.entity.original.ident, &header.original.ident, &header.runtime);
@@ -236,7 +236,7 @@ fn slots(runtime: &Path, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// Generates the column of a field for patches, with the visibility and docs of the field.
+/// Generates the column of a field for patches, with the visibility and the docs of the field.
 fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let field = wide.entity.fields.get(stored.field)?;
     let (constant, ty, vis) = (columns::constant(field), field.ty, field.vis);
@@ -271,7 +271,7 @@ fn require_count(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
         ident.unraw()
     );
     let values = quote!(<#ty as __wide::Slots>::COUNT);
-    // The proof is spanned at the field's type, because rustc shows where the constant is evaluated.
+    // The proof has the span of the field's type, because rustc shows where the constant is evaluated.
     Some(quote_spanned! {ty.span()=>
         const _: () = __wide::derived::require_slots(#values, #count, #message);
     })

@@ -1,4 +1,4 @@
-//! Writing an entity: its keys and its row.
+//! Writes an entity: its keys and its row.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -34,7 +34,8 @@ pub(super) fn encode_key(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Returns calls that append the pieces of `key` to `out`. Each call evaluates to a `Result`. `value` maps a field to the expression for its value.
+/// Returns the calls that append the pieces of `key` to `out`. Each call evaluates to a `Result`. `value` maps a field to the
+/// expression for its value.
 pub(super) fn encode(
     design: &Design<'_>,
     key: &Key,

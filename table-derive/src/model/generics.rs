@@ -1,4 +1,4 @@
-//! Parameters of a generic entity: types and constants on which its properties depend.
+//! Parameters of a generic entity: the types and constants that its properties depend on.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -6,8 +6,8 @@ use syn::{GenericParam, Generics, Ident, ImplGenerics, TypeGenerics, WhereClause
 
 use crate::ctxt::Ctxt;
 
-/// A declared type with its parameters, such as `Employee` or `Event<T, N>`. It appends its tokens directly: in an unoptimised macro, a stream of them
-/// takes long to create and to copy.
+/// A declared type with its parameters, such as `Employee` or `Event<T, N>`. It appends its tokens directly, because creating and copying token
+/// streams is slow in an unoptimised macro.
 #[derive(Clone)]
 pub(crate) struct Declared<'e> {
     pub(crate) ident: &'e Ident,
@@ -25,7 +25,7 @@ impl ToTokens for Declared<'_> {
 pub(crate) struct Parameters(Generics);
 
 impl Parameters {
-    /// Reads the parameters. If they contain lifetimes, reports them and returns `None`.
+    /// Reads the parameters. Returns `None` after reporting that they contain lifetimes.
     pub(super) fn read(ctxt: &Ctxt, generics: &Generics) -> Option<Self> {
         if let Some(lifetime) = generics.lifetimes().next() {
             let help = "an entity owns its values: use `String` in place of `&str`, or \
@@ -60,7 +60,7 @@ impl Parameters {
         self.0.split_for_impl().2
     }
 
-    /// Returns the parameters of a generated type without bounds, such as `T, const N: usize,`, if there are parameters.
+    /// Returns the parameters of a generated type without bounds, such as `T, const N: usize,`; `None` without parameters.
     pub(crate) fn declared(&self) -> Option<TokenStream> {
         let declared = self.0.params.iter().map(|parameter| match parameter {
             GenericParam::Const(constant) => {
@@ -73,18 +73,18 @@ impl Parameters {
         (!self.is_empty()).then(|| declared.collect())
     }
 
-    /// Returns the arguments of a generated type, such as `T, N,`, if there are parameters.
+    /// Returns the arguments of a generated type, such as `T, N,`; `None` without parameters.
     pub(crate) fn given(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| self.names().map(|name| quote!(#name,)).collect())
     }
 
-    /// Returns the field that contains the types, if there are parameters: `, PhantomData<fn() -> (T,)>`.
+    /// Returns the phantom field of a generated type, `, PhantomData<fn() -> (T,)>`; `None` without parameters.
     pub(crate) fn held(&self) -> Option<TokenStream> {
         let types = self.0.type_params().map(|it| &it.ident);
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData<fn() -> (#(#types,)*)>))
     }
 
-    /// Returns the value of the field that contains the types: `, PhantomData`.
+    /// Returns the value of the phantom field: `, PhantomData`.
     pub(crate) fn holds(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData))
     }

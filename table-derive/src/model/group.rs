@@ -1,4 +1,4 @@
-//! Entity groups: structs of related entities that are read by one range query.
+//! Entity groups: structs of related entities that one range query reads.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -8,13 +8,13 @@ use crate::attr::member;
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// A struct of fields that contain entities.
+/// A struct whose fields contain entities.
 pub(crate) struct EntityGroup<'a> {
-    /// The whole struct.
+    /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The entity whose key is the prefix of all keys in the group; `None` if the group is the whole partition.
+    /// The entity whose key is the prefix of all keys in the group; `None` if the group is an entire partition.
     pub(crate) under: Option<Path>,
     /// The fields that contain entities.
     pub(crate) members: Vec<Member<'a>>,
@@ -33,7 +33,7 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> EntityGroup<'a> {
-    /// Reads a declaration. If it cannot be a group, reports why and returns `None`.
+    /// Reads a declaration. Returns `None` after reporting why it cannot be a group.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_group(ctxt, &input.attrs);
         let what = "an entity group";

@@ -1,4 +1,4 @@
-//! Secondary lookups: the keys of index rows, and the fields that the rows include.
+//! Secondary lookups: the keys of index rows, and the fields that the rows contain.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -16,7 +16,7 @@ use crate::model::{Entity, Field};
 pub(crate) struct Index {
     /// The attribute.
     pub(crate) attr: IndexAttr,
-    /// The `PartitionKey` of the index rows; `None` for the entity's own.
+    /// The `PartitionKey` of the index rows; `None` if it is the entity's.
     pub(crate) partition_key: Option<Key>,
     /// The `RowKey` of the index rows; `None` if it is missing.
     pub(crate) row_key: Option<Key>,
@@ -52,8 +52,8 @@ impl Index {
         self.keys(entity).any(|key| key.gives(field))
     }
 
-    /// Returns the parts of the entity's key that an index row's key does not determine: it contains neither the field in a form that can be decoded nor
-    /// the same part. Two entities that differ only in these parts share the key.
+    /// Returns the parts of the entity's key that an index row's key does not determine: the index key contains neither the field in a form that can
+    /// be decoded nor the same part. Two entities that differ only in these parts have the same index key.
     pub(crate) fn undetermined<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Part> {
         let partition_key = self.partition_key.as_ref().and(entity.partition_key.as_ref());
         let parts = partition_key.into_iter().chain(&entity.row_key).flat_map(Key::parts);
@@ -70,14 +70,14 @@ impl Index {
         })
     }
 
-    /// Returns `true` if a copy stores a field of the entity's key, because the copy's key does not contain it. If the field is also a property, the
-    /// copy stores that property, otherwise the text that the key contains.
+    /// Returns `true` if a copy stores a field of the entity's key because the copy's key does not contain it. If the field is also a property, the
+    /// copy stores that property, otherwise the text that the entity's key contains.
     pub(crate) fn stores_key_field(&self, entity: &Entity<'_>, field: usize) -> bool {
         entity.key_gives(field) && !self.gives(entity, field)
     }
 
-    /// Returns `true` if a copy contains a stored field, in its row or key. The fields of the entity's key are always included, which allows the
-    /// entity to be found. Only copies of the whole entity include the remaining properties and chunks, because a projection has no column for them.
+    /// Returns `true` if a copy contains a stored field, in its row or key. A copy always contains the fields of the entity's key, so that the entity
+    /// can be found. Only copies of the entire entity include the remaining properties and chunks, because a projection has no column for them.
     pub(crate) fn has(&self, entity: &Entity<'_>, at: usize, field: &Field<'_>) -> bool {
         if field.attrs.rest.is_some() || field.property.as_ref().is_some_and(|property| property.chunks) {
             return self.is_whole();
@@ -89,12 +89,13 @@ impl Index {
         field.property.is_some() && (is_kept || self.gives(entity, at) || entity.key_needs(at))
     }
 
-    /// Returns `true` if a copy includes the whole entity, which is the default.
+    /// Returns `true` if a copy includes the entire entity, which is the default.
     fn is_whole(&self) -> bool {
         self.attr.include.is_none() && !self.attr.list
     }
 
-    /// Returns the fields that a copy or list entry stores: the fields of the entity's key, the included fields, then the remaining fields.
+    /// Returns the fields that a copy or list entry stores: first the fields of the entity's key, then the included fields,
+    /// then the remaining fields.
     pub(crate) fn stored<'m, 'a>(&self, entity: &'m Entity<'a>) -> Vec<(usize, &'m Field<'a>, Stored)> {
         let fields = || entity.fields.iter().enumerate();
         let own = fields()
@@ -119,7 +120,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns the function name of an index if the entity, or an earlier index with another name, already generates it.
+    /// Returns the function name of an index if it is already the name of a function of the entity or of an earlier index with another name.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;
@@ -131,7 +132,7 @@ impl Entity<'_> {
         methods(index).into_iter().find(|name| others.contains(name))
     }
 
-    /// Returns the generated type name of an index, together with the field whose type has the same name.
+    /// Returns the generated type name of an index, and the field whose type has the same name.
     pub(crate) fn type_made_twice(&self, index: &Index) -> Option<(String, &Ident)> {
         let marker = index.marker(self).to_string();
         let made = [format!("{marker}Rows"), marker];
@@ -147,7 +148,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names that the entity already generates, or that no function can have.
+/// Names that the entity already uses, or that no function can have.
 const MADE: [&str; 10] = [
     "key",
     "rows",
@@ -170,7 +171,7 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     })
 }
 
-/// The form in which a copy stores a field.
+/// The form of a field in a copy.
 pub(crate) enum Stored {
     /// The text that the entity's key contains, under this name.
     KeyText(String),

@@ -23,7 +23,7 @@ pub(crate) struct Key {
     pub(crate) lost: usize,
     /// `true` if the parts are levels, each with a terminator.
     pub(crate) levels: bool,
-    /// `true` if the key is not decoded, because two values may share the same text. Its fields are properties.
+    /// `true` if the key is not decoded, because different values can have the same text. Its fields are stored as properties.
     pub(crate) unread: bool,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Part {
     pub(crate) field: usize,
     /// The field's name, spanned in the key.
     pub(crate) name: Ident,
-    /// The codec. Clones of a part share it, which identifies them.
+    /// The codec. Clones of a part share the same `Rc`, which identifies the part.
     pub(crate) codec: Rc<Codec>,
 }
 
@@ -55,7 +55,7 @@ impl Part {
 }
 
 impl Key {
-    /// Resolves the field names of a key. Unknown names are reported and replaced with the nearest field.
+    /// Resolves the field names of a key. Unknown names are reported and replaced by the most similar field.
     pub(crate) fn read(ctxt: &Ctxt, fields: &[Field<'_>], original: &Attribute, list: &PieceList) -> Self {
         let mut key = Self {
             original: original.clone(),
@@ -99,7 +99,7 @@ impl Key {
         key
     }
 
-    /// Creates a stand-in for a missing key, whose error has already been reported.
+    /// Creates a placeholder for a missing key, whose error has already been reported.
     pub(crate) fn lost(original: &Attribute) -> Self {
         Self {
             original: original.clone(),
@@ -111,7 +111,7 @@ impl Key {
         }
     }
 
-    /// Adds a stand-in for an invalid piece, so functions can still be generated: the intended field, if it can be guessed.
+    /// Adds a placeholder for an invalid piece, so functions can still be generated. It is the intended field, if that can be guessed.
     fn lose(&mut self, fields: &[Field<'_>], meant: Option<usize>) {
         self.broken = true;
         let meant = meant.filter(|meant| self.parts().all(|part| part.field != *meant));
@@ -132,7 +132,7 @@ impl Key {
         })
     }
 
-    /// Iterates over the parts by which functions narrow a selection, with their positions. Each field occurs once, and buckets are omitted.
+    /// Iterates over the parts that functions can narrow a selection by, with their positions. Each field occurs once, and buckets are omitted.
     pub(crate) fn ranged(&self) -> impl Iterator<Item = (usize, &Part)> {
         let mut seen = Vec::new();
         self.pieces.iter().enumerate().filter_map(move |(at, piece)| {
@@ -153,7 +153,7 @@ impl Key {
         !self.unread && self.parts().any(|part| part.field == field && part.codec.gives_back())
     }
 
-    /// Returns the constant text from a position to the next part or the end of the key. It may be empty.
+    /// Returns the constant text from a position to the next part or the end of the key. The text may be empty.
     pub(crate) fn literal_from(&self, piece: usize) -> String {
         let literals = self.pieces.iter().skip(piece).map_while(|piece| match piece {
             Piece::Literal(text) => Some(text.value()),
@@ -163,7 +163,7 @@ impl Key {
     }
 }
 
-/// Returns the first character that no key may contain, which are `/`, `\`, `#`, `?` and control characters (KEY-3).
+/// Returns the first character that keys cannot contain: `/`, `\`, `#`, `?` or a control character (KEY-3).
 pub(crate) fn illegal(text: &str) -> Option<char> {
     let is_illegal =
         |c: &char| matches!(c, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}');

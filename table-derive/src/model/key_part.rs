@@ -11,7 +11,7 @@ use crate::model::shape;
 
 /// A user-defined key type.
 pub(crate) struct KeyPart<'a> {
-    /// The whole type.
+    /// The type as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
@@ -21,7 +21,7 @@ pub(crate) struct KeyPart<'a> {
 
 /// The shapes that a key type can have.
 pub(crate) enum Kind<'a> {
-    /// A struct with one field, which is written like that field.
+    /// A struct with one field, which is encoded like that field.
     Newtype {
         /// The field, either `0` or its name.
         member: Member,
@@ -30,12 +30,12 @@ pub(crate) enum Kind<'a> {
         /// The codec of the field.
         codec: Codec,
     },
-    /// An enum, which is written as the name of its variant.
+    /// An enum, which is encoded as the name of its variant.
     Enum(Vec<(&'a Ident, String)>),
 }
 
 impl<'a> KeyPart<'a> {
-    /// Reads a declaration. If it has neither shape, reports this and returns `None`.
+    /// Reads a declaration. Returns `None` after reporting that it has neither shape.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = key_part::parse(ctxt, &input.attrs);
         let help = "write one type for each use; the layout of a key is fixed";

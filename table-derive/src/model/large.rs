@@ -1,4 +1,4 @@
-//! Entities with blobs: the fields that contain the addresses of blobs.
+//! Entities with blobs: the fields that contain blob addresses.
 
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -14,7 +14,7 @@ use crate::model::shape;
 
 /// An entity with blobs.
 pub(crate) struct Large<'a> {
-    /// The whole struct.
+    /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
     /// The generic parameters of the struct.
     pub(crate) parameters: Parameters,
@@ -24,7 +24,7 @@ pub(crate) struct Large<'a> {
     pub(crate) blobs: Vec<Blob<'a>>,
 }
 
-/// A field that contains the address of a blob.
+/// A field that contains a blob's address.
 pub(crate) struct Blob<'a> {
     /// The name of the field.
     pub(crate) ident: &'a Ident,
@@ -39,7 +39,7 @@ pub(crate) struct Blob<'a> {
 }
 
 impl<'a> Large<'a> {
-    /// Reads a declaration. If it cannot have blobs, reports why and returns `None`.
+    /// Reads a declaration. Returns `None` after reporting why it cannot have blobs.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = large::parse(ctxt, &input.attrs);
         let help = "its blobs are fields: `#[blob] photo: Option<BlobRef>`";
@@ -60,7 +60,7 @@ impl<'a> Large<'a> {
     }
 }
 
-/// Returns the name that `derive(Entity)` gives the property. Mistakes in the property's attributes are reported by that derive.
+/// Returns the property name that `derive(Entity)` generates. That derive reports mistakes in the property's attributes.
 fn property(field: &syn::Field, ident: &Ident) -> String {
     let elsewhere = Ctxt::new();
     let name = Property::of(ident, &field::parse(&elsewhere, field, &Keyed::default())).name;

@@ -1,4 +1,4 @@
-//! Levels: a partition key that consists of two or three fields without literals between them (HPK-2).
+//! Levels: partition keys that consist of two or three fields without literals between them (HPK-2).
 
 use std::rc::Rc;
 
@@ -10,11 +10,11 @@ use crate::model::key::{Key, Part, Piece};
 /// The maximum number of levels of a partition key (HPK-2, HPK-42).
 pub(crate) const MOST: usize = 3;
 
-/// The terminator of every level, including the last one. It prevents one level from being a prefix of another.
+/// The terminator of every level, including the last one. It prevents a level from being a prefix of another level.
 const END: &str = "!";
 
 impl Key {
-    /// Converts a partition key that consists of several fields without literals into levels, each with a terminator.
+    /// Turns the parts of a partition key with several fields and no literals into levels, each with a terminator.
     pub(crate) fn into_levels(mut self) -> Self {
         if self.pieces.len() < 2 || self.pieces.iter().any(|piece| matches!(piece, Piece::Literal(_))) {
             return self;
@@ -33,7 +33,7 @@ impl Key {
         self
     }
 
-    /// Returns the field with which a partition key starts, if it is the first level or the only field.
+    /// Returns the first field of a partition key, if it is the first level or the only field.
     pub(crate) fn first_level(&self) -> Option<&Part> {
         match self.pieces.as_slice() {
             [Piece::Part(only)] => Some(only),

@@ -11,8 +11,8 @@ use crate::ctxt::Ctxt;
 use crate::model::Field;
 use crate::symbol::LITERAL;
 
-/// Reports literals that spell a field which no key of their row contains, or that contain a placeholder: every entity would have the same text
-/// there. Such a piece counts as wrong, so no rule reports it again.
+/// Reports literals that contain a placeholder, or that are spelled like a field which no key of the row contains. With such a literal, every entity
+/// would have the same text in its key. The piece then counts as wrong, so no other rule reports it again.
 pub(super) fn check(
     ctxt: &Ctxt,
     fields: &[Field<'_>],

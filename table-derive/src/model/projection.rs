@@ -8,13 +8,13 @@ use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// A struct as which an entity can be read.
+/// A struct that an entity can be read as.
 pub(crate) struct Projection<'a> {
-    /// The whole struct.
+    /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The entity; `None` if it is missing, which has been reported.
+    /// The entity; `None` after it was reported as missing.
     pub(crate) of: Option<Path>,
     /// The fields of the projection.
     pub(crate) fields: Vec<Field<'a>>,
@@ -31,7 +31,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Projection<'a> {
-    /// Reads a declaration. If it cannot be a projection, reports why and returns `None`.
+    /// Reads a declaration. Returns `None` after reporting why it cannot be a projection.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = projection::parse(ctxt, input);
         if attrs.of.is_none() && !attrs.broken {

@@ -12,7 +12,7 @@ use crate::casing::pascal_case;
 pub(crate) struct Property {
     /// The name in the store.
     pub(crate) name: String,
-    /// The span of the name: that of the attribute's literal, or of the field.
+    /// The span of the attribute's literal, or of the field if the name is derived from it.
     pub(crate) span: Span,
     /// `true` if the field is stored as JSON.
     pub(crate) json: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Property {
     pub(crate) chunks: bool,
 }
 
-/// The maximum number of chunks. The runtime has the same constant.
+/// The maximum number of chunks. The runtime defines the same constant.
 const MOST_CHUNKS: usize = 16;
 
 impl Property {
@@ -33,7 +33,7 @@ impl Property {
         Self { name, span, json: attrs.json.is_some(), chunks: attrs.chunks.is_some() }
     }
 
-    /// Iterates over all names under which the field is stored.
+    /// Iterates over all property names of the field.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         std::iter::once(self.name.clone()).chain(self.more_chunks())
     }

@@ -1,4 +1,4 @@
-//! Entity sets: enums over the entities of one table.
+//! Entity sets: enums whose variants are the entities of one table.
 
 use quote::ToTokens;
 use syn::{Data, DeriveInput, Fields, Ident, Path, Type};
@@ -7,9 +7,9 @@ use crate::attr::member::{self, MemberAttrs};
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// An enum as which any row of a table can be read.
+/// An enum that any row of a table can be read as.
 pub(crate) struct EntitySet<'a> {
-    /// The whole enum.
+    /// The enum as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
@@ -30,7 +30,7 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> EntitySet<'a> {
-    /// Reads a declaration. If it cannot be a set, reports why and returns `None`.
+    /// Reads a declaration. Returns `None` after reporting why it cannot be a set.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_set(ctxt, &input.attrs);
         let Data::Enum(data) = &input.data else {

@@ -1,4 +1,4 @@
-//! Wide entities: key, properties and slots, and the assignment of properties to parts.
+//! Wide entities: the key, properties and slots, and the assignment of properties to parts.
 
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -18,7 +18,7 @@ pub(crate) const MOST_PARTS: usize = 99;
 
 /// A wide entity.
 pub(crate) struct Wide<'a> {
-    /// The declaration as an entity. Slot fields have no property.
+    /// The declaration as an entity, in which slot fields have no property.
     pub(crate) entity: Entity<'a>,
     /// The stored fields, in declaration order.
     pub(crate) stored: Vec<Stored>,
@@ -81,7 +81,7 @@ impl SlotsAttr {
 }
 
 impl<'a> Wide<'a> {
-    /// Reads a declaration. If it cannot be a wide entity, reports why and returns `None`.
+    /// Reads a declaration. Returns `None` after reporting why it cannot be a wide entity.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         shape::no_parameters(ctxt, input, "a wide entity", "write one struct for each concrete type")?;
         let mut entity = Entity::read(ctxt, input, runtime)?;
@@ -120,7 +120,7 @@ impl<'a> Wide<'a> {
         Some(Self { entity, stored, parts })
     }
 
-    /// Returns the declaration of an entity that consists of the key only.
+    /// Returns the declaration of an entity that consists only of the key.
     pub(crate) fn header_input(&self) -> DeriveInput {
         let mut header = self.entity.original.clone();
         header.ident = format_ident!("{}Key", self.entity.original.ident.unraw());
@@ -137,7 +137,7 @@ impl<'a> Wide<'a> {
         header
     }
 
-    /// Reads the entity that consists of the key only. Mistakes have already been reported for the whole declaration.
+    /// Reads the entity that consists only of the key. All mistakes have already been reported.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
         let told = Ctxt::new();
         let header = Entity::read(&told, input, || self.entity.runtime.clone());
@@ -161,15 +161,15 @@ impl<'a> Wide<'a> {
 }
 
 impl Entity<'_> {
-    /// Returns the number of properties that fit into the first part. The first part also stores the kind, and key fields that cannot be read from
-    /// the key.
+    /// Returns the number of properties that fit into the first part. The first part also stores the kind, and the key fields that cannot be read
+    /// from the key.
     pub(crate) fn first_room(&self) -> usize {
         let others = (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_gives(*at)).count();
         ROOM.saturating_sub(others + usize::from(self.kind.is_some()))
     }
 }
 
-/// Reports part and slot attributes on a key field.
+/// Reports a part or slot attribute on a key field.
 fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs) {
     let attrs =
         place.slots.iter().map(|slots| &slots.original).chain(place.part.iter().map(|part| &part.original));
@@ -179,7 +179,7 @@ fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs)
     }
 }
 
-/// Returns the declared parts.
+/// Returns the parts that the declaration specifies.
 fn told(stored: &[Stored]) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     for (at, stored) in stored.iter().enumerate() {
@@ -194,7 +194,7 @@ fn told(stored: &[Stored]) -> Vec<Part> {
     parts
 }
 
-/// Fills the parts one after the other.
+/// Fills one part after another.
 fn cut(stored: &[Stored], first_room: usize) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     let mut room = first_room;

@@ -1,5 +1,5 @@
-//! Tests of incomplete attributes, as an editor sees them: each valid declaration is cut off at each token of each attribute. It still expands,
-//! with at most one error, and its names appear in the expansion with their original spans.
+//! Tests of incomplete attributes, as an editor sees them. Each valid declaration is cut off at each token of each attribute. It must still expand,
+//! with at most one error, and its names must appear in the expansion with their original spans.
 
 use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 
@@ -99,7 +99,7 @@ fn with(group: &Group, stream: TokenStream) -> TokenTree {
     replaced.into()
 }
 
-/// Returns a declaration with one of its attributes cut off, in every way.
+/// Returns a declaration in which one attribute is cut off, for every attribute and position.
 fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<TokenTree> = declaration.clone().into_iter().collect();
     let mut truncations = Vec::new();
@@ -173,7 +173,7 @@ fn a_name_in_an_attribute_keeps_its_span_in_the_expansion() {
     }
 }
 
-/// Every word of every attribute is in a declaration that is cut off.
+/// Every word of every attribute occurs in one of the truncated declarations.
 #[test]
 fn every_attribute_word_is_covered() {
     let all: Vec<&str> = DECLARATIONS.iter().map(|(_, text)| *text).collect();

@@ -1,6 +1,7 @@
-//! Tests of the code in messages: a message that says "write" shows code for the declaration at hand, which is accepted where it is pasted.
+//! Tests of the code in messages. If a message says "write", it shows code for the given declaration, and the declaration is accepted after
+//! the code is pasted.
 //!
-//! The code replaces the marked tokens, or an item of a list that contains them: `id` in `digits(id)`, `digits(id)`, or the whole attribute.
+//! The code replaces the marked tokens, or a list item that contains them: `id` in `digits(id)`, `digits(id)`, or the complete attribute.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -9,7 +10,7 @@ use proc_macro2::TokenStream;
 
 use super::wrong::{Case, FILES, cases, expand, told};
 
-/// Returns the code that a message proposes, or `None` if it proposes none or one with a placeholder.
+/// Returns the code that a message proposes, or `None` if there is none or it contains a placeholder.
 fn proposed(message: &str) -> Option<&str> {
     let (_, help) = message.split_once("\n\nhelp: write `")?;
     let (code, _) = help.split_once('`')?;
@@ -17,7 +18,7 @@ fn proposed(message: &str) -> Option<&str> {
     is_whole.then_some(code)
 }
 
-/// Returns the marked range, and each item around it up to its attribute.
+/// Returns the marked range, and each enclosing item up to its attribute.
 fn places(text: &str, mark: Range<usize>) -> Vec<Range<usize>> {
     let mut places = vec![mark.clone()];
     let mut inner = mark;
@@ -54,8 +55,8 @@ fn boundary(
     (first, None)
 }
 
-/// Returns the declaration with the code in each of the places; without the code, which is there already; or with the code above the struct, instead
-/// of an attribute of the same name, or above a field.
+/// Returns the declaration with the code in each of the places, without code that is already there, with the code above the struct (replacing an
+/// attribute of the same name), or with the code above a field.
 fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
     let text = &case.declaration;
     let replaced = |place: Range<usize>, code: &str| {
@@ -71,7 +72,7 @@ fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
         all.push(replaced(place, code));
     }
     if message.contains(" above ") {
-        // The same attribute on several fields is one mistake.
+        // The same attribute on several fields counts as one mistake.
         let removed = text.replace(&text[case.mark.clone()], "");
         let names: Vec<&str> = code.split("#[").skip(1).filter_map(|rest| rest.split('(').next()).collect();
         let is_other = |line: &&str| !names.iter().any(|name| line.starts_with(&format!("#[{name}")));

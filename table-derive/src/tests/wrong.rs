@@ -1,8 +1,7 @@
-//! Tests of wrong declarations, each with one mistake. The mistake is reported once, with its number and position, and the type is expanded
-//! nevertheless.
+//! Tests of wrong declarations, each with one mistake. The mistake is reported once, with its number and position, and the type is still expanded.
 //!
-//! The files in `wrong/` consist of sections: the derive, a declaration with the placeholder `@`, and after `--` one line for each case, which
-//! contains the number of the rule and the replacement of `@`. `«` and `»` enclose the code to which the message points.
+//! The files in `wrong/` consist of sections. Each has the derive, a declaration with the placeholder `@`, and after `--` one line per case: the
+//! number of the rule and the replacement of `@`. `«` and `»` enclose the code that the message points to.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -12,7 +11,7 @@ use syn::parse_quote;
 
 use crate::derive;
 
-/// The files, by the name of the snapshot that contains their messages.
+/// The files, each with the name of the snapshot of its messages.
 pub(super) const FILES: [(&str, &str); 7] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
@@ -34,7 +33,7 @@ pub(super) struct Case<'t> {
     pub(super) declaration: String,
     /// The marked bytes of the declaration.
     pub(super) mark: Range<usize>,
-    /// The position to which the message points.
+    /// The position that the message points to.
     place: (LineColumn, LineColumn),
 }
 

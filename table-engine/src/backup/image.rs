@@ -13,11 +13,11 @@ use crate::folder;
 use crate::manifest;
 use crate::options::EngineOptions;
 
-/// The files of an engine at one moment, for a backup outside a folder, such as in an object store (`docs/format.md`, "Backup"). The files stay
-/// readable until the image is dropped.
+/// The files of an engine at one moment, for a backup that is not a folder, such as one in an object store (`docs/format.md`, "Backup"). The files
+/// stay readable until the image is dropped.
 ///
-/// First store [`manifest`](Self::manifest) as `BACKUP`, then each of [`files`](Self::files) that is not kept, and then
-/// [`base`](Self::base) as `BASE`, which completes the backup. Files that this backup does not contain may be deleted afterwards.
+/// First store [`manifest`](Self::manifest) as `BACKUP`, then every file in [`files`](Self::files) whose `kept` is `false`. Finally store
+/// [`base`](Self::base) as `BASE`, which completes the backup. Files that are not part of this backup may then be deleted.
 ///
 /// ```
 /// use table_core::embedded::Engine;
@@ -37,7 +37,7 @@ impl std::fmt::Debug for BackupImage {
 }
 
 impl Engine {
-    /// Returns the files of a backup of everything that was acknowledged before the call. It starts with a checkpoint.
+    /// Returns the files for a backup of everything that was acknowledged before the call. It starts with a checkpoint.
     ///
     /// # Errors
     /// `InvalidInput` for an engine in memory; any error from [`checkpoint`](Self::checkpoint).
@@ -59,7 +59,7 @@ impl BackupImage {
         self.0.base_bytes()
     }
 
-    /// Returns the files that contain rows. `earlier` is the `BASE` of the existing backup at the destination; errors name `place`.
+    /// Returns the files that contain rows. `earlier` is the `BASE` of the backup already at the destination; errors name the destination as `place`.
     ///
     /// # Errors
     /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one that this engine's folder was restored from;
@@ -68,7 +68,7 @@ impl BackupImage {
         self.0.files(earlier, Path::new(place))
     }
 
-    /// Reads a whole file and checks it.
+    /// Reads an entire file and checks it.
     ///
     /// # Errors
     /// `Corrupted`, with the file and the offset; `Io`.
@@ -76,7 +76,7 @@ impl BackupImage {
         self.0.check_file(file)
     }
 
-    /// Fills the buffer with bytes of a file.
+    /// Fills the buffer with bytes from a file, starting at an offset.
     ///
     /// # Errors
     /// `Io` if the file cannot be read; `InvalidInput` for a file of another image.
@@ -85,8 +85,8 @@ impl BackupImage {
     }
 }
 
-/// An engine's folder that is being restored from a backup outside a folder. Until [`finish`](Self::finish) has succeeded, `open`
-/// refuses the folder.
+/// An engine's folder that is being restored from a backup that is not a folder. `open` refuses the folder
+/// until [`finish`](Self::finish) has succeeded.
 ///
 /// ```
 /// use table_core::BlockOn;
@@ -122,7 +122,7 @@ impl std::fmt::Debug for Restoration {
 }
 
 impl EngineOptions {
-    /// Starts to restore a backup outside a folder, given by its `BACKUP` and its `BASE`, to a folder that is empty or missing.
+    /// Starts restoring a backup that is not a folder, given its `BACKUP` and `BASE`, to a folder that is empty or missing.
     ///
     /// # Errors
     /// `FolderNotOurs` if `to` is not empty, or the bytes are not a backup; `FormatTooNew`, `FormatTooOld`; `Corrupted`; `Io`.
@@ -143,7 +143,7 @@ impl Restoration {
         self.base.all_files()
     }
 
-    /// Writes bytes of a file at an offset. A file must be written from its beginning.
+    /// Writes bytes of a file at an offset. Each file must be written from start to end.
     ///
     /// # Errors
     /// `Io`, `DiskFull`; `InvalidInput` for a file of another backup.

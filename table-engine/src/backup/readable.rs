@@ -13,7 +13,7 @@ use crate::folder::{self, fault::FolderFault};
 use crate::key;
 use crate::manifest::{self, BACKUP, Folder};
 
-/// A backup of all that could be read.
+/// A backup of all readable data.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PartialBackup {
@@ -23,8 +23,8 @@ pub struct PartialBackup {
     pub lost: Vec<LostRows>,
 }
 
-/// A range of keys whose rows could not be read. In the backup, rows from `first` to `last` may be missing, have an earlier
-/// value, or exist although they were deleted.
+/// A range of keys whose rows could not be read. In the backup, rows from `first` to `last` may be missing, outdated, or present
+/// although they were deleted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LostRows {

@@ -1,7 +1,7 @@
 //! A block: the bytes of neighbouring rows of a run (`docs/format.md`, "Runs").
 //!
-//! The common prefix of all keys is stored once per block, and so is each shape of rows, because the names of properties make up half of a row. A
-//! deletion is an entry without a shape.
+//! A block stores the common prefix of all keys once, and each shape of rows once, because property names make up half of a row. A deletion is an
+//! entry without a shape.
 
 mod entries;
 mod writer;

@@ -17,7 +17,7 @@ use crate::key::SplitKey;
 
 /// The number of parts with separate locks, which keeps readers from waiting for each other.
 const SHARDS: usize = 16;
-/// The memory overhead of an entry in bytes.
+/// The estimated memory overhead of a cache entry in bytes.
 const ENTRY_BYTES: usize = 160;
 
 /// A block's bytes and the positions of its parts.
@@ -83,8 +83,8 @@ struct Kept {
     used: AtomicBool,
 }
 
-/// Blocks in the order of insertion. If space is needed, the first block is evicted, unless it was used since its insertion: then it moves to the
-/// end.
+/// Blocks in the order of insertion. If space is needed, the first block is evicted; a block that was used since its insertion moves
+/// to the end instead.
 #[derive(Debug, Default)]
 struct Queue {
     blocks: HashMap<Place, Kept, BuildHasherDefault<PlaceHasher>>,
@@ -92,7 +92,7 @@ struct Queue {
     bytes: usize,
 }
 
-/// A part of the cache, with its counts of hits and misses. Different parts share no cache line.
+/// A part of the cache, with its own counts of hits and misses. Two shards never share a cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard {
@@ -129,7 +129,7 @@ impl Cache {
             shard.misses.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        // Readers of a cached block write to its cache line once per round of evictions, not on every lookup.
+        // Readers write to a cached block's cache line once per round of evictions, not on every lookup.
         if !used.load(Ordering::Relaxed) {
             used.store(true, Ordering::Relaxed);
         }
@@ -174,7 +174,7 @@ impl Queue {
     }
 }
 
-/// Returns the part of the budget in bytes that a block uses.
+/// Returns the number of bytes that a block takes from the budget.
 fn bytes_of(block: &Block) -> usize {
     block.bytes.len() + ENTRY_BYTES
 }
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((held(&none), none.hits_and_misses()), (0, (0, 0)));
     }
 
-    /// Of twice as many blocks as fit into the cache, read at random, nearly half are found. The test would notice unused space.
+    /// Random reads of twice as many blocks as fit into the cache hit nearly half of the time. The test would notice unused space.
     #[test]
     fn random_reads_hit_nearly_in_proportion_to_the_cache_size() {
         let (room, blocks) = (SHARDS * 64, SHARDS as u64 * 128);

@@ -20,15 +20,15 @@ use crate::folder;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyReport {
-    /// The number of files with rows that were copied.
+    /// The number of copied files that contain rows.
     pub copied_files: u64,
     /// The number of bytes in the copied files.
     pub copied_bytes: u64,
-    /// The number of files with rows that an earlier backup already contained.
+    /// The number of files with rows that the earlier backup already contained.
     pub kept_files: u64,
-    /// The number of bytes in the files that an earlier backup already contained.
+    /// The number of bytes in the files that the earlier backup already contained.
     pub kept_bytes: u64,
-    /// The number of files of an earlier backup that were removed because they are no longer needed.
+    /// The number of files that were removed because the backup no longer needs them.
     pub removed_files: u64,
 }
 
@@ -51,7 +51,7 @@ impl BackupFile {
     }
 }
 
-/// The identity and length of each run in a folder's earlier backup, by number.
+/// The identity and length of each run in a folder's earlier backup, by run number.
 type Earlier = HashMap<u64, (Uuid, u64)>;
 
 impl BaseView {
@@ -142,7 +142,7 @@ impl BaseView {
         run.ok_or_else(|| Error::of(BaseFault::OtherBackup(file.name.clone())))
     }
 
-    /// Reads a whole file and checks it.
+    /// Reads an entire file and checks it.
     pub(crate) fn check_file(&self, file: &BackupFile) -> Result<()> {
         check(&*self.run(file)?)
     }
@@ -154,7 +154,7 @@ impl BaseView {
         read.map_err(|error| Task::ReadFile(file.name.clone().into()).failed(error))
     }
 
-    /// Creates a version from the bytes of its `BASE`, whose files will be written to a folder.
+    /// Creates a version from the bytes of its `BASE`. The files of its runs are written to a folder later.
     pub(crate) fn to_be_fetched(place: &Place, base: &[u8]) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::parse(base, &place.folder.join(BASE), &pool)?;
@@ -190,7 +190,7 @@ impl BaseView {
         let mut report = CopyReport::default();
         for run in self.stored.version.runs() {
             let copy = run.in_pool(pool);
-            // If an earlier copy of a run can no longer be read, the earlier backup is damaged, and the run is copied again.
+            // If the earlier copy of a run can no longer be read, the earlier backup is damaged, and the run is copied again.
             if earlier.get(&run.number) == Some(&(run.identity, run.length)) && copy.read_directory().is_ok()
             {
                 report.kept_files += 1;
@@ -216,7 +216,7 @@ pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }
 
-/// Reads a whole run and checks it.
+/// Reads an entire run and checks it.
 fn check(run: &Run) -> Result<()> {
     let mut found = Verification::default();
     verify_run(run, &mut found)?;

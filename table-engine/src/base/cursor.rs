@@ -1,4 +1,4 @@
-//! Cursor over a span of the base. It visits segment by segment, and merges the layers of each segment.
+//! Cursor over a span of the base. It visits one segment after another, and merges the layers of each segment.
 
 mod layers;
 mod run;

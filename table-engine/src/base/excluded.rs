@@ -1,7 +1,7 @@
 //! Segments that are excluded from ordinary merges, because a layer cannot be read or because a merge was refused.
 //!
-//! A broken block gets a segment that contains no other keys. In this segment, the layer with the block and all older layers are *sealed*: merges
-//! leave them unchanged. Newer layers are merged with each other, so their number stays bounded.
+//! A damaged block gets a segment that contains no other keys. In this segment, the layer with the block and all older layers are *sealed*: merges
+//! leave them unchanged. Newer layers are still merged with each other, so their number stays bounded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Base {
         (is_refused || self.merges.apart.contains(segment)).then_some(Broken { index, run, keys: Keys::All })
     }
 
-    /// Seals a broken layer and all older layers, in a segment reduced to the keys of the broken block.
+    /// Seals a damaged layer and all older layers, in a segment reduced to the keys of the damaged block.
     pub(super) fn set_apart(&mut self, Broken { index, run, keys }: Broken) -> Result<()> {
         let Some(segment) = self.version.segments().get(index) else { return Ok(()) };
         let (mut start, end) = (segment.start.to_vec(), self.version.end(index));

@@ -4,14 +4,14 @@
 
 /// The number of bytes of a bucket.
 const BUCKET: usize = 64;
-/// The number of bits for each key. About one in eighty lookups of a missing key is not ruled out.
+/// The number of bits for each key. About one in eighty lookups of missing keys is a false positive.
 const BITS: usize = 10;
 /// The number of bits that one key sets.
 const PROBES: u32 = 6;
 /// An odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Returns the hash of a key.
+/// Returns the hash of the given key.
 pub(super) fn hash(key: &[u8]) -> u64 {
     let mut hash = key.len() as u64;
     let mut mix = |word: u64| {
@@ -56,7 +56,7 @@ pub(super) fn build(hashes: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Returns `true` if a run with this filter may have a key of this hash.
+/// Returns `true` if a run with this filter may contain a key with this hash.
 pub(super) fn may_hold(filter: &[u8], hash: u64) -> bool {
     let (start, mut bits) = places(hash, filter.len() / BUCKET);
     let Some(bucket) = filter.get(start..start + BUCKET) else { return true };

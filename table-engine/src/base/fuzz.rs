@@ -12,7 +12,7 @@ use crate::base::version::stored::Stored;
 use crate::disk::RealDisk;
 use crate::key::SplitKey;
 
-/// Reads a block whose checksum is correct: row by row, by an iteration, and by lookups, which must return the same rows.
+/// Reads a block whose checksum is correct: row by row, by iteration and by lookups, which must all return the same rows.
 ///
 /// # Panics
 /// Panics if the results differ.

@@ -1,7 +1,7 @@
-//! The lineage of a version: the openings of the folder that recorded it and the versions before it.
+//! The lineage of a version: for each opening of the folder, the last version that it recorded.
 //!
-//! A folder that is copied by other programs keeps the identity of its engine. The lineages of the two folders differ from the first version on that
-//! either of them records.
+//! A folder that is copied by another program keeps the identity of its engine. The lineages of the two folders differ as soon as either of them
+//! records a version.
 
 use uuid::Uuid;
 
@@ -31,7 +31,7 @@ impl Lineage {
         self.0.is_empty()
     }
 
-    /// Returns the lineage of the next version, which an opening records.
+    /// Returns the lineage of the next version, which the opening `identity` records.
     pub(super) fn with(&self, identity: Uuid, sequence: u64, next: u64) -> Self {
         let mut openings = self.0.clone();
         if openings.last().is_some_and(|last| last.identity == identity) {

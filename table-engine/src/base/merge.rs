@@ -26,7 +26,7 @@ use crate::key;
 /// The state of merging that is not part of the version.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
-    /// The number of the first run that the compaction in progress does not have to merge.
+    /// The number of the first run that the running compaction does not have to merge.
     pub(super) compact: Option<u64>,
     /// Layers that are not merged.
     pub(super) apart: Apart,
@@ -69,7 +69,7 @@ impl Base {
     /// Starts a compaction: each segment with several layers or with deletions becomes one layer of runs written from now on.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
-        // Segments may have become readable.
+        // Damaged segments may have become readable again.
         self.merges.apart.clear();
     }
 
@@ -81,8 +81,8 @@ impl Base {
     /// Performs the most urgent merge, or a part of it.
     ///
     /// # Errors
-    /// An error of the disk while a new version was recorded, except a lack of space or of file descriptors. After an error the base must not be
-    /// written to.
+    /// An error of the disk while a new version was recorded, except a lack of space or file descriptors. After an error the base must
+    /// not be written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
             // The list is cleared only in memory; the next recorded version persists the change.
@@ -127,11 +127,11 @@ impl Base {
             return Ok(Merged::Failed(error));
         }
         let is_refused = matches!(error.code(), ErrorCode::Corrupted | ErrorCode::InternalError);
-        // If a merge was refused, it is not attempted again, whatever the reason.
+        // A refused merge is never attempted again.
         let broken = self.find_broken(choice).or_else(|| self.as_broken(choice, is_refused));
         let Some(broken) = broken else { return Ok(Merged::Failed(error)) };
         match self.set_apart(broken) {
-            // A later merge finds the broken block again.
+            // A later merge will find the broken block again.
             Err(full) if is_shortage(&full) => Ok(Merged::Failed(full)),
             outcome => outcome.map(|()| Merged::Apart(error)),
         }

@@ -12,7 +12,7 @@ pub(crate) struct Meta {
     pub(crate) journal: u64,
     /// The sequence number of the first frame in that journal file.
     pub(crate) sequence: u64,
-    /// The largest Timestamp given to a row so far (ENG-8).
+    /// The largest Timestamp that any row has been given (ENG-8).
     pub(crate) timestamp: u64,
     /// The tables.
     pub(crate) catalog: Catalog,

@@ -175,7 +175,7 @@ pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
     }
 }
 
-/// Returns the merge to do next; `None` if none is due.
+/// Returns the next merge; `None` if no merge is due.
 pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let of = |(index, segment): (usize, &Figures), layers: usize| Choice {
         segments: index..index + 1,
@@ -191,7 +191,7 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let wasteful = || {
         let (waste, allowed) = waste(segments, run_bytes);
         let share = |segment: &Figures| {
-            // A small segment does not count as wasteful because of a few bytes.
+            // A few bytes of waste do not make a small segment count as wasteful.
             u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
         };
         let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
@@ -282,7 +282,7 @@ mod tests {
         (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
     }
 
-    /// Performs a merge after which only a part of the entries remains.
+    /// Performs a merge that keeps only a part of the entries.
     fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
         let all = range.len() > 1 || layers >= segments[range.start].layers.len();
         let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };

@@ -13,7 +13,7 @@ use crate::statistics::Counters;
 const MOST_OPEN: usize = 256;
 /// The minimum number of files that a pool keeps open, even if the process may open only a few.
 const LEAST_OPEN: usize = 4;
-/// The share of the process's file descriptors that a pool uses, as a divisor. The remaining descriptors are for the program and its other engines.
+/// The share of the process's file descriptors that a pool uses, as a divisor. The remaining descriptors are left for the program and other engines.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.
@@ -85,7 +85,7 @@ impl Pool {
         }
     }
 
-    /// Makes the pool keep every opened file open.
+    /// Makes the pool keep all opened files open.
     pub(super) fn pinning(self) -> Self {
         Self { most_open: None, ..self }
     }
@@ -136,7 +136,7 @@ impl Pool {
             open.close_half();
         }
         drop(open);
-        // The file is opened without holding the lock, because other readers do not need this file.
+        // The file is opened without holding the lock, so other readers are not blocked.
         let file = self.with_descriptor(|| self.disk.open_to_read(&self.folder.join(name(number))))?;
         self.open().files.insert(number, (Arc::clone(&file), now));
         Ok(file)

@@ -50,7 +50,7 @@ pub(super) struct RunFile {
 #[derive(Debug)]
 pub(super) struct Run {
     pool: Arc<Pool>,
-    /// The number in the name of the file. It is never given to another run of the folder.
+    /// The number in the name of the file. No other run of the folder ever gets this number.
     pub(super) number: u64,
     /// A random identity. It distinguishes the run from a run with the same number in a copy of the folder.
     pub(super) identity: Uuid,
@@ -63,7 +63,7 @@ pub(super) struct Run {
     directory: OnceLock<Directory>,
 }
 
-/// Returns the checksum of part of a run; it also covers the run number and the offset.
+/// Returns the checksum of a part of a run. The checksum also covers the run number and the offset.
 fn sum(number: u64, offset: u64, bytes: &[u8]) -> u32 {
     let place = crc32c::crc32c_append(crc32c::crc32c(&number.to_le_bytes()), &offset.to_le_bytes());
     crc32c::crc32c_append(place, bytes)
@@ -108,7 +108,7 @@ impl Footer {
 }
 
 impl Run {
-    /// Creates the handle of a finished run without reading the file.
+    /// Creates the handle of a finished run. The file is not read.
     pub(super) fn new(
         pool: &Arc<Pool>,
         RunFile { number, identity, length }: RunFile,
@@ -129,8 +129,8 @@ impl Run {
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })
     }
 
-    /// Returns the error of a failed read. Bytes that the disk cannot read are treated like corrupted bytes: the rest of the base can still be read,
-    /// merged and copied.
+    /// Returns the error of a failed read. Bytes that the disk cannot read are treated like corrupted bytes, so the rest of the base can still be
+    /// read, merged and copied.
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {
@@ -238,7 +238,7 @@ impl Run {
         self.read_block_of(self.directory()?, index)
     }
 
-    /// Reads a block from the disk, at its position in this directory.
+    /// Reads a block from the disk, given the run's directory.
     pub(super) fn read_block_of(&self, directory: &Directory, index: usize) -> Result<Block> {
         let (offset, bytes) = directory.place(index);
         let part = self.part(&*self.file()?, offset, bytes)?;

@@ -45,8 +45,8 @@ impl<'p> RunsWriter<'p> {
         if self.bytes() >= self.most {
             self.end_run()?;
         }
-        // IMPORTANT: no block contains keys of two tables. Such a block would appear to contain rows of every table between them, and would be merged
-        // again and again if one of these tables were dropped.
+        // IMPORTANT: a block never contains keys of two tables. Such a block would appear to contain rows of every table between them, and would be
+        // merged repeatedly if one of these tables were dropped.
         let table = key::table_of(key);
         if std::mem::replace(&mut self.table, table) != table {
             self.end_block()?;

@@ -22,12 +22,12 @@ pub(crate) struct Unreadable {
     pub(crate) cause: Error,
 }
 
-/// The copies that replace damaged runs, by the number of the run; `None` if nothing of the run can be read.
+/// The copies that replace damaged runs, by run number; `None` if no part of the run can be read.
 type Replaced = HashMap<u64, Option<Arc<Run>>>;
 
 impl BaseView {
-    /// Copies this version, without the blocks that cannot be read, into a folder that contains no other version. Returns the keys of the omitted
-    /// blocks.
+    /// Copies this version into a folder that contains no other version, and omits the blocks that cannot be read. Returns the keys
+    /// of the omitted blocks.
     pub(crate) fn salvage_to(
         &self,
         disk: &Arc<dyn Disk>,
@@ -40,7 +40,7 @@ impl BaseView {
             let copy = run.in_pool(&pool);
             let length = match run.copy_to(&pool).and_then(|()| check_copy(&run, &copy)) {
                 Err(error) if error.code() == ErrorCode::Corrupted => {
-                    // It is harmless if the file remains, because the copy of the base does not refer to it.
+                    // The file may remain, because the copy of the base does not refer to it.
                     let _ = copy.remove();
                     let found = lost.len();
                     let part = rewrite(&run, RunWriter::create(&pool, next)?, &mut lost)?;
@@ -48,7 +48,7 @@ impl BaseView {
                         let _ = pool.remove(next);
                     }
                     if lost.len() == found {
-                        // The second attempt read the whole run.
+                        // The second attempt read the complete run.
                         tracing::debug!(target: "table_core::engine", %error, "a damaged run was read in a second attempt");
                     }
                     next += 1;

@@ -9,7 +9,7 @@ use crate::base::filter;
 
 /// An odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
-/// The number that a deletion has in place of a Timestamp. No row has this Timestamp.
+/// The number hashed for a deletion instead of a Timestamp. No row has this Timestamp.
 const DELETION: u64 = u64::MAX;
 
 /// The number of entries and deletions, and a commutative checksum over their keys and versions.

@@ -1,8 +1,8 @@
 //! A version of the base: the runs that contain each range of keys. A version is immutable; each change creates another version.
 //!
 //! The key space is divided into segments without gaps. A segment has layers, the newest first. The newest layer that has an entry for a key takes
-//! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore, a segment can be
-//! cut in two, and a part of it merged, without reading the rest.
+//! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be
+//! cut in two and partly merged without reading the rest.
 
 pub(super) mod stored;
 
@@ -19,7 +19,7 @@ use crate::base::tally::Tally;
 use crate::catalog::Catalog;
 use crate::key;
 
-/// One layer of a segment: a run, of which only the keys within the segment are visible.
+/// One layer of a segment: a run whose keys are visible only within the segment.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
@@ -41,7 +41,7 @@ impl Segment {
         self.layers.iter().map(|layer| layer.weight.bytes).sum()
     }
 
-    /// Returns the bytes of all layers but the oldest.
+    /// Returns the bytes of all layers except the oldest.
     pub(super) fn newer_bytes(&self) -> u64 {
         let newer = self.layers.split_last().map_or(&[][..], |(_, newer)| newer);
         newer.iter().map(|layer| layer.weight.bytes).sum()
@@ -161,8 +161,8 @@ impl Version {
 
     /// Adds the runs of a flush as the newest layer to all segments for which they have keys. A segment gets at most one layer.
     ///
-    /// Stretches of blocks that lie between the rows of the base, or that delete most of the rows below them, become separate segments: the former
-    /// never have to be merged, and a merge of the latter reads many rows and writes few.
+    /// A stretch of blocks that lies between the rows of the base, or that deletes most of the rows below it, becomes a separate segment. The first
+    /// kind never has to be merged; a merge of the second kind reads many rows and writes few.
     pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {
@@ -223,8 +223,8 @@ impl Version {
         Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
     }
 
-    /// Returns the first key of a stretch and a key after it. A stretch of deletions is extended to the ends of its segment if only few rows lie
-    /// between, which avoids segments with few rows.
+    /// Returns the first key of a stretch and a key after it. If few rows lie between a stretch of deletions and an end of its segment, the stretch
+    /// is extended to that end, which avoids segments with few rows.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;
@@ -251,7 +251,7 @@ impl Version {
         is_one.then_some((index, segment))
     }
 
-    /// Returns `true` if two keys are in one segment that has layers, but has no blocks between the keys.
+    /// Returns `true` if two keys are in one segment that has layers, and no block of the segment lies between them.
     fn is_free(&self, first: &[u8], behind: &[u8]) -> bool {
         self.segment_of(first, behind).is_some_and(|(index, _)| !self.has_blocks(index, first, Some(behind)))
     }
@@ -328,8 +328,8 @@ impl Version {
         Ok(tally)
     }
 
-    /// Returns `true` if another version has the same layers as this one before `start` and from `end` on. In both versions, segments start at these
-    /// keys.
+    /// Returns `true` if another version has the same layers as this one before `start` and from `end` on. Both versions must have segments that
+    /// start at these keys.
     pub(super) fn is_same_outside(&self, other: &Self, start: &[u8], end: Option<&[u8]>) -> bool {
         let outside = |version: &Self| -> Vec<Arc<Segment>> {
             let is_outside = |segment: &&Arc<Segment>| {
@@ -344,13 +344,13 @@ impl Version {
         left.len() == right.len() && left.iter().zip(&right).all(is_same)
     }
 
-    /// Returns `true` if a segment may have an entry of a key.
+    /// Returns `true` if a segment may have an entry for a key.
     pub(super) fn may_hold(&self, index: usize, key: &[u8]) -> bool {
         let spans = |layer: &Layer| *layer.run.first <= *key && *key <= *layer.run.last;
         self.segments.get(index).is_some_and(|segment| segment.layers.iter().any(spans))
     }
 
-    /// Removes the layers that only contain rows of dropped tables.
+    /// Removes the layers that contain only rows of dropped tables.
     pub(super) fn drop_dead(&mut self, catalog: &Catalog) {
         for index in 0..self.segments.len() {
             let end = self.end(index).map(<[u8]>::to_vec);

@@ -28,7 +28,7 @@ impl BaseView {
         self.stored.engine
     }
 
-    /// Returns `true` if the base belongs to a new folder, whose journal may be missing or incomplete.
+    /// Returns `true` if the base belongs to a new folder. The journal of such a folder may be missing or incomplete.
     pub(crate) fn is_new(&self) -> bool {
         let meta = &self.stored.meta;
         self.stored.lineage.is_empty() && meta.journal == 1 && meta.sequence == 1
@@ -60,7 +60,7 @@ impl BaseView {
         BaseCursor::new(&self.stored.version, span, false)
     }
 
-    /// Estimates the bytes of a table without reading a file. If a run contains several tables, each is assumed to have an equal share.
+    /// Estimates the bytes of a table without reading a file. A run that contains several tables is divided equally among them.
     pub(crate) fn bytes_of(&self, table: u32) -> u64 {
         let span = Span::table(table);
         let share = |layer: &Layer| {

@@ -29,7 +29,7 @@ const DELETIONS: usize = 4_096;
 /// Returns the estimated bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts once it frees at least as
 /// much.
 const fn reclaim_threshold(tables: usize) -> u64 {
-    // The terms are the first piece of a journal file, and a line for each table in both copies of `BASE`, which a merge may write again.
+    // The terms are the first extent of a journal file, and a line for each table in both copies of `BASE`, which a merge may write again.
     (1 << 20) + 256 * tables as u64
 }
 
@@ -96,7 +96,7 @@ impl Checkpoints {
         }
     }
 
-    /// Requests a checkpoint, and a compaction if `compact` is `true`. The response is sent when the work has finished.
+    /// Requests a checkpoint, and a compaction if `compact` is `true`. The response is sent when they have finished.
     pub(super) fn ask(&mut self, compact: bool, answer: oneshot::Sender<Result<()>>) {
         self.requested = true;
         if compact { self.next_compaction.push(answer) } else { self.next.push(answer) }
@@ -108,7 +108,7 @@ impl Checkpoints {
         all.into_iter().flat_map(std::mem::take)
     }
 
-    /// Registers a dropped table, whose rows leave the base after the next checkpoint. Only large tables trigger a checkpoint.
+    /// Registers a dropped table. The next checkpoint removes its rows from the base. Only a large table triggers a checkpoint.
     pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
         // The frozen rows may be in the base before the next checkpoint.
@@ -125,21 +125,21 @@ impl Checkpoints {
         self.disk_full.is_some()
     }
 
-    /// Requests a checkpoint if it frees more than it writes, or if the disk is full.
+    /// Requests a checkpoint if it would free more than it writes, or if the disk is full.
     fn request_reclaim(&mut self, state: &State) {
         self.requested |= self.dropped_bytes >= reclaim_threshold(state.catalog.len())
             || self.disk_full.is_some()
             || (!self.dropped.is_empty() && !self.reserve.is_whole());
     }
 
-    /// Estimates the bytes of dropped tables again. The frozen rows are in the base now, and tables may have been dropped meanwhile.
+    /// Recomputes the estimate of dropped bytes. The frozen rows are now in the base, and tables may have been dropped meanwhile.
     pub(crate) fn count_dropped(&mut self, state: &State) {
         let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
         self.dropped_bytes = self.dropped.iter().map(bytes).sum();
         self.request_reclaim(state);
     }
 
-    /// Rejects the requested checkpoints because none can start. Writes continue while space remains.
+    /// Rejects the requested checkpoints, because no checkpoint can start. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -148,7 +148,7 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // Deletions only free space through a checkpoint, so on a full disk it starts earlier.
+        // Only a checkpoint makes deletions free space, so on a full disk it starts earlier.
         let most = self.thresholds.checkpoint_bytes / if self.reserve.is_whole() { 1 } else { 8 };
         self.requested
             || state.memtable.bytes() >= most
@@ -181,7 +181,7 @@ fn stopped() -> Error {
 }
 
 impl Drop for Checkpoints {
-    /// Cancels the running checkpoint. No data is lost: the journal still holds the rows.
+    /// Cancels the running checkpoint. No data is lost, because the journal still holds the rows.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;

@@ -1,8 +1,8 @@
-//! A committer in memory that callers run themselves while it is idle: no other thread has to wake up for a write, and the caller does not have to
+//! A committer in memory that callers run themselves while it is idle. No other thread has to wake up for a write, and the caller does not have to
 //! wake up for the response.
 //!
-//! The holder of the lock is the committer. The thread handles requests that find the lock taken, creates and drops tables, and removes the rows of
-//! dropped tables from memory.
+//! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops
+//! tables, and removes the rows of dropped tables from memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::key::Span;
 use crate::request::{Request, Write};
 use crate::threads::Threads;
 
-/// The number of rows of dropped tables that are removed from memory at once.
+/// The number of rows of dropped tables that are removed from memory in one step.
 const RECLAIM_ROWS: usize = 500;
 
 /// A committer that is shared by its thread and its callers; `None` once it has stopped.
@@ -30,7 +30,7 @@ impl Direct {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Processes a request on the caller's thread and responds to it. Returns the request, to be processed by the thread, if another caller holds the
+    /// Processes a request on the caller's thread and responds to it. Returns the request for the committer's thread if another caller holds the
     /// lock, the request requires further work, or the committer has stopped.
     pub(crate) fn take(&self, request: Request) -> Option<Request> {
         let write = match request {
@@ -45,7 +45,7 @@ impl Direct {
             committer.finish_group(&mut vec![answer], false);
             Ok(())
         });
-        // The caller learns the reason, because the panic dropped its response channel.
+        // The panic dropped the response channel, so the caller learns the reason.
         if let Err(error) = done {
             shared.poison(&error);
         }
@@ -59,8 +59,9 @@ impl Direct {
         threads: &Threads,
     ) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
-        // A panic ends writing, but requests are still answered: from then on, every writer receives the reason. IMPORTANT: a panic while the lock is
-        // held poisons it. Callers treat a poisoned lock as taken, even before the reason is known, so no write is applied after an incomplete one.
+        // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason. IMPORTANT: a panic
+        // while the lock is held poisons it. Callers treat a poisoned lock as taken, even before the reason is known, so no write is applied
+        // after an incomplete one.
         while let Err(error) = caught(|| {
             self.work(requests, threads, &mut closers);
             Ok(())
@@ -84,10 +85,10 @@ impl Direct {
         }
     }
 
-    /// Returns the next request for the thread. While none arrives, it removes rows of dropped tables from memory.
+    /// Returns the next request for the thread. While it waits, it removes rows of dropped tables from memory.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
-            // The callers that have just been answered run first.
+            // The callers that have just been answered should run first.
             threads.yield_now();
             let next = requests.try_recv();
             if matches!(next, Err(TryRecvError::Closed)) {
@@ -181,7 +182,7 @@ mod tests {
             let mut written = pin!(engine.submit(&table, insert(&number.to_string())));
             match written.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(outcome) => outcome.map(|_| true).unwrap(),
-                // The thread may be checking for work at this moment.
+                // The thread may be checking for work at this time.
                 Poll::Pending => block_on(written).map(|_| false).unwrap(),
             }
         };

@@ -1,4 +1,4 @@
-//! The application of single writes to the latest state. Each accepted write adds its frame to the group.
+//! Applies single writes to the latest state. Each accepted write adds its frame to the group.
 
 use table_store::error::Result;
 use table_store::name::TableName;
@@ -40,7 +40,7 @@ impl Committer {
         }
         let ticks = self.timestamps.next()?;
         let (changes, committed) = apply::changes(&self.state, &self.limits, writes, ticks)?;
-        // A transaction of checks alone writes nothing.
+        // A transaction that contains only checks writes nothing.
         if !changes.is_empty() {
             self.write(ticks, changes);
         }
@@ -78,7 +78,7 @@ impl Committer {
                     (row, Some(_)) => self.state.set(key, row, &mut self.written),
                 }
             }
-            // If a gap is too short, readers only lose time; so an error of the disk is ignored.
+            // A gap that is too short only makes scans slower, so an error of the disk is ignored.
             if let Some(first) = first {
                 let _ = self.state.extend_gap(&first, deletions);
             }

@@ -51,7 +51,7 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// Returns the `Io` error of a task that may have been partially completed.
+    /// Returns the `Io` error of a task that may have been partly completed.
     pub(crate) fn failed(self, source: io::Error) -> Error {
         Error::of(DiskFault::Failed { task: self, source })
     }
@@ -91,8 +91,8 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 #[cfg(not(unix))]
 const TOO_MANY_OPEN_FILES: i32 = 4;
 
-/// Returns `true` if an error of [`Task::refused`] reports a lack of disk space, descriptors or memory. The task had no effect, and can succeed once
-/// the resources are available.
+/// Returns `true` if an error of [`Task::refused`] reports a lack of disk space, descriptors or memory. The task had no effect,
+/// and can succeed later.
 pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }

@@ -1,4 +1,4 @@
-//! The disk of this computer, through `std::fs`.
+//! The file system of this computer, through `std::fs`.
 
 #[cfg(unix)]
 mod held;
@@ -23,8 +23,8 @@ struct RealLock(File);
 impl DiskLock for RealLock {}
 
 impl Drop for RealLock {
-    /// Unlocks the file. Closing it is not enough: a child process that is being started has a copy of the handle until it executes its program, and
-    /// the system keeps the lock for that copy.
+    /// Unlocks the file. Closing it is not enough: a child process that is just being started holds a copy of the handle until it executes its
+    /// program, and the system keeps the lock for that copy.
     fn drop(&mut self) {
         // If unlocking fails, the lock ends when the last copy of the handle is closed.
         let _ = self.0.unlock();
@@ -72,7 +72,7 @@ impl Disk for RealDisk {
     }
 
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
-        // Windows keeps directory entries durable automatically, and cannot open folders as files.
+        // Windows makes directory entries durable automatically, and cannot open folders as files.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 

@@ -15,7 +15,7 @@ const KEYS: u16 = 400;
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// A number of rows, starting with a given row, are written or deleted.
+    /// A number of rows, starting at a given row, are written or deleted.
     Write {
         from: u16,
         count: u16,
@@ -91,7 +91,7 @@ impl Known {
     }
 }
 
-/// Performs a checkpoint of all rows of the memtable at once, and a merge.
+/// Performs a checkpoint of all rows of the memtable, followed by a merge.
 fn checkpoint(base: &mut Base, state: &mut State) {
     let recent = std::mem::take(&mut state.memtable);
     let rows = recent.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));

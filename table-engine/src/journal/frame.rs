@@ -1,4 +1,4 @@
-//! Frames: one transaction each, with its results, so that replay needs only the frame (`docs/format.md`, "Journal").
+//! Frames: each contains one transaction and its results, so replay needs nothing else (`docs/format.md`, "Journal").
 //!
 //! ```text
 //! 0   u32  bytes of the record
@@ -193,7 +193,7 @@ impl Head {
         holds.then_some(head)
     }
 
-    /// Returns the checksum of a file's frames up to this one (included), from that of the frames before it; 0 without frames.
+    /// Returns the checksum of a file's frames up to and including this one, given the checksum of the earlier frames; 0 if there are none.
     pub(crate) fn chain(&self, before: u32) -> u32 {
         crc32c::crc32c_append(before, &self.checksum.to_le_bytes())
     }

@@ -1,4 +1,4 @@
-//! Reading of a journal file frame by frame, which distinguishes a torn tail from corruption.
+//! Reads a journal file frame by frame, and distinguishes a torn tail from corruption.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -56,11 +56,13 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
     Ok(Head::read(&head, salt).map(|head| head.sequence))
 }
 
-/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames. `mark` is a position in the file that was durable.
+/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames. `mark` is a position in the file up to
+/// which frames were durable.
 ///
 /// # Errors
-/// `Corrupted` if the frames before the mark are other ones, or if a durable frame is damaged, which an intact frame written after its sync proves. Frames of one unsynced write
-/// may reach the disk in any order, so an intact frame after a damaged one proves nothing by itself.
+/// `Corrupted` if the frames before the mark differ from those that were durable, or if a durable frame is damaged. A frame was durable if an intact
+/// frame was written after its sync. Frames of one unsynced write may reach the disk in any order, so an intact frame after a damaged one proves
+/// nothing by itself.
 pub(crate) fn read(
     path: &Path,
     file: &Arc<dyn DiskFile>,
@@ -89,14 +91,14 @@ pub(crate) fn read(
         if !rest.synced_later {
             return Ok(end);
         }
-        // IMPORTANT: a writer may have written this frame and later ones since the search began. In this case, the frame is intact.
+        // IMPORTANT: a concurrent writer may have written this frame and later ones since the search began. In this case, the frame is intact.
         if end.sequence == before {
             return Err(corrupted(path, end.offset));
         }
     }
 }
 
-/// Passes the intact frames after an end to `apply`, and moves the end past them.
+/// Passes the intact frames after the given end to `apply`, and moves the end past them.
 fn read_frames(
     path: &Path,
     file: &dyn DiskFile,
@@ -113,7 +115,7 @@ fn read_frames(
         if head.sequence != end.sequence || !head.accepts(&record, salt) {
             break;
         }
-        // The checksum matches bytes that are not a record, so another program wrote them.
+        // The checksum is valid but the bytes are not a record, so another program wrote them.
         let written = Record::read(&record).ok_or_else(|| corrupted(path, end.offset))?;
         end.is_closed = written.is_empty();
         // The first frame after a sync states that all previous frames are durable.
@@ -128,7 +130,7 @@ fn read_frames(
     Ok(())
 }
 
-/// Returns the next frame's head, and reads its record unchecked; `None` if no frame follows, or it would exceed the file.
+/// Returns the next frame's head, and reads its record without checking it; `None` if no frame follows, or it would extend beyond the file.
 fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
     let mut head = Vec::with_capacity(HEADER);
     source.take(HEADER as u64).read_to_end(&mut head)?;
@@ -145,7 +147,7 @@ fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) 
 struct Rest {
     /// `true` if the bytes are all zeros.
     clean: bool,
-    /// `true` if an intact frame was written after the missing frame was durable.
+    /// `true` if an intact frame was written after the missing frame had been synced.
     synced_later: bool,
 }
 
@@ -167,7 +169,7 @@ impl Rest {
             rest.clean = false;
             for (place, bytes) in (start..).zip(block.windows(HEADER)) {
                 // A frame has a minimum size, so a sequence number that is too far ahead, or that belongs to the file's old content, is rejected
-                // without a checksum.
+                // without computing a checksum.
                 let is_near = |sequence: u64| sequence.wrapping_sub(end.sequence) < length;
                 if Head::peek(bytes).is_some_and(is_near)
                     && let Some(head) = Head::read(bytes, salt).filter(|head| head.durable > end.sequence)
@@ -246,7 +248,7 @@ mod tests {
         assert!(read < 2 * length, "{read} bytes of {length} were read");
     }
 
-    /// A file to which another process writes the frames after the first immediately after the first read.
+    /// A file to which another process appends frames immediately after the first read.
     #[derive(Debug)]
     struct Growing {
         bytes: Vec<u8>,

@@ -1,5 +1,5 @@
-//! Reuse of a journal file that the base covers as the next journal file. Frames that overwrite old bytes need neither new blocks nor a new length, so
-//! their sync does not wait for other metadata of the file system, such as the metadata of runs that are being written.
+//! Reuses a journal file that the base covers as the next journal file. Overwriting old bytes needs neither new blocks nor a new length, so a sync
+//! does not wait for other file system metadata, such as that of runs that are being written.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::disk::{Disk, fault::Task};
 use crate::journal::Tail;
 use crate::journal::file::{self, FileHeader, Salt};
 
-/// Renames the file `old` to the number `new`, durably, and truncates it to `room` bytes. Its frames have sequence numbers starting at `sequence`.
+/// Renames the file `old` to the number `new`, durably, and truncates it to `room` bytes. The sequence numbers of its frames start at `sequence`.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,
@@ -25,12 +25,11 @@ pub(crate) fn reuse(
         if file.len()? > room {
             file.set_len(room)?;
         }
-        // IMPORTANT: the new header is durable before the file is renamed. Under the new name, the header is never missing and never that of another
-        // file.
+        // IMPORTANT: the new header is durable before the file is renamed. Under the new name, the file always has its own complete header.
         file.sync_data()?;
         drop(file);
         disk.rename(&old, &path)?;
-        // IMPORTANT: the directory entry is durable before a frame is written, so no journal file is ever missing between others.
+        // IMPORTANT: the directory entry is durable before a frame is written, so no file in the sequence of journal files is ever missing.
         disk.sync_dir(folder)?;
         let file = disk.open(&path, false)?;
         let filled = file.len()?;

@@ -1,5 +1,6 @@
-//! The record of synced frames (`docs/format.md`, "Synced frames"): a file that states how far the journal was once durable. Without it, a journal that was
-//! cut after a close, or replaced by an older copy of itself, looks like one whose last write was interrupted by a crash.
+//! The record of synced frames (`docs/format.md`, "Synced frames"): a file that states up to which position the journal is known to be
+//! durable. Without it, a journal that was cut after a close, or replaced by an older copy of itself, looks like one whose last write was
+//! interrupted by a crash.
 //!
 //! The record may be older than the journal. It is never newer, because it is written after the frames were synced.
 
@@ -20,7 +21,7 @@ const MAGIC: &[u8; 8] = b"TBLSYNC\0";
 const VERSION: u32 = 1;
 /// The number of bytes of a record.
 const RECORD: usize = 52;
-/// The distance of the two records: no write to one of them touches a sector of the other.
+/// The distance between the two records, so a write to one of them never touches a sector of the other.
 const DISTANCE: u64 = 4096;
 
 /// A position in the journal, before which all frames are durable.
@@ -28,7 +29,7 @@ const DISTANCE: u64 = 4096;
 pub(crate) struct Mark {
     /// The number of the journal file.
     pub(crate) journal: u64,
-    /// The sequence number of the frame that follows.
+    /// The sequence number of the next frame.
     pub(crate) sequence: u64,
     /// The checksum of the file's frames before the position (see [`Head::chain`](super::frame::Head::chain)).
     pub(crate) frames: u32,
@@ -72,10 +73,10 @@ impl Mark {
 }
 
 impl Records {
-    /// Reads the file of a folder. A missing file and a damaged record state nothing.
+    /// Reads the record of a folder. A missing file and a damaged record are ignored.
     ///
     /// # Errors
-    /// `ServerBusy` and any other error of the disk on opening the file.
+    /// `ServerBusy`, and any other error of the disk when the file is opened.
     pub(crate) fn read(disk: &dyn Disk, folder: &Path) -> Result<Self> {
         let path = folder.join(SYNCED);
         let file = match disk.open_to_read(&path) {
@@ -90,7 +91,7 @@ impl Records {
         Ok(Self([record(0), record(DISTANCE)]))
     }
 
-    /// Returns the latest mark of an engine, and its place. The marks of another engine, whose files were replaced, state nothing.
+    /// Returns the latest mark of an engine, and its place. Marks of another engine, whose files were replaced, are ignored.
     fn latest(&self, engine: Uuid) -> Option<(usize, Mark)> {
         let own = self.0.iter().enumerate().filter_map(|(place, record)| {
             record.filter(|(of, _)| *of == engine).map(|(_, mark)| (place, mark))
@@ -124,7 +125,7 @@ impl Synced {
         }
     }
 
-    /// Overwrites the older of the two records, so a write that is torn leaves the newer one.
+    /// Overwrites the older of the two records, so a torn write leaves the newer one.
     fn write(&self, place: usize, mark: Mark) -> io::Result<()> {
         let path = self.folder.join(SYNCED);
         let (file, is_new) = match self.disk.open(&path, false) {

@@ -1,4 +1,4 @@
-//! The decision of each queue operation (QUE-10 to QUE-13).
+//! The decisions that implement the queue operations (QUE-10 to QUE-13).
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) const EXPIRED: usize = 256;
 /// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
-/// Returns the instant after a duration, in ticks.
+/// Returns the instant that follows `now` by a duration, in ticks.
 fn after(now: u64, time: Duration) -> u64 {
     let more = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     now.saturating_add(more).min(ticks::MAX)
@@ -55,7 +55,7 @@ struct Visible {
     found: Vec<(Key, Shown)>,
     expired: Vec<(Key, Shown)>,
     rest: Rest,
-    /// A position before which no message remains after the found and the expired messages have been removed.
+    /// A position before which no message remains once the found and the expired messages have been removed.
     front: Front,
 }
 
@@ -97,7 +97,7 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     Ok(visible)
 }
 
-/// Hides up to `count` visible messages for the time `hidden`. Returns their leases, and the state of the rest of the queue.
+/// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue.
 pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
     let Visible { found, expired, rest, front } = visible(ground, count)?;
     let mut leases = Vec::with_capacity(found.len());
@@ -111,7 +111,7 @@ pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -
     for (key, shown) in expired {
         remove(ground, key, &shown.id);
     }
-    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or after, and `now` never decreases: so the message is after the
+    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or later, and `now` never decreases, so the message is after the
     // front. Without the front, each receive would skip the tombstones of all received messages.
     ground.pass(front);
     Ok((leases, rest))

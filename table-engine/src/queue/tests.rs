@@ -1,5 +1,5 @@
-//! Tests of guarantees that only the engine's queues give: they survive a stop, agree with a simple model, and never deliver a message to two
-//! receivers at once.
+//! Tests of guarantees that only the engine's queues give: they survive a crash, agree with a simple model, and never deliver a message to two
+//! receivers at the same time.
 
 mod stops;
 
@@ -228,7 +228,7 @@ proptest! {
         let mut engine = options.clone().open(folder.path()).unwrap();
         block_on(engine.create_queue(&work())).unwrap();
         let mut model: BTreeMap<String, Held> = BTreeMap::new();
-        // Every lease that was ever issued. The model contains only the last lease of each message.
+        // Every lease that was ever issued. The model stores only the last lease of each message.
         let mut leases: Vec<Lease> = Vec::new();
         for (n, step) in steps.into_iter().enumerate() {
             let now = time.load(Ordering::SeqCst);

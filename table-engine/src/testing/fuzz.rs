@@ -1,4 +1,4 @@
-//! Functions for fuzzing the engine's formats: each accepts any bytes, panics if a guarantee is broken, and returns `true` if the bytes were
+//! Functions for fuzzing the engine's formats. Each accepts any bytes, panics if a guarantee is broken, and returns `true` if the bytes were
 //! accepted. Not public API.
 
 use std::path::Path;
@@ -47,7 +47,7 @@ impl DiskFile for Bytes {
     }
 }
 
-/// Reads a journal file, cuts it at its end, and reads it again.
+/// Reads a journal file, cuts it off at the end of its frames, and reads it again.
 ///
 /// # Panics
 /// Panics if the two reads differ.

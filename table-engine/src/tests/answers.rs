@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use super::*;
 use crate::failpoint::{Action, Hook, Step};
 
-/// Returns the result of a future that makes progress only through the engine.
+/// Returns the result of a future that only the engine drives.
 fn answered<T>(what: &str, future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let began = Instant::now();

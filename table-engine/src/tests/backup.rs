@@ -1,5 +1,5 @@
-//! Tests of backups: a backup taken during writes is complete, a later backup copies only new data, and an interrupted or damaged backup is never accepted
-//! as complete.
+//! Tests of backups: a backup taken during writes is complete, a later backup copies only new data, and an interrupted or damaged backup is never
+//! accepted as complete.
 
 use super::images::ImagingDisk;
 use super::sim::SimDisk;
@@ -146,7 +146,7 @@ fn a_power_loss_during_a_backup_leaves_the_earlier_or_the_new_one_intact() {
             let found = restored(&disk, "/backup", "/restored").unwrap();
             assert!(found == old || found == new, "call {at}, seed {seed}: {found:?}");
             seen[usize::from(found == new)] += 1;
-            // The next backup is complete, whatever an interrupted backup left.
+            // The next backup is complete, regardless of the files that an interrupted backup left.
             let engine = padded(&disk, "/engine");
             wait(engine.backup("/backup")).unwrap();
             let found = restored(&disk, "/backup", "/next").unwrap();
@@ -256,7 +256,7 @@ fn a_backup_of_another_engine_or_of_the_engine_before_a_restore_is_not_overwritt
         error.to_string()
     };
     assert!(refused(&other, "/late").contains("another engine"));
-    // An older state was restored and written to, so numbers of runs are used again.
+    // An older state was restored and written to, so run numbers are used a second time.
     restored(&disk, "/early", "/restored").unwrap();
     let restored_engine = padded(&disk, "/restored");
     assert!(refused(&restored_engine, "/late").contains("another engine, such as"));

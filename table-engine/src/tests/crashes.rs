@@ -1,4 +1,4 @@
-//! Tests that a stop at any disk call loses no acknowledged write, and leaves no write visible in part.
+//! Tests that after a crash at any disk call no acknowledged write is lost, and no write is partly visible.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::failpoint::{Action, Hook, Step};
 /// Copies of the folder at every step, each with the number of transactions that had been acknowledged.
 type Images = Arc<Mutex<Vec<(Step, tempfile::TempDir, i32)>>>;
 
-/// Writes `n` to three keys, one of which the next transaction deletes. The transaction is visible completely or not at all.
+/// Writes `n` to three keys. The next transaction deletes one of them. A transaction is visible completely or not at all.
 fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     let old = format!("{:03}", n - 1);
     let mut operations = vec![("a", upsert(n)), ("b", upsert(n))];

@@ -1,4 +1,4 @@
-//! Tests that a disk that fails at any call, permanently or temporarily, loses no acknowledged write.
+//! Tests that no acknowledged write is lost if the disk fails at any call, permanently or temporarily.
 
 use std::io;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl DiskFile for FaultyFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let outcome = self.0.take(Refuses::Writes);
-        // A full disk writes the first part of the bytes.
+        // A full disk writes only the first part of the bytes.
         let taken = if outcome.is_ok() { bytes.len() } else { bytes.len() / 2 };
         self.1.write_at(offset, &bytes[..taken])?;
         outcome

@@ -1,4 +1,4 @@
-//! A simulated disk that keeps an image from before every modifying call, which is the state after a stop at that call.
+//! A simulated disk that keeps an image before every modifying call: the state after a crash at that call.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests that a power loss that drops, tears and reorders unsynced writes loses no acknowledged write.
+//! Tests that no acknowledged write is lost if a power loss drops, tears and reorders unsynced writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -85,7 +85,7 @@ fn con_1_egt_9_a_power_loss_keeps_acknowledged_and_only_whole_transactions() {
         let (one, two): (Vec<i32>, Vec<i32>) = found.iter().partition(|n| **n < 1_000);
         assert!(one.iter().map(|n| n + 1_000).eq(two), "{step:?}: {found:?}");
         assert!(acknowledged.iter().all(|n| one.contains(n)), "{step:?}: {found:?} of {acknowledged:?}");
-        // Recovered rows remain, whatever happens next.
+        // Recovered rows persist whatever happens next.
         write(&engine, "9999", insert(9_999)).unwrap();
         let later = disk.image();
         later.lose_power(|| false);
@@ -163,8 +163,8 @@ fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String>
     }
 }
 
-/// After a failed sync, the operating system considers the writes clean. The program opens the folder again and may continue to write, and then the
-/// power fails.
+/// After a failed sync, the operating system considers the writes clean. The program opens the folder again, and may continue to write
+/// before the power fails.
 #[test]
 fn con_1_one_failed_sync_loses_no_acknowledged_write_afterwards() {
     let mut wrong = BTreeMap::<String, Vec<i64>>::new();

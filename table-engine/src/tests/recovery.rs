@@ -140,7 +140,7 @@ fn a_byte_flipped_after_a_close_is_found_and_closing_frames_lose_nothing() {
             Ok(found) => assert!(at >= last.1 && found == [1, 2, 3], "byte {at}: {found:?}"),
         }
     }
-    // If a journal has no writes since its closing frame, it gets no second closing frame.
+    // A journal without writes since its closing frame does not get a second closing frame.
     std::fs::write(&journal, &bytes).unwrap();
     open().unwrap();
     assert_eq!(std::fs::read(&journal).unwrap(), bytes);
@@ -168,7 +168,7 @@ fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
 fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (folder, journal) = folder_with(5);
     let engine = on_disk(folder.path());
-    // The value contains everything that its author can know about frames, which excludes the salt of the file.
+    // The value contains everything that its author can know about frames, but not the salt of the file.
     let mut value = vec![b'x'; 10_000];
     for sequence in 1..200 {
         value.extend(frame_of(Salt { head: 0, record: 0 }, 40 * sequence, 40 * sequence));

@@ -9,7 +9,7 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
 type Event = Box<dyn FnOnce() + Send>;
 
-/// The disk of this computer. An event happens before the first lock, when a restore has read `BASE` of the backup and has copied nothing yet.
+/// The disk of this computer. A given event happens before the first lock, when a restore has read the backup's `BASE` and has copied nothing yet.
 struct Interrupted(Mutex<Option<Event>>);
 
 impl std::fmt::Debug for Interrupted {

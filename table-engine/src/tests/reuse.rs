@@ -23,7 +23,7 @@ fn numbers(engine: &Engine) -> Vec<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Returns an engine that reuses its first journal file: rows 1 to 20 are in the base, and their old frames follow the frame of row 21.
+/// Returns an engine that reuses its first journal file. Rows 1 to 20 are in the base, and their old frames follow the frame of row 21.
 fn used_again(folder: &Path) -> Engine {
     let engine = on_disk(folder);
     for n in 1..=20 {
@@ -86,7 +86,7 @@ fn a_broken_frame_is_corruption_if_the_next_file_has_a_frame() {
     write(&engine, "022", insert(22)).unwrap();
     let next = std::fs::read(path(folder.path(), 4)).unwrap();
     drop(engine);
-    // The files are as if the checkpoint had not ended and a bit had flipped meanwhile.
+    // The files look as if the checkpoint had not finished and a bit had flipped meanwhile.
     std::fs::write(path(before.path(), 4), &next).unwrap();
     assert_eq!(numbers(&on_disk(copy_folder(before.path()).path())).len(), 22);
     let mut bytes = std::fs::read(path(before.path(), 3)).unwrap();

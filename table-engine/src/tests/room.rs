@@ -1,4 +1,4 @@
-//! Tests of a full disk: writes that add data are rejected until space is free, and everything else works.
+//! Tests of a full disk: writes that add data are refused until space is free, and all other operations work.
 
 use std::collections::BTreeSet;
 

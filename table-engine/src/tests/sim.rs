@@ -1,5 +1,5 @@
-//! A disk in memory, with the state that programs see and the state after a power loss. No byte of a file is durable before its sync. A new, renamed
-//! or removed entry of a folder is not durable before the sync of the folder.
+//! A disk in memory that has two states: one that programs see, and one that remains after a power loss. The bytes of a file become durable when the
+//! file is synced; a new, renamed or removed entry of a folder becomes durable when the folder is synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// Keeps the first changes until the coin returns `false`. After that, the coin decides for each other folder separately.
+    /// Keeps the first changes until the coin returns `false`. After that, the coin decides separately for each other folder.
     fn lose_power(&mut self, mut coin: impl FnMut() -> bool) {
         let mut cut = BTreeSet::new();
         for changes in std::mem::take(&mut self.pending) {
@@ -107,7 +107,7 @@ impl State {
         let _ = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| room.checked_add(bytes));
     }
 
-    /// Reserves space for bytes. Returns the number that fit.
+    /// Reserves space for bytes. Returns the number of bytes that fit.
     fn take(&self, bytes: usize) -> usize {
         let wanted = i64::try_from(bytes).unwrap();
         let take = |left: i64| Some(left - left.clamp(0, wanted));

@@ -42,7 +42,7 @@ fn rows_and_bytes_are_counted_by_table_and_partition_in_every_layer() {
     });
 }
 
-/// A subscriber that stores the events of this thread as text.
+/// A subscriber that stores this thread's events as text.
 #[derive(Clone, Default)]
 struct Events(Arc<Mutex<Vec<String>>>);
 

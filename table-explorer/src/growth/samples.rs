@@ -1,4 +1,4 @@
-//! Samples that are thinned out with age.
+//! Samples of sizes. Older samples are thinned out.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The maximum numbers of stores in a file and of tables in a store. The stores that were unused for the longest time and the smallest tables are dropped.
+/// The maximum numbers of stores in a file and of tables in a store. The stores that have been unused for the longest time and the
+/// smallest tables are dropped.
 const STORES: usize = 16;
 const TABLES: usize = 64;
-/// Samples are kept one a minute for an hour, one an hour for two days, and one a day for 400 days. Each pair is an age and the length of the
+/// One sample per minute is kept for an hour, one per hour for two days, and one per day for 400 days. Each pair is an age, and the length of the
 /// periods from that age on, in seconds.
 const PERIODS: [(i64, i64); 3] = [(0, 60), (HOUR, HOUR), (2 * DAY, DAY)];
 const LONGEST: i64 = 400 * DAY;
@@ -19,7 +20,7 @@ const DAY: i64 = 86_400;
 /// The samples of each table of a store, by its name.
 pub(crate) type Samples = BTreeMap<String, Vec<Sample>>;
 
-/// The size of a table at one moment, as an array of seconds since 1970, rows and bytes.
+/// The size of a table at one moment, stored as an array of seconds since 1970, rows and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sample(i64, u64, u64);
 
@@ -57,14 +58,14 @@ impl Content {
         self.stores.get(store).cloned().unwrap_or_default()
     }
 
-    /// Adds a sample, and drops the samples that are too old to be kept.
+    /// Adds a sample, and drops samples that are too old.
     pub(super) fn add(&mut self, store: &str, table: &str, sample: Sample) {
         let samples = self.stores.entry(store.to_owned()).or_default();
         add(samples.entry(table.to_owned()).or_default(), sample);
         let size =
             |(name, of): (&String, &Vec<Sample>)| (of.last().map_or(0, |last| last.bytes()), name.clone());
         while samples.len() > TABLES {
-            // The entry of the whole store is not a candidate for removal.
+            // The entry for the entire store is never removed.
             let smallest = samples.iter().filter(|(name, _)| !name.is_empty()).map(size).min();
             let Some((_, name)) = smallest else { break };
             samples.remove(&name);
@@ -78,9 +79,9 @@ impl Content {
     }
 }
 
-/// Adds a sample to the samples of a table. While the size does not change, only the first and the last sample are kept.
+/// Adds a sample to a table's samples. While the size does not change, only the first and the last sample are kept.
 fn add(samples: &mut Vec<Sample>, sample: Sample) {
-    // A clock that was set back would leave samples out of order.
+    // After the clock was set back, samples would be out of order.
     samples.retain(|known| known.0 < sample.0);
     if let [.., before, last] = samples.as_mut_slice()
         && before.has_size_of(sample)
@@ -115,7 +116,7 @@ fn thin(samples: &mut Vec<Sample>, now: i64) {
 mod tests {
     use super::*;
 
-    /// The maximum number of samples of a table: the minutes of an hour, the hours of two days, 400 days, and two where periods meet.
+    /// The maximum number of samples of a table: the minutes of an hour, the hours of two days, 400 days, and two more at the boundaries.
     const MOST: usize = 61 + 49 + 401;
 
     fn at(seconds: i64, rows: u64) -> Sample {
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn samples_are_thinned_with_age_and_stay_in_order() {
-        // 450 days of samples, of which the last three days have a sample each minute.
+        // 450 days of samples, with one sample per minute in the last three days.
         let (days, minutes) = (447 * 24, 3 * 24 * 60);
         let times =
             (0..days).map(|hour| hour * HOUR).chain((0..minutes).map(|minute| days * HOUR + 60 * minute));

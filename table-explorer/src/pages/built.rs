@@ -1,4 +1,4 @@
-//! The query that a form describes.
+//! The query that is built from a form.
 
 use table_core::filter::Comparison;
 use table_core::query::{KeyRange, Select, TextRange};
@@ -15,10 +15,10 @@ use crate::pages::Context;
 pub(crate) const ROWS: usize = 50;
 const MOST: usize = 1_000;
 
-/// The prefix of form fields for parts of the key.
+/// The prefix of form fields for key parts.
 pub(crate) const PART: &str = "part.";
 
-/// A query, and the schema to which its part names refer.
+/// A query, and the schema that its part names refer to.
 #[derive(Debug)]
 pub(crate) struct Built<'a> {
     pub(crate) query: Query,
@@ -37,7 +37,7 @@ impl<'a> Built<'a> {
     /// Creates the query from the parameters of the request.
     ///
     /// # Errors
-    /// `Input` for a condition that the key cannot answer, a value that a part or property cannot have, and a text that is not a filter.
+    /// `Input` for a condition that the key does not support, a value that is impossible for a part or property, or a text that is not a filter.
     pub(crate) fn new(context: &'a Context<'_>, table: &TableName) -> Result<Self> {
         let request = context.request;
         let schema = schema(context, table);
@@ -81,7 +81,7 @@ impl<'a> Built<'a> {
     }
 }
 
-/// Returns the schema that the form names, or the first schema of the table.
+/// Returns the schema that the form names, or otherwise the first schema of the table.
 pub(crate) fn schema<'a>(context: &'a Context<'_>, table: &TableName) -> Option<&'a StoredSchema> {
     let named = context.request.query("entity");
     let mut schemas = context.known.of(table);
@@ -108,7 +108,7 @@ pub(crate) fn conditions<'a>(context: &'a Context<'_>) -> Vec<Condition<'a>> {
         .collect()
 }
 
-/// Returns the filter of a condition. Its type is the declared type, or else the inferred type of the text.
+/// Returns the filter for a condition. The value has the declared type, or else the type inferred from the text.
 fn filter(schema: Option<&StoredSchema>, condition: Condition<'_>) -> Result<Filter> {
     let Condition { property, operator, value: text } = condition;
     let declared = schema.and_then(|schema| schema.properties.iter().find(|known| known.name == property));
@@ -127,7 +127,7 @@ fn filter(schema: Option<&StoredSchema>, condition: Condition<'_>) -> Result<Fil
     Ok(Filter::compare(property.to_owned(), operator, found))
 }
 
-/// Returns the range that a text describes: `A..B`, both included, `A*`, or a single value.
+/// Returns the range that a text describes: `A..B` (both included), `A*`, or a single value.
 fn text_range(text: &str) -> TextRange {
     use std::ops::Bound;
     let bound =

@@ -1,4 +1,4 @@
-//! Changes of many rows: the rows that are marked in a grid are deleted after a preview, in groups, each conditional on the versions that were shown.
+//! Changes of several rows: rows that are marked in a grid are deleted after a preview, in groups, conditional on the versions that were shown.
 
 use http::{Response, StatusCode};
 use maud::{Markup, html};
@@ -20,7 +20,7 @@ const GROUP: usize = 100;
 /// The maximum number of rows of one form.
 const MOST: usize = 1_000;
 
-/// Returns the rows of the form, in the order of their keys.
+/// Returns the marked rows of the form, in key order.
 fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     let fields = context.request.fields("row");
     if fields.is_empty() {
@@ -42,7 +42,7 @@ fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     Ok(rows)
 }
 
-/// Returns the button of the marks in a grid, with its form.
+/// Returns the button for the marked rows of a grid, with its form.
 pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
     html! {
         form #(mark::FORM) method="post" action=(link::table(table, "marked")) {
@@ -52,7 +52,7 @@ pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
     }
 }
 
-/// Returns `true` if rows of the table can be marked: changes are on, and no derived rows are declared.
+/// Returns `true` if rows of the table can be marked: changes are enabled, and no derived rows are declared.
 pub(crate) fn is_allowed(context: &Context<'_>, table: &TableName) -> bool {
     context.state.is_writable && context.declared(table).is_empty()
 }
@@ -83,7 +83,7 @@ pub(crate) async fn preview(context: &Context<'_>, table: &TableName) -> Result<
     Ok(response::page(StatusCode::OK, frame(context, table, "Delete", main)))
 }
 
-/// Deletes the marked rows, and reports each group.
+/// Deletes the marked rows, and reports on each group.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
     if context.request.field("sure").is_none() {
@@ -100,15 +100,15 @@ pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(answer(context, table, "Delete", "deleted", &report))
 }
 
-/// The outcome of many operations.
+/// The outcome of several operations.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     done: usize,
-    /// The groups of which nothing was written: the partition, the keys, and the error.
+    /// The groups that were refused, so none of their rows were written: the partition, the keys, and the error.
     refused: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 
-/// Submits the operations in groups, each within one partition. If one group is refused, the others are still written.
+/// Submits the operations in groups, each within one partition. If a group is refused, the other groups are still written.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,

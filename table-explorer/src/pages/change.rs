@@ -1,4 +1,4 @@
-//! Changes: entities are inserted, edited and deleted, conditional on the `ETag`s that were shown. After a conflict, both values are shown.
+//! Changes: inserting, editing and deleting entities, conditional on the `ETag`s that were shown. After a conflict, the page shows both values.
 
 mod form;
 
@@ -16,7 +16,7 @@ use crate::pages::{Context, entity};
 use crate::response::{self, Body};
 use crate::show;
 
-/// Refuses a change if changes are disabled, or if a plain write would make derived rows wrong.
+/// Refuses a change if changes are disabled, or if a plain write would make derived rows inconsistent.
 pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<()> {
     if !context.state.is_writable {
         let text = "changes are off; start the explorer with `--write` to edit entities";
@@ -32,7 +32,7 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
     }
 }
 
-/// Shows the form of an entity.
+/// Shows the form for editing an entity.
 pub(crate) async fn edit(context: &Context<'_>, table: &TableName) -> Result<Markup> {
     permit(context, table).await?;
     let row = entity::read(context, table, &entity::key(context)?).await?;
@@ -86,7 +86,7 @@ fn etag(context: &Context<'_>) -> Result<ETag> {
     Ok(ETag::parse(text)?)
 }
 
-/// Returns the entity of the form. Unchanged values, and values that the form omitted, keep their stored bytes.
+/// Returns the entity that the form contains. Unchanged values, and values that the form omitted, keep their stored bytes.
 fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity>) -> Result<TableEntity> {
     let (names, types, texts) =
         (context.request.fields("name"), context.request.fields("type"), context.request.fields("value"));
@@ -103,7 +103,7 @@ fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity
         }
         let unknown = || Failure::Input(format!("`{edm}` is not a type"));
         let edm = value::type_of(edm).ok_or_else(unknown)?;
-        // Browsers send every line end as CR LF, which is converted to LF.
+        // Browsers send line ends as CR LF, which are converted to LF.
         let text = text.replace("\r\n", "\n");
         let before = stored.and_then(|stored| stored.get(name)).filter(|before| before.edm_type() == edm);
         let is_same = |before: &&table_core::Value| value::show(before).replace("\r\n", "\n") == text;
@@ -133,7 +133,7 @@ async fn submit(
     Ok(())
 }
 
-/// Saves an edited entity if its version is still the version on which the form was based.
+/// Saves an edited entity, provided that its version is still the one that the form was based on.
 pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);
@@ -151,7 +151,7 @@ pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Res
     }
 }
 
-/// Shows both values of each differing property, and a form that overwrites the stored version.
+/// Shows both values of each property that differs, and a form that overwrites the stored version.
 fn conflict(
     context: &Context<'_>,
     table: &TableName,
@@ -176,7 +176,7 @@ pub(crate) async fn insert(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response::see_other(&link::entity(table, &key)))
 }
 
-/// Deletes an entity if its version is still the version on which the form was based.
+/// Deletes an entity, provided that its version is still the one that the form was based on.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);

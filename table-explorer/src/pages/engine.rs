@@ -1,4 +1,4 @@
-//! The engine: its content, its counters, and checks on demand.
+//! The engine: its content, its counters, and on-demand checks.
 
 use maud::{Markup, html};
 use table_core::Engine;

@@ -91,7 +91,7 @@ fn properties(table: &TableName, entity: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the parts of an entity's `RowKey`, or the whole `RowKey` if no schema explains it.
+/// Returns the parts of an entity's `RowKey`, or the raw `RowKey` if it matches no schema.
 fn title(keyed: &Keyed<'_>) -> Markup {
     let parts: Vec<_> = keyed.row_parts().collect();
     html! {
@@ -100,7 +100,7 @@ fn title(keyed: &Keyed<'_>) -> Markup {
     }
 }
 
-/// Returns the detail of a row: key, version, size and derived rows. The page of a partition shows it for the selected row.
+/// Returns the detail pane of a row: key, version, size and derived rows. A partition's page shows it for the selected row.
 pub(crate) fn detail(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup {
     let (entity, key) = (keyed.row, keyed.row.key());
     let bytes = entity.to_row().map(|row| {

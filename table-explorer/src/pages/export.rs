@@ -16,7 +16,7 @@ use crate::response::{self, Body};
 /// The number of rows of one request.
 const PAGE: usize = 1_000;
 
-/// Responds with a file. If the columns are not selected, the result is read once in advance to find their names.
+/// Responds with a file. If no columns are selected, the result is first read once to find their names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = Built::new(context, table)?;
     let query = Query { top: Some(PAGE), ..built.query };
@@ -37,7 +37,7 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response)
 }
 
-/// Returns the columns of a result by reading it: a file with a header must not lose a property of a later row.
+/// Determines the columns of a result by reading it, because a file with a header must not lose a property of a later row.
 async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<Columns> {
     let (mut columns, mut from) = (Columns::default(), None);
     loop {
@@ -54,7 +54,7 @@ async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Res
 
 /// The form of a file.
 enum Form {
-    /// JSON lines with types, which lose nothing.
+    /// JSON lines with types, without loss.
     Lines,
     /// CSV with types, in the format of `tables export` and `tables import`.
     Csv(Columns),
@@ -68,7 +68,7 @@ impl Form {
         }
     }
 
-    /// Returns a page of rows as text. The text of the first page includes the names of the columns.
+    /// Returns a page of rows as text. The first page includes the header.
     fn text(&self, rows: &[TableEntity], is_first: bool) -> Result<Vec<u8>> {
         match self {
             Self::Lines => Ok(rows.iter().fold(Vec::new(), |mut text, entity| {
@@ -102,7 +102,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads the next page as text; `None` after the last one.
+    /// Reads the next page as text; `None` after the last page.
     async fn next(&mut self) -> Result<Option<Bytes>> {
         if self.is_over {
             return Ok(None);
@@ -116,7 +116,7 @@ impl Stream {
     }
 }
 
-/// Streams the pages. An error of the store becomes the last line, which is not an entity.
+/// Streams the pages. An error of the store is sent as the last line, which is not an entity.
 fn chunks(begin: Stream) -> impl futures_util::Stream<Item = Bytes> + Send + 'static {
     stream::unfold(begin, |mut stream| async move {
         match stream.next().await {

@@ -1,4 +1,4 @@
-//! The page of a failure: the fact, the code with its rule, and the remedy.
+//! The page that reports a failure: the fact, the code with its rule, and the remedy.
 
 use http::Response;
 use maud::{DOCTYPE, Markup, html};
@@ -10,13 +10,13 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// Returns the page of a failure inside the session.
+/// Returns the failure page within the session.
 pub(crate) fn page(context: &Context<'_>, failure: &Failure) -> Response<Body> {
     let frame = Frame { title: "Not shown".to_owned(), main: report(failure), ..Frame::default() };
     response::page(failure.status(), frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the page of a failure without a session, which shows no data of the store.
+/// Returns the failure page without a session. It shows no data of the store.
 pub(crate) fn outside(failure: &Failure) -> Response<Body> {
     let markup = html! {
         (DOCTYPE)

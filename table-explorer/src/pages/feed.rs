@@ -1,4 +1,4 @@
-//! The change feed of a partition: its newest entries, and later entries as they are written.
+//! The change feed of a partition: its newest entries, and new entries when they are written.
 
 mod position;
 
@@ -21,7 +21,7 @@ use crate::show;
 
 /// The number of entries that the page shows initially.
 const ENTRIES: usize = 100;
-/// The polling interval if the feed has no new entries.
+/// The polling interval while the feed has no new entries.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -64,7 +64,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the links to older entries, and back to the newest entries.
+/// Returns the links to older entries and to the newest entries.
 fn foot(table: &TableName, partition_key: &PartitionKey, entries: &[FeedEntry], is_newest: bool) -> Markup {
     let oldest = entries.first().map(|entry| position::number(&entry.cursor).saturating_sub(1));
     let address = |until: Option<&str>| {
@@ -99,21 +99,21 @@ fn item(table: &TableName, partition_key: &PartitionKey, entry: &FeedEntry) -> M
 /// The position of a stream of events.
 struct Events {
     feed: Feed<Counted>,
-    /// Counts the requests of the feed.
+    /// The reader, which counts the requests to the feed.
     reader: Reader,
     table: TableName,
     partition_key: PartitionKey,
-    /// The cursor after the last event; `None` if the stream begins at the end of the feed.
+    /// The cursor after the last event; `None` if the stream starts at the end of the feed.
     cursor: Option<Cursor>,
-    /// `true` once the reader knows that the stream is live.
+    /// `true` once the client knows that the stream is live.
     is_begun: bool,
     /// The end of the feed at the last poll that found no entry.
     is_idle: bool,
 }
 
-/// Streams the entries after those of the page, as server-sent events. Each event is the markup of one item.
+/// Streams the entries that follow those of the page, as server-sent events. Each event contains the markup of one item.
 ///
-/// The identifier of an event is its cursor. A browser sends the cursor when it connects again, so no entry is lost in between.
+/// The identifier of an event is its cursor. When a browser reconnects, it sends the cursor back, so no entry is lost.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let last = context.request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let from = last.or_else(|| context.request.query("from"));
@@ -155,7 +155,7 @@ impl Events {
             let (id, data) = (position::text(&entry.cursor), markup.replace(['\r', '\n'], " "));
             format!("id: {id}\ndata: {data}\n\n")
         };
-        // The cost is sent after each poll, even if no entry was found, because a failure to send reveals a closed connection.
+        // The cost is sent after each poll, even if there was no new entry, because a failed send reveals a closed connection.
         let Cost { requests, rows } = self.reader.cost();
         let cost = format!("event: cost\ndata: {requests} {rows}\n\n");
         Some(entries.iter().map(event).chain([cost]).collect::<String>().into())

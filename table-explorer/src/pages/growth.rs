@@ -1,4 +1,4 @@
-//! The growth of a store and of its tables, drawn from samples.
+//! The growth of a store and its tables, drawn from samples.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use maud::{Markup, html};
@@ -13,9 +13,9 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The number of samples in the table below a chart, newest first.
+/// The maximum number of samples in the table below a chart, newest first.
 const LISTED: usize = 100;
-/// The number of points in a small line.
+/// The number of points in a sparkline.
 const POINTS: u32 = 48;
 
 fn engine<'a>(context: &'a Context<'_>) -> Result<&'a Engine> {
@@ -59,7 +59,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(state, &context.known, context.reader.cost()))
 }
 
-/// States when samples are taken, and which of them read tables.
+/// Explains when samples are taken, and which of them read tables.
 fn announcement(context: &Context<'_>, size: u64) -> Markup {
     let growth = &context.state.growth;
     html! {
@@ -85,7 +85,7 @@ fn whole(samples: &[Sample]) -> Markup {
     }
 }
 
-/// Returns both charts of a table, and its samples as a table.
+/// Returns both charts of a table, and a table with its samples.
 fn series(samples: &[Sample]) -> Markup {
     html! {
         section aria-label="Rows" { h2 { "Rows" } (drawn(samples, "rows", Sample::rows, show::thousands)) }
@@ -165,7 +165,7 @@ fn row(name: &TableName, samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns the change of the rows since the oldest sample of the last day.
+/// Returns the change in the number of rows since the oldest sample of the last day.
 fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     let recent = |sample: &&Sample| now.signed_duration_since(sample.at()) <= TimeDelta::days(1);
     let (Some(first), Some(last)) = (samples.iter().find(recent), samples.last()) else {
@@ -182,7 +182,7 @@ fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns sizes at equal intervals, in thousandths of the largest sample. The first and the last value are those of the first and the last sample.
+/// Returns sizes at equal intervals, in thousandths of the largest sample. The first and last values are those of the first and last samples.
 fn evenly(samples: &[Sample]) -> Vec<u32> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let most = samples.iter().map(|sample| sample.bytes()).max().unwrap_or(0).max(1);
@@ -209,7 +209,7 @@ mod tests {
         let samples = [Sample::new(at(0), 1, 0), Sample::new(at(90), 1, 5), Sample::new(at(94), 1, 20)];
         let line = evenly(&samples);
         assert_eq!((line[0], line[44], line[45], line[47]), (0, 0, 250, 1_000));
-        // The last sample is kept for any length of time.
+        // The last sample is kept, however old it is.
         for minutes in 1..200 {
             let line = evenly(&[Sample::new(at(0), 1, 0), Sample::new(at(minutes), 1, 20)]);
             assert_eq!((line[0], line[47]), (0, 1_000), "{minutes} minutes");

@@ -1,4 +1,4 @@
-//! The partitions of a table by size, counted exactly. Only the embedded engine supports this, by reading the table once.
+//! The partitions of a table by size. The counts are exact. Only the embedded engine supports this page, because it reads the table once.
 
 use std::cmp::Reverse;
 
@@ -46,7 +46,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Counts the table. Only the largest partitions are kept, so memory use does not depend on their number.
+/// Counts the table. Only the largest partitions are kept, so memory use does not depend on the number of partitions.
 fn count(engine: &Engine, table: &TableName) -> Result<(TableStatistics, Vec<Size>)> {
     let mut sizes: Vec<Size> = Vec::new();
     let shorten = |sizes: &mut Vec<Size>| {

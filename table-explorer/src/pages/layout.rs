@@ -1,4 +1,4 @@
-//! One partition as the catalogue of patterns draws it: the keys of each row, and its properties as names above values.
+//! One partition, drawn like the examples in the pattern catalogue: the keys of each row, and its properties as names above values.
 
 use maud::{Markup, html};
 use table_core::query::KeyRange;
@@ -16,7 +16,7 @@ use crate::show;
 
 /// The maximum number of rows that are read.
 const ROWS: usize = 200;
-/// The maximum number of rows drawn for consecutive rows of one kind, and of properties drawn for each row.
+/// The maximum number of rows drawn from a run of consecutive rows of one kind, and the maximum number of properties drawn for a row.
 const DRAWN: usize = 2;
 const PROPERTIES: usize = 12;
 
@@ -97,7 +97,7 @@ fn drawn(table: &TableName, run: &Run<'_>) -> Markup {
     }
 }
 
-/// Returns the properties of a row in columns, each with its name above its value.
+/// Returns the properties of a row in columns, with the name above the value.
 fn properties(table: &TableName, row: &Keyed<'_>) -> Markup {
     let shown: Vec<(&str, &Value)> =
         row.row.iter().filter(|(name, _)| !columns::is_piece(row.row, name)).collect();

@@ -1,4 +1,4 @@
-//! The busiest partitions, counted as requests are handled, with events for the browser.
+//! The busiest partitions. They are counted while requests are handled, and the browser receives updates as events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::state::State;
 const SHOWN: usize = 25;
 /// The width of the bar of the busiest partition.
 const BAR: u64 = 200;
-/// The target of the service for one partition: 2,000 entities a second (SCL-1).
+/// The service's target for one partition: 2,000 entities per second (SCL-1).
 const TARGET: u64 = 2_000 * 60;
 /// The time between two events.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ pub(crate) fn page(context: &Context<'_>) -> Markup {
     frame.render(context.state, &context.known, context.reader.cost())
 }
 
-/// Explains why no requests are counted, and links to the sizes that are known.
+/// Explains why no requests are counted, and links to the known sizes.
 fn without_source(context: &Context<'_>) -> Markup {
     html! {
         p.empty { "No requests of other programs pass through this explorer. " code { "tables serve --explore" } " shows the requests that it serves." }
@@ -103,7 +103,7 @@ fn row(one: &BusyPartition, known: &Known, most: u64) -> Markup {
     }
 }
 
-/// Returns the requests of a minute as a percentage of the target of a partition.
+/// Returns the requests of one minute as a percentage of a partition's target.
 pub(crate) fn share(minute: u64) -> String {
     let tenths = minute.saturating_mul(1_000) / TARGET;
     if minute > 0 && tenths == 0 {
@@ -113,7 +113,7 @@ pub(crate) fn share(minute: u64) -> String {
     }
 }
 
-/// Describes the line of a partition to readers who cannot see it.
+/// Describes the sparkline of a partition for readers who cannot see it.
 pub(crate) fn describe(one: &BusyPartition) -> String {
     let most = one.minutes.iter().max().copied().unwrap_or(0);
     format!(
@@ -153,7 +153,7 @@ pub(crate) fn events(context: &Context<'_>) -> Result<Response<Body>> {
         let known = state.catalog.known(&state.source.tables).await.ok()?;
         let markup = rows(&load, &known).into_string().replace(['\r', '\n'], " ");
         let chunk = if last.as_ref() == Some(&markup) {
-            // An SSE comment, whose failure reveals a closed connection.
+            // An SSE comment. If sending it fails, the connection is closed.
             Bytes::from_static(b": still here\n\n")
         } else {
             Bytes::from(format!("data: {markup}\n\n"))
@@ -163,7 +163,7 @@ pub(crate) fn events(context: &Context<'_>) -> Result<Response<Body>> {
     Ok(response::stream("text/event-stream", chunks))
 }
 
-/// Returns the load of one partition in the last hour, for its detail; `None` if no requests are counted.
+/// Returns the load of one partition in the last hour, for its detail pane; `None` if requests are not counted.
 pub(crate) fn of_partition(state: &State, table: &TableName, partition_key: &str) -> Option<Markup> {
     let load = state.source.load.as_ref()?;
     let found = load.of(table.folded(), partition_key);

@@ -1,4 +1,4 @@
-//! One partition: a page of its rows, in key order.
+//! One partition: one page of its rows, in key order.
 
 use std::ops::Bound;
 
@@ -144,7 +144,7 @@ fn foot(
     }
 }
 
-/// Opens the partition at a key. The form encodes the partition, whose characters could change the text direction of the page.
+/// Opens the partition at a key. The form contains the partition in encoded form, because its characters could change the text direction of the page.
 pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     let within = context.request.query("in").unwrap_or_default();
     let mut pairs: Vec<(String, String)> = form_urlencoded::parse(within.as_bytes()).into_owned().collect();
@@ -154,7 +154,7 @@ pub(crate) fn jump(context: &Context<'_>, table: &TableName) -> Response<Body> {
     response::see_other(&link::to(&link::table(table, "p"), &pairs))
 }
 
-/// Returns the states of an entity's indexes as last read, with the time; `None` if they were not read.
+/// Returns the states of an entity type's indexes that were last read, with the time; `None` if they were never read.
 fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Option<Markup> {
     let kept = context.state.catalog.states(table)?;
     let (at, states) = &*kept;
@@ -164,7 +164,7 @@ fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Op
     })
 }
 
-/// Returns the details: the selected row, or otherwise the first row; the load of the partition; and the kinds of rows on the page.
+/// Returns the detail pane: the selected row, or otherwise the first row; the load of the partition; and the kinds of rows on the page.
 fn aside(context: &Context<'_>, table: &TableName, partition_key: &str, rows: &[Keyed<'_>]) -> Markup {
     let mut kinds: Vec<(Kind<'_>, usize)> = Vec::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! Pasted rows: a table of a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
+//! Pasted rows: cells from a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
 
 mod parse;
 
@@ -15,7 +15,7 @@ use crate::response::{self, Body};
 use crate::show;
 use table_inspect::record::Record;
 
-/// The maximum number of rows of one paste.
+/// The maximum number of rows in one paste.
 pub(super) const MOST: usize = 1_000;
 
 /// Shows the empty form.
@@ -25,10 +25,10 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(bulk::frame(context, table, "Paste rows", main))
 }
 
-/// Shows the rows of the text, and writes them once the reader has confirmed them.
+/// Shows the rows of the text, or writes them if the user has confirmed them.
 pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
-    // A browser sends every line end as two characters.
+    // Browsers send each line end as two characters.
     let text = context.request.field("text").unwrap_or_default().replace("\r\n", "\n");
     let replaces = context.request.field("replace").is_some();
     let lines = parse::lines(&text, context.known.of(table).next())?;
@@ -58,7 +58,7 @@ async fn write(
     Ok(bulk::answer(context, table, "Paste rows", "written", &report))
 }
 
-/// Shows the rows, the lines that cannot be read, and the button that writes the rows if all lines can be read.
+/// Shows the rows and any unreadable lines. If all lines are readable, also shows the button that writes the rows.
 fn preview(
     context: &Context<'_>,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! Saved queries and the history, each a link to its page.
+//! Saved queries and the history. Each query is a link to its page.
 
 use http::Response;
 use maud::{Markup, html};
@@ -12,12 +12,12 @@ use crate::pages::{Context, built};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum length of the name of a saved query, in characters.
+/// The maximum length of a saved query's name, in characters.
 const NAME: usize = 100;
-/// Parameters that do not belong to a query: its position, and the clicks that run it.
+/// Parameters that do not belong to a query: its position, and the buttons that run it.
 const PASSING: [&str; 4] = ["from", "run", "scan", "rows"];
 
-/// Returns the parameters of a query in one text, without the parameters that only run it.
+/// Returns the parameters of a query as one text, without the parameters that only run it.
 pub(crate) fn parameters(query: &[(String, String)]) -> String {
     let mut text = form_urlencoded::Serializer::new(String::new());
     let is_kept = |(name, value): &&(String, String)| {
@@ -54,7 +54,7 @@ pub(crate) async fn keep(context: &Context<'_>, table: &TableName) -> Result<Res
     Ok(response::see_other("/queries"))
 }
 
-/// Removes a saved query, or a query of the history.
+/// Removes a saved query or a query from the history.
 pub(crate) async fn forget(context: &Context<'_>) -> Result<Response<Body>> {
     let field = |name| context.request.field(name).unwrap_or_default();
     let name = Some(field("name").to_owned()).filter(|name| !name.is_empty());

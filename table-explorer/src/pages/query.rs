@@ -1,4 +1,4 @@
-//! Queries, built from key parts and properties, with their plan before they run.
+//! Queries, built from key parts and properties. Their plan is shown before they run.
 
 mod form;
 
@@ -15,7 +15,7 @@ use crate::pages::built::Built;
 use crate::pages::{Context, bulk, queries, recipe};
 use crate::show;
 
-/// The price of one request of a storage account, in millionths of a millionth of a dollar: 0.036 cents for 10,000.
+/// The price of one request to a storage account in units of 10⁻¹² dollars: 0.036 cents per 10,000 requests.
 const PRICE: u64 = 36_000;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -34,7 +34,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     };
     let copies = built.as_ref().map_or_else(|_| html! {}, |built| recipe::copies(context, table, built));
     let is_first = is_asked && built.is_ok() && context.request.query("from").is_none();
-    // If the history cannot be written, the result is shown anyway.
+    // If the history cannot be written, the result is still shown.
     let unrecorded = if is_first { queries::record(context, table).await.err() } else { None };
     let main = html! {
         h1 { "Query " (table) }
@@ -56,7 +56,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns only the plan, which the script shows while a condition is edited.
+/// Returns only the plan, which the script shows while the user edits a condition.
 pub(crate) fn fragment(context: &Context<'_>, table: &TableName) -> Markup {
     match Built::new(context, table) {
         Ok(built) => plan(context, table, &built),
@@ -106,7 +106,7 @@ fn requests(plan: &Plan) -> Markup {
     }
 }
 
-/// Runs the query with one request. A scan of the whole table requires another click.
+/// Runs the query with one request. A scan of the entire table requires another click.
 async fn run(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Result<Markup> {
     let is_scan = built.query.keys.class() == QueryClass::TableScan && built.query.filter.is_some();
     if is_scan && context.request.query("scan").is_none() {
@@ -137,7 +137,7 @@ async fn run(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Res
     })
 }
 
-/// Returns the address of this query with parameters added or replaced.
+/// Returns the address of this query with added or replaced parameters.
 fn with(context: &Context<'_>, table: &TableName, more: &[(&str, &str)]) -> String {
     let kept = context.request.query.iter().filter(|(name, value)| {
         !value.is_empty() && name != "from" && !more.iter().any(|(other, _)| other == name)

@@ -1,4 +1,4 @@
-//! A query in other tools: Rust, the command `tables`, curl and Python; and the links that export its rows.
+//! A query in the form of other tools: Rust, the command `tables`, curl and Python; and the links that export its rows.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -9,7 +9,7 @@ use crate::link;
 use crate::pages::Context;
 use crate::pages::built::Built;
 
-/// Returns the sources, each in a collapsible element, and the export links.
+/// Returns the code for each tool, in a collapsible element, and the export links.
 pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &Built<'_>) -> Markup {
     let filter = built.query.filter_text().unwrap_or_default();
     let select = match &built.query.select {
@@ -44,7 +44,7 @@ pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &Built<'_>
     }
 }
 
-/// Returns a text in single quotes for a shell.
+/// Returns a text in single quotes for use in a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "=.,_-/:@".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {

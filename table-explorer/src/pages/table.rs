@@ -38,7 +38,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         context.state.catalog.keep_tree(table, &found.branches);
     }
     let names: Vec<&str> = schemas.iter().map(|schema| schema.entity.as_str()).collect();
-    // The sample is read only for the first page of the tree.
+    // The sample is only read for the first page of the tree.
     let looks = if schemas.is_empty() && is_first { Some(sample(context, table).await?) } else { None };
     let states = indexes::states(context, table).await?;
     let main = html! {
@@ -83,7 +83,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the field that jumps to a `PartitionKey`, and the links to other pages of partitions.
+/// Returns the field for jumping to a `PartitionKey`, and the links to other pages of partitions.
 fn foot(context: &Context<'_>, table: &TableName, found: &Branches, is_first: bool) -> Markup {
     html! {
         div.foot {

@@ -17,7 +17,7 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum size of an engine, in bytes, whose tables are counted automatically.
+/// The maximum size in bytes of an engine whose tables are counted automatically.
 const SMALL: u64 = 64 << 20;
 
 /// Shows the tables of the store, and refreshes the catalog.
@@ -52,13 +52,13 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(context.state, &known, context.reader.cost()))
 }
 
-/// The sizes of the tables, in the order of the list.
+/// The sizes of the tables, in list order.
 #[derive(Default)]
 struct Counts {
     sizes: Vec<Option<Size>>,
     /// `true` if the tables were read for this page.
     is_new: bool,
-    /// The time of the oldest of the sizes that earlier pages counted.
+    /// The time of the oldest size that an earlier page counted.
     oldest: Option<DateTime<Utc>>,
 }
 
@@ -75,7 +75,7 @@ impl Counts {
     }
 }
 
-/// Counts the tables of a small store, and of any store if the user requests it. Otherwise returns the sizes that were counted last.
+/// Counts the tables of a small store, or of any store if the user requests it. Otherwise returns the sizes that were last counted.
 async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
     let (growth, store) = (&context.state.growth, context.state.source.name.as_str());
     let Some(engine) = &context.state.source.engine else { return Ok(Counts::default()) };
@@ -90,7 +90,7 @@ async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
         let sizes = found.into_iter().map(|found| found.map(size)).collect();
         return Ok(Counts { sizes, is_new: true, oldest: None });
     }
-    // An unreadable file is reported by the page of the growth.
+    // If the file is unreadable, the growth page reports it.
     let samples = growth.of(store).await.unwrap_or_default();
     let last = |name: &TableName| samples.get(name.as_str()).and_then(|of| of.last().copied());
     let oldest = known.tables.iter().filter_map(last).map(Sample::at).min();

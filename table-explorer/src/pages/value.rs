@@ -14,7 +14,7 @@ use crate::pages::{Context, entity};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of characters or bytes that a page shows. The download contains the complete value.
+/// The maximum number of characters or bytes shown on a page. A download contains the complete value.
 const CHARACTERS: usize = 200_000;
 const BYTES: usize = 4_096;
 
@@ -109,7 +109,7 @@ fn media_type(bytes: &[u8]) -> Option<&'static str> {
     TYPES.into_iter().find(|(beginning, _)| bytes.starts_with(beginning)).map(|(_, media_type)| media_type)
 }
 
-/// Returns the bytes of a value: an image is shown inline, and anything else is a download, which no browser interprets.
+/// Returns the bytes of a value. An image is shown inline; any other value is a download, which browsers do not interpret.
 fn raw(found: &Value) -> Response<Body> {
     let bytes = bytes(found);
     let media_type = media_type(&bytes);

@@ -1,4 +1,4 @@
-//! Pending work: waiting intents, and poison intents with the reasons.
+//! Pending work: waiting intents, and poison intents with their reasons.
 
 use chrono::{DateTime, Utc};
 use http::Response;
@@ -15,10 +15,10 @@ use crate::pages::{Context, queues};
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of partitions that the page reads, and of rows in each partition.
+/// The maximum number of partitions that the page reads, and the maximum number of rows in each of them.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
-/// The maximum number of queues that are searched for queues of outboxes.
+/// The maximum number of queues that are searched for outbox queues.
 const QUEUES: usize = 1_000;
 /// The maximum number of entries of the poison queue that the page shows.
 const ENTRIES: usize = 32;
@@ -66,7 +66,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the partitions that the registry of outboxes names, and `true` if the list is complete.
+/// Returns the partitions that are registered for outboxes, and `true` if the list is complete.
 async fn partitions(context: &Context<'_>) -> Result<(Vec<(TableName, String)>, bool)> {
     let query = Query { top: Some(PARTITIONS), ..Query::new(KeyRange::ALL) };
     let page = match context.reader.page(&TableName::new(REGISTRY)?, &query, None).await {
@@ -95,7 +95,7 @@ async fn read(context: &Context<'_>, table: TableName, partition_key: String) ->
     Ok(Waiting { table, partition_key, pending, poison })
 }
 
-/// Returns the names of the queues that have a poison queue, as the queues of outboxes do.
+/// Returns the names of the queues that have a poison queue, as outbox queues do.
 fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
     let names = queues::names(context, QUEUES)?;
     context.reader.count(u64::from(names.is_some()));
@@ -124,7 +124,8 @@ fn summary(found: &[Waiting]) -> Markup {
     }
 }
 
-/// Returns the time of the oldest intent of the given rows. A note in a row changes its Timestamp, and records the time of the intent as `Version`.
+/// Returns the time of the oldest intent in the given rows. Changing a row to add a note changes its Timestamp, and records the time of
+/// the intent as `Version`.
 fn oldest(rows: &[TableEntity]) -> Option<DateTime<Utc>> {
     let recorded = |row: &TableEntity| match row.get("Version") {
         Some(Value::Int64(ticks)) => u64::try_from(*ticks).ok().and_then(ticks::to_datetime),
@@ -168,7 +169,7 @@ fn reason(row: &TableEntity) -> Option<&str> {
     }
 }
 
-/// Returns the outbox that uses a queue, for access to its poison.
+/// Returns the outbox that uses a queue, for access to its poison queue.
 fn outbox(
     context: &Context<'_>,
     queue: &str,
@@ -234,7 +235,7 @@ mod tests {
         let version = |ticks: u64| Value::Int64(i64::try_from(ticks).unwrap());
         let at =
             |hour: i64| ticks::from_datetime(DateTime::from_timestamp(hour * 3_600, 0).unwrap()).unwrap();
-        // Notes in the rows were written later.
+        // The notes in the rows were written later.
         let rows =
             [row("1").with("Version", version(at(7))), row("2").with("Version", version(at(5))), row("3")];
         assert_eq!(oldest(&rows), DateTime::from_timestamp(5 * 3_600, 0));

@@ -1,4 +1,4 @@
-//! A client of an explorer that keeps its cookie and follows redirects, as a browser does.
+//! A client of an explorer that keeps its cookie and follows redirects, like a browser.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, SET_COOKIE};
@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use table_core::{DynTableStore, Engine};
 use table_explorer::{Explorer, Source};
 
-/// The host that requests name.
+/// The host name in requests.
 pub(crate) const HERE: &str = "127.0.0.1:8000";
 
 /// One session.
@@ -96,7 +96,7 @@ pub(crate) fn source(engine: &Engine) -> Source {
     Source::new(DynTableStore::new(engine.clone()), "test").with_engine(engine.clone())
 }
 
-/// Returns the value of a page's hidden field, as a browser would send it.
+/// Returns the value of a hidden field on a page, as a browser would send it.
 pub(crate) fn hidden(page: &str, name: &str) -> String {
     let at = page.find(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("no field {name}"));
     let value = page[at..].split("value=\"").nth(1).unwrap().split('"').next().unwrap();

@@ -1,4 +1,5 @@
-//! Tests of changes: conditional on the `ETag` that the form was shown with, refused if derived rows would become wrong, and disabled by default.
+//! Tests of changes: they are conditional on the `ETag` that the form was shown with, refused if derived rows would become inconsistent,
+//! and disabled by default.
 
 use http::StatusCode;
 use table_core::{Engine, EntityKey, TableEntity, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Tests of requests to the store, counted below the explorer: pages send exactly the requests that they report.
+//! Tests that pages send exactly the requests that they report. The requests are counted below the explorer.
 
 use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
 use table_explorer::{Explorer, Source, demo};
@@ -67,7 +67,7 @@ async fn the_tree_skips_the_rest_of_a_large_partition() {
     let (store, browser) = with(4, 250).await;
     let page = browser.page("/t/Big").await;
     let (requests, rows) = store.take();
-    // The page reads four partitions, the end of the table, and the sample that explains keys.
+    // The page reads four partitions, the end of the table, and the sample that it infers keys from.
     assert!(requests <= 6, "{requests}");
     assert!(rows <= 4 * 101 + 201, "{rows} of 1,000 rows were read");
     for partition in 0..4 {
@@ -134,12 +134,12 @@ async fn every_page_reports_exactly_the_requests_that_it_sent() {
     let mut wrong = Vec::new();
     for path in pages {
         let reported = reported(&browser.page(path).await);
-        // Listing the queues sends no request to the store of tables.
+        // Listing queues sends no request to the table store.
         let sent = store.take().0 + u64::from(path == "/work");
         wrong.extend((reported != sent).then(|| format!("{path} reports {reported} of {sent}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // Requests to queues do not pass through the store of tables: one lists the names, and one counts each of two queues.
+    // Requests to queues do not go through the table store: one request lists the names, and one request counts each of the two queues.
     assert_eq!(reported(&browser.page("/queues").await), 3);
     assert_eq!(reported(&browser.page("/queues?name=helpdesk").await), 5);
     assert_eq!(store.take().0, 0);

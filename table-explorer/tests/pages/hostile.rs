@@ -1,10 +1,10 @@
-//! Tests of hostile names, keys and values: pages show them, and never interpret them.
+//! Tests with hostile names, keys and values. Pages must show them and never interpret them.
 
 use table_core::{Engine, TableEntity, TableStoreExt};
 
 use crate::browser::Browser;
 
-/// Strings that break out of pages which do not escape them.
+/// Strings that inject markup into pages that do not escape them.
 const CORPUS: [&str; 12] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -20,7 +20,7 @@ const CORPUS: [&str; 12] = [
     "<iframe srcdoc='<script>alert(1)</script>'>",
 ];
 
-/// Returns `true` if a page contains an element or an attribute that only a stored text can have made.
+/// Returns `true` if a page contains an element or an attribute that can only come from a stored string.
 fn is_broken(page: &str) -> bool {
     let elements = ["<script>", "<img src=x", "<iframe", "<!--", "<svg onload"];
     elements.iter().any(|element| page.contains(element))
@@ -55,7 +55,7 @@ fn a_page_that_does_not_escape_is_found() {
     assert!(!is_broken("<p title=\"&lt;img onerror=alert(1)&gt; onclick=x\">on=1</p>"));
 }
 
-/// Returns a text without the characters that keys refuse.
+/// Returns a text without the characters that keys cannot contain.
 fn as_key(text: &str) -> String {
     text.chars().filter(|character| !matches!(character, '/' | '\\' | '#' | '?')).collect()
 }
@@ -99,7 +99,7 @@ async fn keys_and_values_are_escaped_on_every_page() {
         let media_type = answer.headers["content-type"].to_str().unwrap();
         if media_type.starts_with("text/html") {
             assert!(!is_broken(&answer.body), "{path}:\n{}", answer.body);
-            // A form contains the stored text; every other page shows such characters by number.
+            // A form contains the stored text; all other pages show such characters by their code points.
             assert!(path.contains("/edit") || !answer.body.contains('\u{202E}'), "{path}");
         } else {
             assert_eq!(media_type, "application/octet-stream", "{path}");

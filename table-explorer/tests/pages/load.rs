@@ -1,4 +1,4 @@
-//! Tests of the heat of partitions: the page, its events, and the pages without a source of requests.
+//! Tests of the load of partitions: the page, its events, and the pages when no requests are counted.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use table_inspect::load::{CountingStore, PartitionLoad};
 
 use crate::browser::{Browser, HERE};
 
-/// Returns an explorer of an engine whose program is observed, after these numbers of reads of partitions.
+/// Returns an explorer of an engine whose requests are counted, after these numbers of reads of partitions.
 async fn observed(reads: &[(&str, u32)]) -> (Explorer, PartitionLoad) {
     let engine = Engine::in_memory();
     let load = PartitionLoad::default();

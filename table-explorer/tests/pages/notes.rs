@@ -1,4 +1,4 @@
-//! Tests of saved queries, exports, and the pages of pending work: queues, feeds, states of indexes.
+//! Tests of saved queries, exports, and the pages about pending work: queues, feeds, index states.
 
 use http::StatusCode;
 use table_core::queue::PutMessage;

@@ -22,7 +22,7 @@ fn t(text: &str) -> Component<'_> {
 const UNDEFINED: Component<'static> = Component::UNDEFINED;
 const NULL: Component<'static> = Component::NULL;
 
-/// Returns keys with their expected effective partition keys, one hash for each level.
+/// Returns keys with their expected effective partition keys, as one hash per level.
 fn vectors() -> Vec<(Vec<Component<'static>>, &'static [&'static str])> {
     vec![
         (vec![t("")], &["32E9366E637A71B4E710384B2F4970A0"]),
@@ -198,7 +198,7 @@ fn map_6_bounds_of_any_width_are_compared_in_one_way() {
             assert_eq!(bound(from).cmp(&bound(to)), Ordering::Equal, "{from} {to}");
         }
     }
-    // The end of a prefix does not consist of zeros, and is kept.
+    // The end of a prefix does not consist of zeros, so it is kept.
     let prefix = EpkRange::of_prefix(&[t("Microsoft")]);
     assert!(prefix.start() < prefix.end());
     for text in ["0", "0g", "é", "ÿÿ"] {
@@ -237,7 +237,7 @@ proptest! {
 
 #[test]
 fn epk_10_one_level_hashes_as_a_key_of_one_path_and_several_do_not() {
-    // Kind `Hash` hashes all values of a key together. The hash of these four values is published.
+    // The kind `Hash` hashes all values of a key together. The hash of these four values is published.
     let of_one_path = |values: &[Component<'_>]| {
         let mut text = Vec::new();
         for value in values {
@@ -259,7 +259,7 @@ fn map_8_the_end_of_a_prefix_keeps_its_last_byte() {
     let end = tenant.end().to_string();
     assert_eq!(end, "188C347FDB4ED0ECB72D5C45AC751981FF");
     assert_eq!(end.parse::<Epk>().unwrap(), *tenant.end());
-    // The end is the same after zeros are appended. Without its last byte, it would equal the start.
+    // Appending zeros does not change the end. Without its last byte, the end would equal the start.
     assert_eq!(format!("{end}0000").parse::<Epk>().unwrap(), *tenant.end());
     assert!(*tenant.end() > *tenant.start() && tenant.contains(&Epk::of(&[t("Microsoft"), t("u1")])));
 }

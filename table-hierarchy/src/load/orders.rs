@@ -1,10 +1,10 @@
-//! Comparison of the orders of levels.
+//! Comparison of possible orders of the levels.
 
 use crate::load::{KeyLoad, Load};
 use crate::{Component, Fixed, PartitionMap, Route};
 use table_core::error::Result;
 
-/// An order of levels with its consequences.
+/// One order of the levels, and its consequences.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, Order, PartitionMap};
@@ -26,25 +26,25 @@ use table_core::error::Result;
 pub struct Order {
     /// The levels in this order, as positions in the current order, counted from 0.
     pub levels: Vec<usize>,
-    /// The number of values of the first level.
+    /// The number of different values of the first level.
     pub first_values: usize,
     /// The used fraction of the fullest partition.
     pub fullest: f64,
     /// The used fraction of the fullest partition key.
     pub fullest_key: f64,
-    /// For each query, the mean number of touched partitions over the current keys.
+    /// For each query, the mean number of partitions that it touches, over the current keys.
     pub touched: Vec<f64>,
 }
 
 impl Load {
-    /// Returns every order of the levels for these keys, on the same number of equal partitions, after the splits that are due. A query is given by
+    /// Returns every order of the levels for these keys, on the same number of partitions of equal width, after all due splits. A query is given by
     /// the levels that it fixes.
     ///
-    /// The best order comes first. An order with fewer values of its first level than partitions leaves partitions idle (HPK-9). An order with an
-    /// overloaded partition is throttled. Both kinds of orders come last. The remaining orders are sorted by the number of touched partitions.
+    /// The best order is first. An order whose first level has fewer values than there are partitions leaves partitions idle (HPK-9), and an order
+    /// with an overloaded partition is throttled; both kinds are last. The remaining orders are sorted by the number of touched partitions.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound is outside its partition, which cannot happen.
+    /// `InvalidInput` if a bound is outside its partition, which is impossible.
     pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
         let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
         let mut orders = Vec::new();
@@ -108,7 +108,7 @@ impl Load {
     }
 }
 
-/// Returns every permutation of `0..count`. A key has at most three levels (HPK-2), so the result has at most six permutations.
+/// Returns all permutations of `0..count`. A key has at most three levels (HPK-2), so the result has at most six permutations.
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count.min(3) {

@@ -1,4 +1,4 @@
-//! Tests of splits with the examples of the service, and laws of heat under random loads.
+//! Tests of splits with the service's documented examples, and laws of heat under random loads.
 
 use proptest::prelude::*;
 

@@ -5,8 +5,8 @@ use crate::{EpkRange, PartitionMap};
 use table_core::error::Result;
 
 impl Route {
-    /// Returns the route of alternatives joined by `OR`, each given by its levels. It is the union of their routes. If one alternative does
-    /// not fix the first level, the query goes to every partition (RT-10).
+    /// Returns the route of alternatives joined by `OR`, each given by its levels. It is the union of their routes. If an alternative does not fix
+    /// the first level, the query touches every partition (RT-10).
     ///
     /// ```
     /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
@@ -21,7 +21,7 @@ impl Route {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the map has gaps, which cannot happen.
+    /// `InvalidInput` if the map has gaps, which is impossible.
     pub fn any(branches: &[Vec<Fixed<'_>>], map: &PartitionMap) -> Result<Self> {
         let mut routes = Vec::new();
         for branch in branches {
@@ -46,7 +46,7 @@ impl Route {
     }
 }
 
-/// Sorts the ranges, and removes ranges that are inside other ranges. Two ranges of prefixes or keys are either nested or disjoint.
+/// Sorts the ranges, and removes ranges that lie inside others. Two ranges of prefixes or keys are either nested or disjoint.
 fn apart(mut ranges: Vec<EpkRange>) -> Vec<EpkRange> {
     ranges.sort_by(|left, right| left.start().cmp(right.start()).then_with(|| right.end().cmp(left.end())));
     let mut apart: Vec<EpkRange> = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests of routes: the routing table of the documentation, and 10,000 random designs compared with a scan of all keys.
+//! Tests of routes: the routing table in the documentation, and 10,000 random designs compared with a scan of all keys.
 
 use proptest::prelude::*;
 
@@ -144,7 +144,7 @@ proptest! {
         for key in &design.keys {
             let epk = Epk::of(&levels(*key, design.depth));
             let times = route.touched.iter().filter(|touched| touched.range.contains(&epk)).count();
-            // A key that matches the fixed levels is read exactly once; any other key is never read.
+            // A key that matches the fixed levels is read exactly once, and every other key is never read.
             prop_assert_eq!(times, usize::from(accepted(key, route.depth)), "{:?}", key);
         }
         for touched in &route.touched {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use table_core::TableEntity;
 
-/// The columns that every file has, before the columns of the properties.
+/// The columns that every file contains, before the columns of the properties.
 pub(super) const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
 /// The properties that have columns, in the order in which they were added.
@@ -15,7 +15,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Returns the columns of some properties. The keys and the Timestamp always have columns, so their names add none.
+    /// Returns columns for the given properties. The keys and the Timestamp always have columns, so their names are ignored.
     pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut columns = Self::default();
         names
@@ -26,14 +26,14 @@ impl Columns {
         columns
     }
 
-    /// Returns the columns of all properties of some entities.
+    /// Returns columns for all properties of the given entities.
     pub fn of<'a>(entities: impl IntoIterator<Item = &'a TableEntity>) -> Self {
         let mut columns = Self::default();
         entities.into_iter().for_each(|entity| columns.add(entity));
         columns
     }
 
-    /// Adds columns for the properties of an entity that have no column yet.
+    /// Adds columns for the properties of an entity that do not have one yet.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
             if !self.has(name) {

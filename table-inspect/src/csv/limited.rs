@@ -1,13 +1,14 @@
-//! An input that counts its lines, ends with an error when one record takes too many bytes, and shows whether its last quote is closed.
+//! An input that counts its lines, fails if one record has too many bytes, and detects whether its last quote is closed.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of bytes of one record, which is more than the largest entity needs.
+/// The maximum size in bytes of one record. It is larger than any entity needs.
 pub(super) const RECORD: usize = 4 << 20;
 
-/// A line after the end of the input. It is a record, unless the last quote of the input is not closed, which makes it a part of the last cell.
+/// A line that is appended to the input. It becomes a record, unless the last quote of the input is not closed: then it becomes a part
+/// of the last cell.
 const AFTER: &[u8] = b"\n\0\n";
 
 /// The state that a reader shares with its [`Limited`] input.
@@ -16,14 +17,14 @@ pub(super) struct Watch(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// The bytes that may be read before the next record.
+    /// The number of bytes that may be read before the next record.
     left: usize,
     /// The position in the input.
     offset: u64,
     /// The number of bytes of [`AFTER`] that were read.
     after: usize,
     is_behind_return: bool,
-    /// The line ends that were read but not yet counted: the position of the last byte, and `true` for a pair of carriage return and line feed.
+    /// The line ends that were read but not counted yet, each with the position of its last byte, and `true` for CR LF.
     ends: VecDeque<(u64, bool)>,
     /// The number of lines before the first uncounted line end.
     line: u64,
@@ -48,18 +49,18 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if a reader at a position has read more than the input and one line end.
+    /// Returns `true` if a reader at this position has read more than the input and one line end.
     pub(super) fn is_beyond(&self, position: u64) -> bool {
         let state = self.state();
         state.after > 0 && position > state.offset + 1
     }
 
-    /// Returns `true` if the cells are the line after the input.
+    /// Returns `true` if the cells are the line that follows the input.
     pub(super) fn is_after(&self, position: u64, cells: &csv::ByteRecord) -> bool {
         self.is_beyond(position) && cells.len() == 1 && cells.get(0) == Some(b"\0")
     }
 
-    /// Allows another record.
+    /// Permits reading another record.
     pub(super) fn renew(&self) {
         self.state().left = RECORD;
     }
@@ -69,7 +70,7 @@ impl Watch {
         self.state().left == 0
     }
 
-    /// Returns the line of a record that begins at a position, or after the line ends at that position. Positions must ascend.
+    /// Returns the line number of a record that begins at a position, or after the line ends at that position. Positions must be ascending.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
         // The CSV reader ends a record at the carriage return, so the next record starts with the line feed.

@@ -28,11 +28,11 @@ pub struct CsvReader<R: Read> {
     line: u64,
 }
 
-/// One column: the role of its cells.
+/// The role of one column.
 enum Column {
     PartitionKey,
     RowKey,
-    /// A value that the store sets itself, or a type.
+    /// A value that the store itself sets, or a type.
     Ignored,
     /// A column without a name, whose cells must be empty.
     Unnamed,
@@ -47,12 +47,12 @@ impl<R: Read> CsvReader<R> {
     /// Reads the header of a file whose cells are separated by commas.
     ///
     /// # Errors
-    /// `Refused` if a key column is missing, if a column occurs twice, or if a column of types has no column of values; `Io` if the input cannot be read.
+    /// `Refused` if a key column is missing, a column occurs twice, or a type column has no value column; `Io` if the input cannot be read.
     pub fn new(input: R, types: Types) -> Result<Self> {
         Self::separated(input, b',', types)
     }
 
-    /// Reads the header of a file whose cells are separated by `separator`, such as the tabs of copied cells of a spreadsheet.
+    /// Reads the header of a file whose cells are separated by `separator`, such as tabs in cells copied from a spreadsheet.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new).
@@ -130,7 +130,7 @@ impl<R: Read> CsvReader<R> {
         Ok(Self { reader, watch, header, types, line: 0 })
     }
 
-    /// Returns the line of the last returned record, starting with 1; 0 before the first one.
+    /// Returns the line of the last returned record, counted from 1; 0 before the first record.
     #[must_use]
     pub const fn line(&self) -> u64 {
         self.line
@@ -142,7 +142,7 @@ impl<R: Read> CsvReader<R> {
         self.header.iter().any(|column| matches!(column, Column::Property { name, .. } if name == property))
     }
 
-    /// Returns the type of a cell: the type in the `@type` column, otherwise the type named by the caller, otherwise a guess or a string.
+    /// Returns the type of a cell: the type in its `@type` column, otherwise the type given by the caller, otherwise a guess or a string.
     fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
         if !declared.is_empty() {
             return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));

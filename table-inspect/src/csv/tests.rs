@@ -1,4 +1,4 @@
-//! Tests of CSV that is written and read back, and of cells that are rejected.
+//! Tests that CSV is written and read back without loss, and that invalid cells are rejected.
 
 use table_core::{EdmType, TableEntity, Value};
 

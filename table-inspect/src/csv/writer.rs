@@ -1,4 +1,4 @@
-//! Writing CSV.
+//! Writes CSV.
 
 use std::io::Write;
 
@@ -39,7 +39,7 @@ impl<W: Write> CsvWriter<W> {
     /// Writes one entity. An absent property has an empty value and an empty type; an empty string has a type.
     ///
     /// # Errors
-    /// `Refused` for a property that has no column, because a file must not lose values; `Io` if the output fails.
+    /// `Refused` for a property that has no column, because an export must not lose values; `Io` if the output fails.
     pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
         self.begin()?;
         let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
@@ -59,7 +59,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes the header if there were no entities, and returns the output.
+    /// Writes the header if no entities were written, and returns the output.
     ///
     /// # Errors
     /// `Io` if the output fails.

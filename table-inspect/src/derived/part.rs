@@ -1,4 +1,4 @@
-//! Parts of wide entities: rows that belong to one entity, and that are replaced and deleted together.
+//! Parts of wide entities: rows that together form one entity, and that are replaced and deleted together.
 
 use table_core::query::EntityRef;
 use table_core::{TableEntity, Value, ValueRef};
@@ -6,17 +6,17 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-/// The property that all parts of one write share.
+/// The property whose value all parts of one write share.
 const WRITE_ID: &str = "WriteId";
 
 /// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WidePart<'a> {
-    /// The RowKey of the whole entity.
+    /// The RowKey of the wide entity.
     pub base: &'a str,
     /// The number of the part, counted from 1.
     pub number: usize,
-    /// The write to which the part belongs.
+    /// The write that the part comes from.
     pub write: Uuid,
 }
 
@@ -34,7 +34,7 @@ impl<'a> WidePart<'a> {
     }
 }
 
-/// Returns the RowKey of the whole entity and the number of the part; `None` for a RowKey that no part can have.
+/// Returns the RowKey of the wide entity and the number of the part; `None` for a RowKey that no part can have.
 #[must_use]
 pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     let (base, number) = row_key.rsplit_once('_')?;
@@ -43,10 +43,10 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     Some((base, part))
 }
 
-/// Refuses to replace a part of a wide entity with a row from another write. A change of other properties is allowed.
+/// Refuses to replace a part of a wide entity with a row from another write. Changing other properties is allowed.
 ///
 /// # Errors
-/// `Derived` with the key of the whole entity.
+/// `Derived`, with the key of the wide entity.
 pub fn refuse_torn_part(stored: &TableEntity, row: &TableEntity, bypass_derived: bool) -> Result<()> {
     let write = match stored.get(WRITE_ID) {
         Some(write @ Value::Guid(_)) if !bypass_derived => write,

@@ -1,4 +1,4 @@
-//! Keys split into literals and parts.
+//! Splits keys into literals and parts.
 
 use crate::infer::part::Codec;
 
@@ -42,7 +42,7 @@ pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     pieces
 }
 
-/// Marks parts that precede a literal as not containing the first character of the literal, which follows from how the keys were split.
+/// Marks parts that precede a literal as not containing the literal's first character, which follows from how the keys were split.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);
@@ -109,7 +109,7 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the literal with which all keys begin: up to a separator, or letters followed by digits of the same width.
+/// Returns the literal that all keys begin with: up to a separator, or letters followed by digits of the same width.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;
@@ -128,7 +128,7 @@ fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     digits.trim_end_matches(|last: char| last.is_alphanumeric())
 }
 
-/// Splits a GUID off the end of every key, because its hyphens would be treated as separators.
+/// Removes a GUID from the end of every key, because its hyphens would be treated as separators.
 fn before_guid<'a>(keys: &[&'a str]) -> Option<(Vec<&'a str>, String, Vec<&'a str>)> {
     let ends = keys
         .iter()

@@ -1,11 +1,11 @@
-//! Kinds of rows, distinguished by `EntityType` and by the beginnings of their keys.
+//! Kinds of rows, distinguished by `EntityType` and by the prefixes of their keys.
 
 use std::collections::BTreeMap;
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The maximum number of key prefixes that are treated as kinds. If there are more, they are values.
+/// The maximum number of key prefixes that are treated as kinds. A larger number means that they are values.
 const KINDS: usize = 12;
 
 /// Rows of one kind.
@@ -19,7 +19,7 @@ pub struct Group<'a> {
     pub rows: Vec<&'a TableEntity>,
 }
 
-/// Returns the kinds, the most frequent one first, and the rows that are too few to form a kind.
+/// Returns the kinds, most frequent first, and the rows that are too few to form a kind.
 pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     let mut by_type: BTreeMap<Option<&str>, Vec<&TableEntity>> = BTreeMap::new();
     for row in rows {
@@ -38,7 +38,7 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
             None => split(String::new(), members, &mut groups),
         }
     }
-    // A kind with one row in a hundred may be an accident.
+    // A kind with only 1 % of the rows may be a coincidence.
     let is_rare = |group: &Group<'_>| {
         let count = group.rows.len();
         group.kind.is_none() && rows.len() > 1 && (count == 1 || count * 100 < rows.len())
@@ -48,8 +48,8 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Distinguishes rows by the words after a common prefix of their keys, provided that these words are few and each occurs repeatedly. Such words are
-/// literals of the schema, not values.
+/// Distinguishes rows by the words after a common prefix of their keys, if there are only a few words and each of them occurs repeatedly. Such words
+/// are literals of the schema, not values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -76,7 +76,7 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
     }
 }
 
-/// Distinguishes rows whose key is a word, such as `sentinel` in each partition, from rows whose keys begin with a digit.
+/// Distinguishes rows whose key is a word, such as one `sentinel` per partition, from rows whose keys begin with a digit.
 fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -100,8 +100,8 @@ fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut 
     groups.push(Group { kind: None, prefix, rows: others });
 }
 
-/// Returns the leading letters of a string together with the separators after them, or the whole string if it is one word; otherwise, an empty
-/// string.
+/// Returns the leading letters of a string together with the separators after them. If the string is a single word, returns the string;
+/// otherwise, an empty string.
 fn word(text: &str) -> &str {
     let letters = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
     let behind = text.get(letters..).unwrap_or_default();

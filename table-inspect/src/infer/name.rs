@@ -13,7 +13,7 @@ const KEYWORDS: [&str; 20] = [
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Returns an unused name: the given name, or the given name with a number.
+    /// Returns an unused name: the given name, if necessary with a number appended.
     pub(super) fn take(&mut self, name: &str) -> String {
         let name = if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() };
         let numbered = (2..).map(|number| format!("{name}_{number}"));

@@ -1,10 +1,10 @@
-//! Codecs of parts. A codec is recognised only if it reproduces the value of every row.
+//! Codecs of key parts. A codec is recognised only if it reproduces the value of every row.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use table_core::ticks;
 use uuid::Uuid;
 
-/// The years in which ticks and dates are recognised as instants instead of other numbers.
+/// The years in which ticks and dates are recognised as instants. Other years indicate ordinary numbers.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
 /// The codec of a key part.
@@ -12,7 +12,7 @@ const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 pub enum Codec {
     /// Any string.
     Text,
-    /// A string without the character that ends it.
+    /// A string without the character that terminates it.
     Without(char),
     /// Decimal digits of this width.
     Digits(usize),
@@ -26,7 +26,7 @@ pub enum Codec {
     Guid,
     /// A GUID of 32 hexadecimal digits.
     GuidSimple,
-    /// A date, or a date and time, in the form of a pattern.
+    /// A date, or a date and time, in the format of a pattern.
     Pattern(&'static str),
 }
 
@@ -39,7 +39,7 @@ impl Codec {
         if all(|text| is_guid(text, 36)) {
             return Some(Self::Guid);
         }
-        // A string of 32 decimal digits is not recognised as a GUID.
+        // A string of 32 decimal digits does not count as a GUID.
         if all(|text| is_guid(text, 32)) && !all(is_digits) {
             return Some(Self::GuidSimple);
         }
@@ -68,7 +68,7 @@ impl Codec {
         are_numbers.then_some(Self::Unpadded)
     }
 
-    /// Returns the type of the field.
+    /// Returns the Rust type of the field.
     pub(super) const fn rust_type(&self) -> &'static str {
         match self {
             Self::Text | Self::Without(_) => "String",
@@ -86,7 +86,7 @@ impl Codec {
         }
     }
 
-    /// Returns a name for a field about which nothing else is known.
+    /// Returns a default name for the field.
     pub(super) const fn field(&self) -> Option<&'static str> {
         match self {
             Self::Text | Self::Without(_) => None,
@@ -97,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if neighbouring values belong to about the same time.
+    /// Returns `true` if neighbouring values represent similar times.
     pub(super) const fn follows_time(&self) -> bool {
         matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
     }
@@ -131,7 +131,7 @@ fn is_recent(count: u64) -> bool {
 
 /// Returns the date pattern that fits all strings.
 fn pattern(texts: &[&str]) -> Option<&'static str> {
-    /// Patterns in declarations, and the corresponding patterns of chrono for a date with a time.
+    /// Patterns in declarations, each with the corresponding chrono pattern for a date with a time.
     const PATTERNS: [(&str, &str); 8] = [
         ("yyyyMMdd", "%Y%m%d"),
         ("yyyy-MM-dd", "%Y-%m-%d"),

@@ -1,4 +1,4 @@
-//! Properties of a kind: their names and types, and the properties that the key repeats.
+//! Properties of a kind: their names and types, and the properties that key parts repeat.
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
@@ -13,7 +13,7 @@ pub struct Property {
     pub name: String,
     /// The name of the field.
     pub field: String,
-    /// The type in most rows.
+    /// The type of the property in most rows.
     pub edm: EdmType,
     /// `true` if some rows lack the property.
     pub optional: bool,
@@ -23,7 +23,7 @@ pub struct Property {
     values: Vec<Option<Value>>,
 }
 
-/// Returns the properties of rows, in the order in which they are first seen.
+/// Returns the properties of rows, in the order in which they first occur.
 pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>) -> Vec<Property> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| row.iter()) {
@@ -41,7 +41,7 @@ pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>)
     whole.map(|name| property(rows, name, chunked.contains(&name), notes)).collect()
 }
 
-/// Returns `true` if a property is the first chunk of a value: in every row, each chunk before the last one is full.
+/// Returns `true` if a property is the first chunk of a value, that is, if in every row all chunks except the last one are full.
 fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
     let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -54,7 +54,7 @@ fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     names.contains(&name(1).as_str()) && rows.iter().all(is_value)
 }
 
-/// Returns `true` for a chunk of the largest size, 64 KiB. A chunk of text is one code unit shorter if a surrogate pair does not fit.
+/// Returns `true` for a chunk of the maximum size, 64 KiB. A chunk of text is one code unit shorter if a surrogate pair does not fit.
 fn is_full(chunk: &Value) -> bool {
     match chunk {
         Value::Binary(bytes) => bytes.len() == 65_536,
@@ -75,7 +75,7 @@ fn property(rows: &[&TableEntity], name: &str, is_chunked: bool, notes: &mut Vec
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
-/// Assigns to a part of a key the field of the property that has the same value in every row.
+/// If a property has the same value as a key part in every row, the part gets the field of the property.
 pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {
@@ -104,7 +104,7 @@ fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
         (Codec::InvertedTicks, Value::DateTime(at)) => table_core::ticks::from_datetime(*at)
             .and_then(table_core::ticks::invert)
             .is_some_and(|ticks| format!("{ticks:019}") == text),
-        // A `u32` is stored as an Edm.Int64.
+        // A `u32` is stored as `Edm.Int64`.
         (Codec::Digits(width @ 0..=9), Value::Int64(number)) => format!("{number:0width$}") == text,
         (Codec::Unpadded, Value::Int64(number)) => number.to_string() == text,
         _ => false,

@@ -60,10 +60,10 @@ impl Inference {
     }
 }
 
-/// Returns the lints to allow, which a new declaration should satisfy but an existing table may violate.
+/// Returns the lints to allow. A new declaration should satisfy them, but an existing table may violate them.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
-    // A key without parts counts as hot as well, because all of its rows share one partition.
+    // A key without parts also counts as hot, because all of its rows are in one partition.
     let is_hot = parts.all(|piece| matches!(piece, Piece::Part { codec, .. } if codec.follows_time()));
     if is_hot {
         ", allow(hot_partition, reason = \"the layout of existing rows\")".to_owned()
@@ -72,7 +72,7 @@ fn allow(kind: &Kind) -> String {
     }
 }
 
-/// Writes the struct, beginning with its keys.
+/// Writes the struct, starting with its keys.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "#[partition_key({})]", pieces(&self.partition_key))?;

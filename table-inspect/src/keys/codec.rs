@@ -1,4 +1,4 @@
-//! Key parts as users read and write them: `223` for `000223`, or an instant for inverted ticks.
+//! Key parts in the form that users read and write: `223` for `000223`, or an instant for inverted ticks.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::key::KeyCodec;
@@ -9,17 +9,17 @@ use table_core::{Value, ticks};
 use crate::error::{Error, Result};
 use crate::keys::name_of;
 
-/// The codecs whose encodings differ from the values that users write. Values of all other codecs are shown and entered in encoded form.
+/// The codecs whose encodings differ from the values that users write. For all other codecs, users read and write the encoded form.
 enum Known {
     /// Decimal digits, padded with zeros to the width of the form.
     Digits,
-    /// Decimal digits, each replaced by its distance from 9, which sorts the greatest number first.
+    /// Decimal digits, each replaced by 9 minus the digit, which sorts the greatest number first.
     InvertedDigits,
     /// A text whose separators are escaped.
     Escaped,
     /// The ticks of an instant.
     Ticks,
-    /// A number minus the ticks, which sorts the newest instant first.
+    /// A number minus the ticks of an instant, which sorts the newest instant first.
     InvertedTicks(u64),
 }
 
@@ -40,7 +40,7 @@ impl Known {
     }
 }
 
-/// Returns the value of a part as users read it. A string that the codec did not write is returned unchanged.
+/// Returns the value of a part in the form that users read. A string that the codec cannot have produced is returned unchanged.
 #[must_use]
 pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
@@ -56,10 +56,10 @@ pub fn decode(codec: &str, text: &str) -> String {
     decoded.unwrap_or_else(|| text.to_owned())
 }
 
-/// Returns the encoding of a value that was written by a user.
+/// Returns the encoding of a value that a user has written.
 ///
 /// # Errors
-/// `Condition` for a value that the part cannot have.
+/// `Condition` for a value that is impossible for the part.
 pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(String::new()) };
     let refuse = |reason: String| {
@@ -100,7 +100,7 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Returns `true` if [`encode_value`] knows the codec.
+/// Returns `true` if [`encode_value`] supports the codec.
 #[must_use]
 pub fn can_encode(codec: &str) -> bool {
     matches!(codec, "text" | "ticks" | "desc(ticks)")
@@ -111,7 +111,7 @@ pub fn can_encode(codec: &str) -> bool {
 /// Returns the encoding of a stored value in a key part.
 ///
 /// # Errors
-/// The reason, if the codec is unknown or cannot encode the value.
+/// The reason if the codec is not supported or cannot encode the value.
 pub fn encode_value(
     codec: &str,
     form: &table_core::key::codec::Form,
@@ -147,7 +147,7 @@ fn unpadded(digits: &str) -> String {
     }
 }
 
-/// Returns each digit's distance from 9. Other characters remain, and the format check refuses them.
+/// Returns 9 minus each digit. Other characters are kept, and the format check refuses them.
 fn complement(digits: &str) -> String {
     let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
     digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()
@@ -159,7 +159,7 @@ pub(super) fn is_descending(codec: &str) -> bool {
     codec.starts_with("inverted(") || codec.starts_with("desc(")
 }
 
-/// Returns `true` if a prefix of a value is a prefix of its encoding, so prefixes can be queried.
+/// Returns `true` if a prefix of a value is encoded as a prefix of its encoding, so prefixes can be queried.
 #[must_use]
 pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")

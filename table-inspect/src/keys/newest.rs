@@ -6,9 +6,9 @@ use table_core::schema::{StoredPiece, StoredSchema};
 use crate::infer::{self, Codec, Piece};
 use crate::keys::{codec, decode};
 
-/// Returns `true` if the row keys of rows in one partition begin with an inverted time, possibly after literals.
+/// Returns `true` if the row keys of one partition begin with an inverted time, possibly after literals.
 ///
-/// The stored schema of the first row determines this; without one, the keys themselves do.
+/// This is determined by the stored schema of the first row, or by the keys themselves if no schema is stored.
 #[must_use]
 pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity]) -> bool {
     let Some(first) = rows.first() else { return false };

@@ -22,14 +22,14 @@ pub struct PartRequest {
 enum Values {
     /// One value.
     Exactly(String),
-    /// All values between two values (both included); an empty end is open.
+    /// All values between two values, both included. An empty bound is open.
     Between(String, String),
     /// All values with this prefix.
     Prefix(String),
 }
 
 impl PartRequest {
-    /// Creates a condition on a part from the text of its values: `Sales`, `100..199`, `ada*`.
+    /// Creates a condition on a part from a text that describes its values: `Sales`, `100..199`, `ada*`.
     #[must_use]
     pub fn new(name: &str, values: &str) -> Self {
         let values = match (values.split_once(".."), values.strip_suffix('*')) {
@@ -40,13 +40,13 @@ impl PartRequest {
         Self { name: name.to_owned(), values }
     }
 
-    /// Creates a condition that a part has one value, which may contain `..` and `*`.
+    /// Creates a condition that a part has exactly this value, which may contain `..` and `*`.
     #[must_use]
     pub fn exactly(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Exactly(value.to_owned()) }
     }
 
-    /// Creates a condition that a part is between two values, both included. An empty value leaves its end open.
+    /// Creates a condition that a part is between two values, both included. An empty value leaves that bound open.
     #[must_use]
     pub fn between(name: &str, lower: &str, upper: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Between(lower.to_owned(), upper.to_owned()) }
@@ -70,11 +70,11 @@ impl FromStr for PartRequest {
     }
 }
 
-/// Returns the range of keys that satisfies conditions on parts.
+/// Returns the range of keys that satisfies all conditions on parts.
 ///
 /// # Errors
-/// `Condition` for a part that the schema does not have, for a value that the part cannot have, and for conditions that do not form a range, such as a
-/// condition after a part that has none or that has a range itself.
+/// `Condition` for a part that the schema does not have, for a value that is impossible for the part, and for conditions that do not form a range,
+/// such as a condition that follows a part with no condition or with a range.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     let all = || schema.partition_key.iter().chain(&schema.row_key);
     for request in requests {
@@ -93,9 +93,9 @@ pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyR
     Ok(KeyRange { partition_key, row_key })
 }
 
-/// Returns the range of key strings for which some parts are known: a single string if all are known, otherwise a prefix.
+/// Returns the range of key strings that contain some known parts: a single string if all parts are known, otherwise a prefix.
 ///
-/// An invalid value ends the prefix, like a missing one.
+/// An invalid value ends the prefix, like an unknown value.
 #[must_use]
 pub fn row_range<'a>(pieces: &[StoredPiece], value: impl Fn(&str) -> Option<&'a str>) -> TextRange {
     let mut prefix = String::new();
@@ -123,7 +123,7 @@ pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     }
 }
 
-/// Returns the range of strings for one key: parts with single values form a prefix, and the first other part ends it.
+/// Returns the range of strings for one key. Parts with single values form a prefix, which ends at the first part that has no single value.
 fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRange> {
     let mut prefix = String::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -157,7 +157,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Returns the range of keys in which a part is between two values, regardless of the following parts.
+/// Returns the range of keys in which a part is between two values, whatever the following parts are.
 fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Result<TextRange> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
     if !form.ordered {
@@ -178,7 +178,7 @@ fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Resul
     Ok(range)
 }
 
-/// Refuses conditions on parts that follow a part without a single value, because the key does not support them.
+/// Refuses conditions on parts that follow a part without a single value, because keys do not support them.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

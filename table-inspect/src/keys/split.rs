@@ -1,4 +1,4 @@
-//! Splitting a key into its parts.
+//! Splits a key into its parts.
 
 use table_core::schema::{Source, StoredPiece};
 
@@ -7,9 +7,9 @@ use crate::keys::{codec, name_of};
 /// A part of a key: its source, its codec and its encoded value.
 pub(super) type Cut<'a> = (&'a Source, &'a str, &'a str);
 
-/// Returns the parts of a key; `None` if the key cannot be written by these pieces.
+/// Returns the parts of a key; `None` if these pieces cannot produce the key.
 ///
-/// The pieces of a stored schema are unambiguous, so the first split that fits is the only one.
+/// The pieces of a stored schema are unambiguous, so at most one split fits.
 #[must_use]
 pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<Cut<'a>>> {
     let Some((first, rest)) = pieces.split_first() else { return text.is_empty().then(Vec::new) };
@@ -25,7 +25,7 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
                 parts.insert(0, (source, codec.as_str(), part));
                 Some(parts)
             };
-            // Tries the longest text first: the part usually ends the key, or precedes a literal that it cannot contain.
+            // The longest text is tried first, because the part usually ends the key, or precedes a literal that the part cannot contain.
             (0..=text.len()).rev().find_map(fits)
         }
     }
@@ -38,7 +38,7 @@ pub enum Segment {
     Literal(String),
     /// A part.
     Part {
-        /// The name of the field or property.
+        /// The name of the part's field or property.
         name: String,
         /// The encoded string.
         text: String,

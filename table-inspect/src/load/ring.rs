@@ -1,10 +1,10 @@
-//! Counts in consecutive periods of time, of which the newest `N` are kept.
+//! Counts in consecutive periods of time. The newest `N` counts are kept.
 
-/// Counts of the newest `N` periods. A period has a number, which grows with time.
+/// Counts of the newest `N` periods. Each period has a number, which increases with time.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<const N: usize> {
     counts: [u32; N],
-    /// The number of the newest period that was counted.
+    /// The number of the newest period that has a count.
     newest: u64,
 }
 
@@ -15,7 +15,7 @@ impl<const N: usize> Default for Ring<N> {
 }
 
 impl<const N: usize> Ring<N> {
-    /// Adds one to a period. A period before the newest, from a clock that was set back, counts as the newest.
+    /// Adds one to a period. A period before the newest one, from a clock that was set back, counts as the newest one.
     pub(super) fn add(&mut self, period: u64) {
         self.forget_before(period);
         if let Some(count) = self.counts.get_mut(slot::<N>(self.newest)) {
@@ -23,7 +23,7 @@ impl<const N: usize> Ring<N> {
         }
     }
 
-    /// Returns the counts of the `N` periods that end with this one, the oldest first.
+    /// Returns the counts of the `N` periods up to and including this one, oldest first.
     pub(super) fn up_to(&self, period: u64) -> [u32; N] {
         let period = period.max(self.newest);
         let oldest = period.saturating_sub(N as u64 - 1);
@@ -34,7 +34,7 @@ impl<const N: usize> Ring<N> {
         })
     }
 
-    /// Makes a later period the newest period, and empties the periods in between.
+    /// Makes a later period the newest one, and clears the periods in between.
     fn forget_before(&mut self, period: u64) {
         if period <= self.newest {
             return;
@@ -53,7 +53,7 @@ impl<const N: usize> Ring<N> {
     }
 }
 
-/// Returns the position of a period, below `N`.
+/// Returns the position of a period's count, which is below `N`.
 fn slot<const N: usize>(period: u64) -> usize {
     usize::try_from(period % N as u64).unwrap_or_default()
 }

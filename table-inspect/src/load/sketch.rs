@@ -1,4 +1,4 @@
-//! The algorithm "Space-Saving" on counts that decay, with a history of each counted partition.
+//! The algorithm "Space-Saving" with decaying counts, and a history of each counted partition.
 
 use std::cmp::Reverse;
 use std::hash::{BuildHasher, RandomState};
@@ -7,13 +7,13 @@ use super::ring::Ring;
 
 /// The maximum number of counted partitions.
 pub const COUNTED: usize = 128;
-/// The number of counts in a minute, each of five seconds.
+/// The number of counts per minute. Each covers five seconds.
 pub const MINUTE: usize = 12;
-/// The number of counts in an hour, each of a minute.
+/// The number of counts per hour. Each covers a minute.
 pub const HOUR: usize = 60;
 
 const SECOND: u64 = 10_000_000;
-/// The lengths of the periods of both histories, and of the period after which every weight is halved, in ticks.
+/// The period lengths of both histories, and the time after which every weight is halved, in ticks.
 const SHORT: u64 = 5 * SECOND;
 const LONG: u64 = 60 * SECOND;
 const HALVED_AFTER: u64 = 600 * SECOND;
@@ -26,11 +26,12 @@ pub struct BusyPartition {
     pub table: String,
     /// The `PartitionKey`.
     pub partition_key: String,
-    /// Requests of the last minute in periods of five seconds, the oldest first.
+    /// The requests of the last minute in periods of five seconds, oldest first.
     pub seconds: [u32; MINUTE],
-    /// Requests of the last hour in periods of a minute, the oldest first. The last period is not over.
+    /// The requests of the last hour in periods of a minute, oldest first. The last period is not over yet.
     pub minutes: [u32; HOUR],
-    /// Estimated number of requests, of which older ones count less. It may be too high by the weight of the partition that was replaced.
+    /// The estimated number of requests, in which older requests count less. It may be too high by the weight of the partition
+    /// that this one replaced.
     pub weight: u64,
 }
 
@@ -61,7 +62,7 @@ struct Slot {
 #[derive(Debug, Default)]
 pub(super) struct Sketch {
     hasher: RandomState,
-    /// The hash of each slot. Comparing hashes finds a partition faster than comparing keys.
+    /// The hash of the partition in each slot. Comparing hashes is faster than comparing keys.
     hashes: Vec<u64>,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
@@ -110,7 +111,7 @@ impl Sketch {
         same_hash.map(|(at, _)| at).find(|at| self.slots.get(*at).is_some_and(is_same))
     }
 
-    /// Gives a partition a slot: an empty one, or that of the partition with the least weight, which the new partition inherits.
+    /// Assigns a slot to a partition: an empty slot, or the slot of the partition with the least weight. The new partition inherits that weight.
     fn admit(&mut self, hash: u64, table: &str, partition_key: &str) -> Option<&mut Slot> {
         let (table, partition_key) = (table.to_owned(), partition_key.to_owned());
         let new =

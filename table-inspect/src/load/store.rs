@@ -1,4 +1,4 @@
-//! A store whose requests are counted by partition.
+//! A store that counts requests by partition.
 
 use std::any::Any;
 use std::fmt;
@@ -10,9 +10,9 @@ use table_core::{Continuation, EntityKey, Page, Query, TableName, TableStore, Tr
 
 use super::PartitionLoad;
 
-/// A store that notes each request to a partition in a [`PartitionLoad`], for a program that shows its own load.
+/// A store that records each request to a partition in a [`PartitionLoad`]. A program can use it to show its own load.
 ///
-/// A request that spans several partitions is not noted, because none of them is known to be busy.
+/// A request over several partitions is not recorded, because it is unknown which of them it loads.
 ///
 /// ```
 /// use table_core::{BlockOn, Engine, TableEntity, TableStoreExt};

@@ -8,9 +8,9 @@ use crate::service::Service;
 
 /// The maximum difference between the clocks of the issuer and this server, in seconds.
 const SKEW: i64 = 300;
-/// The audience of all storage accounts, as a URL and as the identifier of the application.
+/// The audience of all storage accounts, as a URL and as an application id.
 const STORAGE: [&str; 2] = ["https://storage.azure.com", "e406a681-f3d4-42a8-90b6-c2b029497af1"];
-/// The clouds in which an account has an endpoint.
+/// The host suffixes of the clouds in which an account has an endpoint.
 const CLOUDS: [&str; 4] =
     ["core.windows.net", "core.chinacloudapi.cn", "core.usgovcloudapi.net", "core.cloudapi.de"];
 
@@ -48,7 +48,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The claims that are checked.
+/// The claims that the server checks.
 #[derive(Debug, Deserialize)]
 pub(super) struct Claims {
     pub(super) iss: String,
@@ -88,7 +88,7 @@ impl Claims {
         .map(String::as_str)
     }
 
-    /// Returns `true` if the token is for the storage service, or for this account's endpoint of a service.
+    /// Returns `true` if the token is for the storage service, or for this account's endpoint of the service.
     pub(super) fn is_for(&self, account: &str, service: Service) -> bool {
         let service = if service == Service::Tables { "table" } else { "queue" };
         let endpoint = |cloud: &str| format!("https://{account}.{service}.{cloud}");

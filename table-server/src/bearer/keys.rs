@@ -49,7 +49,7 @@ impl KeySet {
         }
     }
 
-    /// Returns `true` if the token is signed with the key that it names, or with any of the keys if it names none.
+    /// Returns `true` if the token is signed with the key that it names. A token that names no key may be signed with any of the keys.
     pub(super) fn verifies(&self, token: &Parts<'_>) -> bool {
         #[derive(Deserialize)]
         struct Header {
@@ -57,7 +57,7 @@ impl KeySet {
             kid: Option<String>,
         }
         let Ok(header) = serde_json::from_slice::<Header>(&token.header) else { return false };
-        // The algorithm is fixed: a token must not choose how it is verified.
+        // The algorithm is fixed, because a token must not choose how it is verified.
         if header.alg != "RS256" {
             return false;
         }

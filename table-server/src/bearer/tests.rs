@@ -1,4 +1,4 @@
-//! Bearer tokens signed with real keys.
+//! Tests of bearer tokens that are signed with real keys.
 //!
 //! `key.p8` and `other.p8` are RSA keys that OpenSSL generated for these tests (PKCS#8 in DER). They protect nothing.
 
@@ -63,7 +63,7 @@ fn bearer() -> Bearer {
     Bearer::issued_by(ISSUER, None, &keys).unwrap()
 }
 
-/// Returns the reason for which a token is refused, or `""` for a token that is accepted.
+/// Returns the reason why a token is refused, or `""` if it is accepted.
 fn refusal(bearer: &Bearer, token: &str) -> String {
     match bearer.verify(token, "contoso", &exchange(true)) {
         Ok(()) => String::new(),

@@ -1,4 +1,4 @@
-//! The headers with which a browser lets a page read a response.
+//! The response headers that let a page in a browser read the response.
 
 use http::{HeaderMap, HeaderValue, header};
 
@@ -11,12 +11,12 @@ pub(crate) enum Sharing {
     All { exposed: String },
     /// Only the origin of the request, which the rule names.
     One { origin: String, exposed: String },
-    /// Not this origin; other origins may be allowed.
+    /// Origins other than this one may be allowed.
     Others,
 }
 
 impl Sharing {
-    /// Adds the headers to those of a response.
+    /// Adds the CORS headers to a response.
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         let (origin, exposed) = match self {
             Self::All { exposed } => ("*", exposed.as_str()),
@@ -40,7 +40,7 @@ impl Sharing {
     }
 }
 
-/// Returns the names of a list. A pattern is replaced by the headers of the response that it matches.
+/// Returns the names in a list, in which each pattern is replaced by the matching headers of the response.
 fn named(list: &str, headers: &HeaderMap) -> String {
     let mut names: Vec<&str> = Vec::new();
     for item in items(list) {

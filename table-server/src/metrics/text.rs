@@ -1,4 +1,4 @@
-//! The text format of Prometheus.
+//! The Prometheus text format.
 
 use std::fmt::{Display, Write};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::histogram::BOUNDS;
 use crate::account::Account;
 use crate::operation::Operation;
 
-/// The number of partitions that are written, those with the most requests first.
+/// The maximum number of partitions in the text, those with the most requests first.
 const HOTTEST: usize = 10;
 
 /// The current work of a server.
@@ -144,7 +144,7 @@ struct Text(String);
 
 impl Text {
     fn head(&mut self, name: &str, kind: &str, suffix: &str, help: &str) {
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = write!(
             self.0,
             "# HELP table_server_{name}{suffix} {help}\n# TYPE table_server_{name}{suffix} {kind}\n"
@@ -156,7 +156,7 @@ impl Text {
     }
 }
 
-/// A number of microseconds that is written as seconds.
+/// A number of microseconds, formatted as seconds.
 struct Seconds(u64);
 
 impl Display for Seconds {

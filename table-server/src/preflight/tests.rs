@@ -22,7 +22,7 @@ fn rule(origins: &str, methods: &str, headers: &str, exposed: &str) -> CorsRule 
     }
 }
 
-/// Rules by which two origins may write with headers of the service, and every origin may read.
+/// Returns rules that let two origins write with the service's headers, and let every origin read.
 fn rules() -> Vec<CorsRule> {
     vec![
         rule(
@@ -62,7 +62,7 @@ async fn asked(
         ["allow-origin", "allow-methods", "allow-headers", "max-age", "expose-headers", "allow-credentials"];
     let text = |name: &str| Some(answer.headers().get(name)?.to_str().unwrap().to_owned());
     let mut found = names.map(|name| text(&format!("access-control-{name}")));
-    // Only preflight responses have `max-age`. For other responses, `Vary` is shown instead.
+    // Only preflight responses have `max-age`. For other responses, the result contains `Vary` instead.
     if method != "OPTIONS" {
         found[3] = text("vary");
     }
@@ -112,7 +112,7 @@ async fn a_service_without_rules_allows_no_origin() {
     assert_eq!(asked(&accounts, Service::Blobs, "OPTIONS", &headers).await.0, 501);
 }
 
-/// The headers are also sent with rejections, so a page can read the reason.
+/// Rejections also have the headers, so a page can read the reason.
 #[tokio::test]
 async fn a_response_states_which_origins_may_read_it() {
     let exact = some(["https://a.com", "", "", "Origin", "x-ms-request-id", "true"]);

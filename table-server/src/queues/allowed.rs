@@ -11,7 +11,7 @@ pub(super) fn list(access: &Access) -> Result<(), Refusal> {
     check(access, ResourceTypes::SERVICE, &[May::LIST], None)
 }
 
-/// Checks a request for a queue as a whole, or for its settings.
+/// Checks a request for a queue, or for the queue's settings.
 pub(super) fn queue(access: &Access, verb: &str, settings: bool) -> Result<(), Refusal> {
     let (any, own): (&[May], _) = match verb {
         "PUT" if settings => (&[May::WRITE], None),
@@ -35,8 +35,8 @@ pub(super) fn messages(access: &Access, verb: &str, one: bool, peek: bool) -> Re
     check(access, ResourceTypes::OBJECT, &[any], own)
 }
 
-/// Checks a request against its credential. For a signature of an account, one of the permissions in `any` is sufficient; `own` is the permission that a
-/// signature of a queue needs, or `None` if no signature of a queue permits the operation.
+/// Checks a request against its credential. For an account signature, one of the permissions in `any` is sufficient. `own` is the permission that a
+/// queue signature needs, or `None` if no queue signature permits the operation.
 fn check(
     access: &Access,
     types: ResourceTypes,

@@ -1,4 +1,4 @@
-//! Operations on queues as a whole: create, delete, list, metadata, stored policies (QUE-3).
+//! Operations on queues: create, delete, list, metadata, stored policies (QUE-3).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use crate::settings::Kind;
 
 /// The maximum number of queues in a page.
 const PAGE: usize = 5_000;
-/// The maximum number of bytes in a queue's metadata, including names.
+/// The maximum size in bytes of a queue's metadata, including names.
 const METADATA_BYTES: usize = 8 << 10;
 const PREFIX: &str = "x-ms-meta-";
 
@@ -69,7 +69,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Creates a queue. An existing queue with the same metadata is not a conflict (QUE-3).
+/// Creates a queue. It is not a conflict if the queue exists with the same metadata (QUE-3).
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = account.settings.turn.lock().await;
@@ -117,7 +117,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
         content(&exchange.base)
     );
     let mut element = |name: &str, text: &str| {
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` never fails.
         let _ = write!(xml, "<{name}>{}</{name}>", content(text));
     };
     element("Prefix", &prefix);
@@ -146,7 +146,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
 /// Returns the metadata that a request sets.
 ///
 /// # Errors
-/// `InvalidMetadata` for metadata that the service does not accept; `MetadataTooLarge` if it exceeds the maximum size.
+/// `InvalidMetadata` for metadata that the service does not accept; `MetadataTooLarge` if the metadata exceeds the maximum size.
 fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
     let mut metadata = Metadata::new();
     for (header, value) in headers {
@@ -158,7 +158,7 @@ fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
             Refusal::new(400, "InvalidMetadata", format!("`{name}`: names must be identifiers, values ASCII"))
         })?;
         let value = value.trim();
-        // Several headers of one name are one list (AUTH-21).
+        // Several headers with the same name form one list (AUTH-21).
         let list = metadata.entry(name.to_owned()).and_modify(|list| list.extend([",", value]));
         list.or_insert_with(|| value.to_owned());
     }

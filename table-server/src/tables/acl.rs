@@ -14,7 +14,7 @@ pub(super) async fn answer(
     table: &TableName,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
-    // Reads any entity, which fails if the table is missing.
+    // Reading any entity fails if the table is missing.
     account.engine.get(table, &EntityKey::new("", "")?, &Select::All).await?;
     match exchange.verb()? {
         "GET" | "HEAD" => Ok(Answer::xml(200, table_wire::acl::write_response(&account.policies(table)))),

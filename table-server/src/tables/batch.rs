@@ -35,7 +35,7 @@ pub(super) async fn answer<S: TableStore>(
                 cost = Cost::write(responses.len());
                 responses
             }
-            // The refusal is independent of the transaction, so the client can retry.
+            // This rejection does not depend on the transaction, so the client can retry.
             Err(refusal) if refusal.status == 503 => return Err(refusal),
             Err(refusal) => vec![refused(&refusal, exchange)],
         },
@@ -99,7 +99,7 @@ async fn change_set<S: TableStore>(
     Ok(responses)
 }
 
-/// Returns the write described by a part. `first` is the write of the first part, whose table is reused.
+/// Returns the write that a part describes. `first` is the write of the first part, whose table is reused.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let mut conditions = part.values("if-match");
     let if_match = conditions.next();
@@ -123,7 +123,7 @@ fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Res
     Call::new(&sent, same.cloned().map_or_else(|| TableName::new(name), Ok)?, key)
 }
 
-/// Returns the path of a part's URL, decoded, and its query.
+/// Returns the decoded path of a part's URL, and its query.
 fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     let (path, query) = part.target().split_once('?').unwrap_or((part.target(), ""));
     let path = table_wire::percent::decode(path)
@@ -131,19 +131,19 @@ fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     Ok((path, query))
 }
 
-/// Returns the first segment of paths in path style: the account, in the outer request and in its parts.
+/// Returns the first segment of paths in path style, which is the account in the outer request and in its parts.
 fn base(exchange: &Exchange) -> Option<&str> {
     exchange.base.splitn(4, '/').nth(3)
 }
 
-/// Returns the resource that the path of a part names.
+/// Returns the resource that a part's path names.
 fn target<'a>(path: &'a str, base: Option<&str>) -> Result<Target<'a>, Refusal> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let below = base.and_then(|base| path.strip_prefix(base)?.strip_prefix('/'));
     path::read(below.unwrap_or(path))
 }
 
-/// Handles a batch that is one query (EGT-7).
+/// Handles a batch that consists of one query (EGT-7).
 async fn point_query<S: TableStore>(
     store: &S,
     account: &Account,
@@ -164,7 +164,7 @@ async fn point_query<S: TableStore>(
     };
     match read.await {
         Ok(answer) => response(answer),
-        // The query is the only operation of its batch, with the position 0 in the message (EGT-34).
+        // The query is the only operation of its batch, so its position in the message is 0 (EGT-34).
         Err(refusal) => refused(&refusal.at(0), exchange),
     }
 }

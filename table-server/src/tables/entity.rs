@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::tables::path::check_characters;
 use crate::tables::preference::Preference;
 
-/// The parts of a request that describe a write. The request is a complete HTTP request or part of a batch.
+/// The parts of a request that describe a write. The request is either a complete HTTP request or a part of a batch.
 #[derive(Debug)]
 pub(super) struct Sent<'a> {
     pub(super) verb: &'a str,
@@ -74,7 +74,7 @@ impl Call {
         Ok(Self { table, key, kind, preference })
     }
 
-    /// Returns the row in the response to an insert, if the client prefers one.
+    /// Returns the row for the response to an insert, if the client prefers one.
     pub(super) fn echo(&self) -> Option<Row> {
         match &self.kind {
             OperationKind::Insert(row) if self.preference != Some(Preference::NoContent) => Some(row.clone()),
@@ -110,7 +110,7 @@ impl Call {
     }
 }
 
-/// The parts of the response to a write that do not depend on the write itself.
+/// The parts of a write's response that do not depend on the write itself.
 #[derive(Debug)]
 pub(super) struct Written<'a> {
     pub(super) base: &'a str,
@@ -120,7 +120,7 @@ pub(super) struct Written<'a> {
     pub(super) echo: Option<Row>,
 }
 
-/// Applies one write, as a transaction of one operation.
+/// Applies one write, as a transaction with one operation.
 pub(super) async fn write<S: TableStore>(
     store: &S,
     account: &Account,
@@ -139,15 +139,15 @@ pub(super) async fn write<S: TableStore>(
     Ok(call.done(&written, etags.into_iter().next().flatten())?.cost(Cost::write(1)))
 }
 
-/// Returns the limits of a transaction. The server bounds the body of the request in bytes (EGT-3), instead of the sum of its entities
-/// in UTF-16, which may be twice as large.
+/// Returns the limits of a transaction. The server limits the body of the request in bytes (EGT-3), not the sum of its entities in UTF-16, which may
+/// be twice as large.
 pub(super) fn limits<S: TableStore>(store: &S) -> Limits {
     let mut limits = store.capabilities().limits;
     limits.measure = TransactionMeasure::Unmeasured;
     limits
 }
 
-/// Removes the position from an error, because the operation is the only one.
+/// Removes the position from an error, because the operation was not part of a batch.
 fn alone(error: table_core::Error) -> Refusal {
     Refusal { index: None, ..error.into() }
 }

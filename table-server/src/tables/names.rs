@@ -61,7 +61,7 @@ pub(super) async fn get<S: TableStore>(
     Ok(Answer::new(200).body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Deletes a table. The response for an invalid name is that for a missing table (OPT-3).
+/// Deletes a table. The response for an invalid name is the same as for a missing table (OPT-3).
 pub(super) async fn delete<S: TableStore>(store: &S, name: &str) -> Result<Answer, Refusal> {
     let table = TableName::new(name).map_err(|_| missing())?;
     store.delete_table(&table).await?;
@@ -141,7 +141,7 @@ fn item(name: &str, account: &Account, level: MetadataLevel, exchange: &Exchange
     item
 }
 
-/// Adds the metadata of a table that is the whole document (JSON-5).
+/// Adds the metadata of a table that is the entire document (JSON-5).
 fn alone(item: &mut Map<String, Value>, level: MetadataLevel, exchange: &Exchange) {
     if level >= MetadataLevel::Minimal {
         item.insert(

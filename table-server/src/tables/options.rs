@@ -1,19 +1,19 @@
-//! The system options of a query string. Each must be known to the table service and occur only once (QRY-1, QRY-2).
+//! The system options of a query string. Each must be supported by the table service and occur only once (QRY-1, QRY-2).
 
 use std::borrow::Cow;
 
 use crate::refusal::Refusal;
 
-/// The options that are applied.
+/// The options that the server applies.
 const KNOWN: [&str; 4] = ["$filter", "$select", "$top", "$format"];
-/// OData options that the table service does not have.
+/// OData options that the table service does not support.
 const UNSUPPORTED: [&str; 8] =
     ["$orderby", "$skip", "$skiptoken", "$expand", "$count", "$inlinecount", "$search", "$apply"];
 
-/// Checks the system options of a query, because an ignored option would make a wrong response look correct.
+/// Checks the system options of a query. If an option were ignored, a wrong response would look correct.
 ///
 /// # Errors
-/// `NotImplemented` for an option that the service does not support; `InvalidInput` for an unknown, misspelt or duplicate option.
+/// `NotImplemented` for an option that the service does not support; `InvalidInput` for an unknown, misspelled or duplicate option.
 pub(super) fn check(query: &str) -> Result<(), Refusal> {
     let mut seen: Vec<Cow<'_, str>> = Vec::new();
     for (name, _) in form_urlencoded::parse(query.as_bytes()) {
@@ -29,7 +29,7 @@ pub(super) fn check(query: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the refusal of an unknown option; `None` for a parameter that is not a system option.
+/// Returns the rejection of an unknown option; `None` for a parameter that is not a system option.
 fn fault(name: &str) -> Option<Refusal> {
     let bare = name.strip_prefix('$').unwrap_or(name);
     let is_meant = |option: &&&str| option.get(1..).is_some_and(|own| own.eq_ignore_ascii_case(bare));

@@ -16,7 +16,7 @@ pub(crate) enum Target<'a> {
     Batch,
     /// `Employee` or `Employee()`.
     Table(&'a str),
-    /// `Employee/Tables`: a path below a table, sent by clients whose endpoint ends with the name of a table.
+    /// `Employee/Tables`: a path below a table. Clients send it if their endpoint ends with the name of a table.
     Below(&'a str),
     /// `Employee('Sales')` or `Employee/Tables('Sales')`: one key instead of both.
     SingleKey(&'a str),
@@ -55,7 +55,7 @@ fn is_single_key(text: &str) -> bool {
     rest.is_some_and(|(_, rest)| rest.trim().is_empty())
 }
 
-/// Rejects a path with one key instead of both, with a message that clients recognise.
+/// Rejects a path with one key instead of two, with a message that clients recognise.
 pub(super) fn single_key(name: &str) -> Refusal {
     let resource: String = name.chars().filter(|character| !character.is_control()).take(256).collect();
     Refusal::input(format!(
@@ -82,7 +82,7 @@ fn named(text: &str) -> Option<(Named<'_>, &str)> {
     Some(((name.trim(), value), rest))
 }
 
-/// Reads a text in single quotes, in which two quotes stand for one. Returns the text and the rest.
+/// Reads a string in single quotes, in which two quotes represent one. Returns the string and the rest of the text.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('\'')?;
     let mut value = String::new();
@@ -113,7 +113,7 @@ pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKe
     Ok(EntityKey { partition_key: PartitionKey::new(partition_key)?, row_key: RowKey::new(row_key)? })
 }
 
-/// Checks the characters of a key, and rejects the key with the message of the service.
+/// Checks the characters of a key, and rejects an invalid key with the service's message.
 ///
 /// # Errors
 /// `OutOfRangeInput` for a character that keys cannot contain (KEY-4).
@@ -125,7 +125,7 @@ pub(super) fn check_characters(name: &str, text: &str) -> Result<(), Refusal> {
     Err(Refusal { message, ..Refusal::new(400, "OutOfRangeInput", help) })
 }
 
-/// Rejects a path of a form that the service does not have.
+/// Rejects a path whose form the service does not support.
 pub(super) fn syntax() -> Refusal {
     Refusal::input("Error in query syntax.")
 }

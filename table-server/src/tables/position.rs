@@ -1,6 +1,6 @@
 //! Positions between pages, in the form of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
 //!
-//! A token contains only a key, as in the service. A client may therefore continue with another `$select`, or with a filter that it computed again.
+//! As in the service, a token contains only a key. A client may therefore continue with another `$select`, or with a filter that it has recomputed.
 
 use std::ops::Bound;
 
@@ -24,7 +24,7 @@ pub(super) enum From {
     End,
 }
 
-/// Writes a key as a token: its length and base64 with characters that need no encoding in a URL.
+/// Writes a key as a token: its length, and base64 with characters that need no URL encoding.
 pub(super) fn write(key: &str) -> String {
     let base64 = STANDARD.encode(key).replace('+', "*").replace('/', "_").replace('=', "-");
     format!("1!{}!{base64}", base64.len())
@@ -33,7 +33,7 @@ pub(super) fn write(key: &str) -> String {
 /// Reads a token.
 ///
 /// # Errors
-/// `InvalidInput` for text that [`write`] does not produce (PAGE-9).
+/// `InvalidInput` for a text that [`write`] does not produce (PAGE-9).
 fn read(token: &str) -> Result<String, Refusal> {
     let key = token.strip_prefix("1!").and_then(|rest| {
         let (length, base64) = rest.split_once('!')?;
@@ -68,7 +68,7 @@ fn place(table: &TableName, query: &Query, partition_key: String, row_key: Optio
     if !partitions.contains(&partition_key) {
         return From::End;
     }
-    // Within one partition, the rows are also a range; over several partitions, they are a condition in each partition.
+    // Within one partition, the rows are a range of the query; over several partitions, they are a condition within each partition.
     if let (Some(_), Some(row)) = (partitions.single(), &row_key) {
         if is_before(row, rows) {
             return From::Beginning;

@@ -1,4 +1,4 @@
-//! The preference of a client for the response to an insert (INS-3).
+//! The client's preference for the response to an insert (INS-3).
 
 use http::HeaderName;
 
@@ -6,7 +6,7 @@ use crate::exchange::Exchange;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// The values of `Prefer` that the service knows.
+/// The values of `Prefer` that the service supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preference {
     Content,
@@ -28,7 +28,7 @@ impl Preference {
         Self::read(exchange.all(&PREFER))
     }
 
-    /// Returns the first known preference of the values of `Prefer`, which are lists (RFC 7240). Other preferences are ignored.
+    /// Returns the first supported preference in the values of `Prefer`, which are lists (RFC 7240). Other preferences are ignored.
     pub(super) fn read<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut names = values.flat_map(|value| value.split(',')).filter_map(|one| one.split(';').next());
         let is = |known: Self, name: &str| known.name().eq_ignore_ascii_case(name.trim());

@@ -10,11 +10,11 @@ use table_core::{Error, Result};
 use super::Tls;
 use crate::fault::ServerFault;
 
-/// The names in every self-signed certificate. Names with `*` are for accounts in the host name.
+/// The names in every self-signed certificate. The names with `*` allow clients to put the account into the host name.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
-/// Writes a certificate and its key into a folder, unless both exist. No file is overwritten: if only the key exists, a certificate is created
-/// for the key.
+/// Writes a certificate and its key into a folder, unless both exist. No file is overwritten: if only the key exists, a certificate
+/// is created for it.
 ///
 /// # Errors
 /// `InvalidInput` for a certificate without a key, and for a file that is not a key; `Io`.
@@ -35,7 +35,7 @@ pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
     } else {
         let signing_key = KeyPair::generate().map_err(|source| Error::of(ServerFault::SelfSigned(source)))?;
         fs::create_dir_all(folder).map_err(at("write", folder))?;
-        // The key is written first: after an interruption, the certificate is created for it.
+        // The key is written first, because a later call can create the certificate for an existing key.
         create(&key, 0o600, &signing_key.serialize_pem()).map_err(at("write", &key))?;
         signing_key
     };
@@ -53,7 +53,7 @@ fn signed(names: &[String], signing_key: &KeyPair) -> std::result::Result<Certif
     params.self_signed(signing_key)
 }
 
-/// Writes a file that does not exist yet, with the given permissions on Unix.
+/// Creates a file with the given permissions on Unix. The file must not exist yet.
 fn create(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

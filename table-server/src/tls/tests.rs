@@ -16,14 +16,14 @@ fn a_self_signed_certificate_is_kept_and_its_key_is_private_to_the_owner() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(place.join(Tls::KEY)).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    // The state is that after a crash between writing the two files: a certificate is created for the existing key.
+    // This is the state after a crash between writing the two files. A certificate is created for the existing key.
     fs::remove_file(place.join(Tls::CERTIFICATE)).unwrap();
     Tls::self_signed(&place, &[]).unwrap();
     assert_eq!(text(Tls::KEY), first[1]);
     assert_ne!(text(Tls::CERTIFICATE), first[0]);
 }
 
-/// The folder may contain the certificate or the key of another program.
+/// The folder may contain another program's certificate or key.
 #[test]
 fn a_self_signed_certificate_overwrites_no_file() {
     for (name, content) in [

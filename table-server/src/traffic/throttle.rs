@@ -14,14 +14,14 @@ const PARTITION: u64 = 2_000;
 const ACCOUNT: u64 = 20_000;
 /// The number of ticks per second.
 const SECOND: u64 = 10_000_000;
-/// The number of partitions that are remembered before idle partitions are removed.
+/// The number of partitions that are tracked before idle partitions are removed.
 const REMEMBERED: usize = 1 << 14;
 
-/// Targets above which an account returns 503 `ServerBusy`, to test a program against the throttling of the service (SCL-3): 2,000 entities per
-/// second in a partition, 2,000 messages per second in a queue, and 20,000 requests per second in the account.
+/// Limits at the service's scalability targets, above which an account returns 503 `ServerBusy`. They test how a program handles throttling (SCL-3):
+/// 2,000 entities per second in a partition, 2,000 messages per second in a queue, and 20,000 requests per second in the account.
 ///
-/// A burst of one second's worth is allowed. A transaction counts each of its entities for the partition and is one request of
-/// the account (SCL-2); a page counts the entities that it returned.
+/// A burst of one second's load is allowed. A transaction counts each of its entities for the partition and one request for the account (SCL-2); a
+/// page counts the entities that it returned.
 ///
 /// ```
 /// use table_core::{Clock, Engine};
@@ -35,7 +35,7 @@ const REMEMBERED: usize = 1 << 14;
 pub struct Throttle {
     clock: Clock,
     hasher: RandomState,
-    /// The time in ticks at which previous requests will have been completed, for the account and for each partition.
+    /// For the account and each partition, the time in ticks at which all previous work would be complete at the target rate.
     due: Mutex<Due>,
 }
 
@@ -46,7 +46,7 @@ struct Due {
 }
 
 impl Throttle {
-    /// Returns the published targets of the service, on this clock.
+    /// Returns the service's published targets, measured with this clock.
     #[must_use]
     pub fn published(clock: Clock) -> Self {
         Self { clock, hasher: RandomState::new(), due: Mutex::default() }
@@ -68,7 +68,7 @@ impl Throttle {
         admit(due, now, entities as u64, PARTITION)
     }
 
-    /// Counts work that has already been done, even beyond the target, so later requests are refused.
+    /// Counts work that is already done, even beyond the target, so later requests are refused.
     pub(super) fn charge(&self, table: &str, partition: &str, entities: usize) {
         let now = self.clock.now();
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,13 +76,13 @@ impl Throttle {
         *due = (*due).max(now) + entities as u64 * SECOND / PARTITION;
     }
 
-    /// Returns the number of a partition. The chance that two partitions have the same number and therefore share a target is negligible.
+    /// Returns a number that identifies a partition. Two partitions with the same number would share a target, which is extremely unlikely.
     fn key(&self, table: &str, partition: &str) -> u64 {
         self.hasher.hash_one((table, partition))
     }
 }
 
-/// Admits `units` units, unless the units of a full second are already pending.
+/// Admits `units` units of work, unless a full second of work is already pending.
 fn admit(due: &mut u64, now: u64, units: u64, a_second: u64) -> Result<(), Refusal> {
     if *due >= now + SECOND {
         return Err(Refusal::new(

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The gap after one unit of work. The guests of all networks have together 10,000 units in a second.
+/// The gap after one unit of work, which limits the guests of all networks together to 10,000 units per second.
 const GAP: Duration = Duration::from_micros(100);
 /// The longest pause of a guest.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -17,8 +17,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Adds gaps for a number of units. They are longer if several networks have guests. Returns the end of the pause, or `None` if the guest need not
-    /// pause.
+    /// Adds the gaps for a number of units. They are longer if several networks have guests. Returns the end of the pause, or `None` if the guest
+    /// need not pause.
     pub(super) fn charge(&mut self, units: u32, networks: usize, now: Instant) -> Option<Instant> {
         let networks = u32::try_from(networks).unwrap_or(u32::MAX);
         let gap = GAP.saturating_mul(units.saturating_mul(networks)).min(LONGEST);

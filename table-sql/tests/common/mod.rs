@@ -1,4 +1,4 @@
-//! A store with the tables of the tests: employees, a row of another kind, and reviews.
+//! A store with the tables that the tests use: employees, a row of another kind, and reviews.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -22,7 +22,7 @@ pub(crate) struct Employee {
     born: Option<DateTime<Utc>>,
 }
 
-/// The review of an employee in a year.
+/// A review of an employee in a year.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Reviews")]
 #[partition_key(department)]
@@ -47,7 +47,7 @@ pub(crate) async fn store() -> DynTableStore {
     let reviews = engine.table::<Review>().create_if_missing().await.unwrap();
     let epoch: DateTime<Utc> = "1960-02-29T12:30:00.1234567Z".parse().unwrap();
     for number in 0..800_u32 {
-        // The sequence has no obvious order and is equal in every run.
+        // The sequence has no obvious order, and is the same in every run.
         let random = number.wrapping_mul(2_654_435_761) >> 16;
         let name = NAMES[random as usize % NAMES.len()];
         let department = DEPARTMENTS[number as usize % DEPARTMENTS.len()].to_owned();

@@ -6,7 +6,7 @@ use table_core::{EntityKey, TableEntity, Value};
 use crate::audit::finding::Finding;
 use table_inspect::keys;
 
-/// A check of rows against the stored schemas of their table.
+/// Checks rows against the stored schemas of their table.
 #[derive(Debug)]
 pub(super) struct Explained {
     schemas: Vec<StoredSchema>,

@@ -1,4 +1,4 @@
-//! Formats of keys within one kind of rows: mixed formats, numbers of different widths, unescaped separators.
+//! Checks of key formats within one kind of row: mixed formats, numbers of different widths, unescaped separators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ fn of_key(kind: &Group<'_>, (name, text): KeyOf, findings: &mut Vec<Finding>) {
         *counts.entry(&shape.text).or_default() += 1;
     }
     let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return };
-    // Free text has many shapes, and none of them is common.
+    // Free text has many shapes, none of which is common.
     if *count * 5 < texts.len() * 4 {
         return;
     }
@@ -72,7 +72,7 @@ fn example<'a>(texts: &[(&TableEntity, &'a str)], shapes: &[Shape], usual: &str)
     like.next().map_or("", |((_, text), _)| *text)
 }
 
-/// Reports numbers of different widths at the same position of the keys, because they do not sort by value.
+/// Reports numbers of different widths at the same position in the keys, because such keys do not sort by value.
 fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Finding>) {
     let positions = rows.first().map_or(0, |(_, shape)| shape.numbers.len());
     for at in 0..positions {
@@ -93,7 +93,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
         let fix =
             format!("pad the number, for example with `#[digits({widest})]`; without, '10' sorts before '9'");
         let mut finding = Finding::new("DQ-10", format!("{fact} in {place}"), fix);
-        // The samples contain keys of both widths.
+        // The samples include keys of both widths.
         let mut others = rows.iter().filter(|(_, shape)| number(shape).len() != usual);
         let like = rows.iter().find(|(_, shape)| number(shape).len() == usual);
         like.into_iter().chain(others.by_ref().take(2)).for_each(|(row, _)| finding.push(row.key()));
@@ -103,7 +103,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
     }
 }
 
-/// Reports keys with more separators than most others, because their parts contain the separator. Returns `true` if it reported any.
+/// Reports keys with more separators than most others, because one of their parts contains the separator. Returns `true` if any were reported.
 fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Finding>) -> bool {
     for separator in SEPARATORS {
         let count = |text: &str| text.matches(separator).count();
@@ -138,7 +138,7 @@ fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Fi
     false
 }
 
-/// Reports kinds whose prefixes differ only in case or separators.
+/// Reports kinds whose prefixes differ only in case or in separators.
 fn spellings(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     let plain = |kind: &Group<'_>| -> String {
         kind.prefix

@@ -1,4 +1,4 @@
-//! Keys that always grow, so all inserts reach one partition.
+//! Detection of keys that always grow, so all inserts go to one partition.
 
 use table_core::TableEntity;
 
@@ -6,7 +6,7 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::{Codec, Group, Piece};
 
-/// The minimum number of partitions that show a tendency.
+/// The minimum number of partitions for a trend.
 const PARTITIONS: usize = 8;
 
 const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; `tables-advice` measures the effect";
@@ -42,7 +42,7 @@ pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
 fn begins_with_time(texts: &[&str]) -> bool {
     let pieces = table_inspect::infer::pieces(texts);
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Part { .. }));
-    // A leading zero in front of ticks is a literal.
+    // A leading zero before ticks is a literal.
     let is_at_front = match pieces.first() {
         Some(Piece::Literal(text)) => text.chars().all(|character| character == '0'),
         _ => true,
@@ -58,7 +58,7 @@ fn is_counted(texts: &[&str]) -> bool {
     first.ends_with('9') && shapes.iter().all(|shape| shape.text == first && shape.numbers.len() == 1)
 }
 
-/// Returns `true` if the write times grow in key order, and are not all equal.
+/// Returns `true` if the write times increase in key order and are not all equal.
 fn follows_time(rows: &[&TableEntity]) -> bool {
     let times: Vec<_> = rows.iter().filter_map(|row| row.timestamp()).collect();
     let rising = times.iter().zip(times.iter().skip(1)).filter(|(one, next)| one < next).count();

@@ -1,4 +1,4 @@
-//! Entities near the limits of the service.
+//! Detection of entities near the limits of the service.
 
 use table_core::{TableEntity, Value};
 
@@ -13,7 +13,7 @@ const VALUE: u64 = 32_768;
 /// The maximum number of characters of a key (KEY-7).
 const KEY: u64 = 512;
 
-/// The entities that use at least four fifths of a limit.
+/// The entities that use at least 80 % of a limit.
 #[derive(Debug)]
 pub(super) struct Limits {
     bytes: Finding,

@@ -1,17 +1,17 @@
-//! Hot and huge partitions.
+//! Detection of hot and huge partitions.
 
 use table_core::{EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The minimum number of rows of a table whose partitions are compared.
+/// The minimum number of rows in a table for comparing its partitions.
 const ROWS: u64 = 1_000;
 /// The minimum number of rows of a partition that is reported as huge. Reading such a partition takes a thousand requests.
 const HUGE_ROWS: u64 = 1_000_000;
-/// The number of bytes from which a partition is huge.
+/// The minimum size in bytes of a huge partition.
 const HUGE_BYTES: u64 = 1 << 30;
 
-/// The sizes of partitions, added in key order. Memory holds the current partition and the largest ones.
+/// The sizes of partitions. Rows must be added in key order. Memory holds only the current partition and the largest ones.
 #[derive(Debug, Default)]
 pub(super) struct Partitions {
     rows: u64,

@@ -1,8 +1,8 @@
-//! An even sample of a stream of rows, with bounded memory and without randomness.
+//! An even sample of a stream of rows, with bounded memory and without random numbers.
 
 use table_core::TableEntity;
 
-/// A sample with every n-th row; n doubles whenever the sample is full.
+/// A sample of every n-th row. Whenever the sample is full, n doubles.
 #[derive(Debug)]
 pub(super) struct Sample {
     most: usize,

@@ -6,13 +6,13 @@ use uuid::Uuid;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     /// The runs, each represented by one character: `9` for digits, `a` for lower case, `A` for upper case, `m` for mixed case, `x` for hexadecimal
-    /// digits, `g` for a GUID. Other characters represent themselves.
+    /// digits, `g` for a GUID. All other characters represent themselves.
     pub(super) text: String,
     /// The runs of digits, in order.
     pub(super) numbers: Vec<String>,
 }
 
-/// The minimum length of a run that is recognised as hexadecimal. Shorter ones may be words.
+/// The minimum length of a hexadecimal run. Shorter runs may be words.
 const HEX: usize = 16;
 
 impl Shape {
@@ -27,7 +27,7 @@ impl Shape {
         shape
     }
 
-    /// Adds the run at the beginning of a string, and returns its length in bytes.
+    /// Adds the run at the start of a string, and returns its length in bytes.
     fn run(&mut self, rest: &str, first: char) -> usize {
         if let Some(guid) = rest.get(..36).filter(|guid| guid.contains('-') && Uuid::try_parse(guid).is_ok())
         {

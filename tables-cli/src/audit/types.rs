@@ -1,4 +1,4 @@
-//! Properties with more than one type.
+//! Detection of properties with values of several types.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Types {
     names: BTreeMap<String, Vec<Seen>>,
 }
 
-/// An EDM type found for a property, with the number of its rows and some of their keys.
+/// A type found for a property, with the number of rows and some of their keys.
 #[derive(Debug)]
 struct Seen {
     edm: EdmType,

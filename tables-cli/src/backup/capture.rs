@@ -1,4 +1,4 @@
-//! Backing up the rows of any store: the differences from the previous generation, found by comparing both in key order.
+//! Backs up the rows of any store: compares them with the previous generation in key order, and writes the differences.
 
 use std::time::{Duration, Instant};
 
@@ -25,15 +25,15 @@ const PASSES: u32 = 4;
 /// The options of a backup.
 #[derive(Clone, Debug)]
 pub struct CaptureOptions {
-    /// Read each table again until a pass finds no difference.
+    /// `true` to read each table again until a pass finds no difference.
     pub settle: bool,
     /// `true` if the store returns a snapshot that concurrent writes do not affect.
     pub is_snapshot: bool,
     /// The maximum number of rows read per second.
     pub rate: Option<u32>,
-    /// The minimum time between two saves of the progress.
+    /// The minimum time between two writes of the progress.
     pub pause: Duration,
-    /// The maximum number of rows of a page.
+    /// The maximum number of rows per page.
     pub page: usize,
     /// The number of layers after which all rows of a table are written again.
     pub layers: usize,
@@ -46,19 +46,19 @@ impl Default for CaptureOptions {
     }
 }
 
-/// The outcome of a backup.
+/// The result of a backup.
 #[derive(Debug)]
 pub struct Captured {
     /// The new generation.
     pub generation: Generation,
-    /// `true` if the backup continued an unfinished one.
+    /// `true` if the backup continued an unfinished generation.
     pub is_resumed: bool,
 }
 
 /// Backs up all tables of a store as a new generation.
 ///
 /// # Errors
-/// `Refused` if the store does not return rows in key order; any error from the store or the folder. Another call continues the backup.
+/// `Refused` if the store does not return rows in key order; any error from the store or the folder. A later call continues the backup.
 pub async fn capture(
     repository: &Repository,
     store: &DynTableStore,
@@ -78,7 +78,7 @@ pub async fn capture(
         if !work.has(name.as_str()) {
             let base = base.as_ref().and_then(|base| base.table(name.as_str()));
             match capture.table(&name, base, &mut work).await {
-                // The table was deleted since the tables were listed.
+                // The table was deleted after the tables were listed.
                 Err(Failure::Store(error)) if error.is_table_not_found() => continue,
                 Err(Failure::Store(error)) if is_recreated(&error) => {
                     work.restart_table()?;
@@ -103,7 +103,7 @@ pub async fn capture(
     Ok(Captured { generation, is_resumed })
 }
 
-/// Returns `true` if the table was dropped and created again since the previous page, so a continuation token no longer applies.
+/// Returns `true` if the table was dropped and recreated since the previous page, so a continuation token no longer applies.
 fn is_recreated(error: &table_core::Error) -> bool {
     error.rule() == Some("PAGE-9")
 }
@@ -121,7 +121,7 @@ impl Capture<'_> {
         Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) }
     }
 
-    /// Returns `true` if all rows of a table must be written again, because its layers are too many or too large.
+    /// Returns `true` if all rows of a table must be written again, because the table has too many layers or they are too large.
     fn is_full(&self, base: Option<&TableRows>) -> bool {
         let Some((first, later)) = base.and_then(|base| base.layers.split_first()) else { return true };
         let changed: u64 = later.iter().map(|layer| layer.end.bytes).sum();
@@ -173,7 +173,7 @@ impl Capture<'_> {
         if is_full || end.rows > 0 {
             layers.push(Layer { file, end });
         }
-        // IMPORTANT: an earlier command read the first rows of a continued table from another snapshot.
+        // IMPORTANT: if a table is continued, an earlier command read its first rows from another snapshot.
         let is_snapshot = self.options.is_snapshot && !is_continued;
         let consistency = if is_snapshot { Consistency::OneMoment } else { Consistency::Pages };
         Ok(TableRows {
@@ -186,13 +186,13 @@ impl Capture<'_> {
         })
     }
 
-    /// Compares a table with its backup until both are equal, and adds the changes made in the meantime.
+    /// Compares a table with its backup until both are equal, and adds the changes made meanwhile.
     ///
     /// A pass without differences has read the same rows as the previous pass. Between the two passes, the table contained exactly these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
-            // IMPORTANT: this number belongs to no other layer of the table. A continued backup settles a table again.
+            // IMPORTANT: no other layer of the table has this number. A continued backup settles a table again.
             let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
             let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
             let mut layer = LayerWriter::create(storage, &path)?;

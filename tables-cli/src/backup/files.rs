@@ -1,4 +1,4 @@
-//! Backups of a folder of the embedded engine: a consistent snapshot of its files, of which only new files are copied.
+//! Backs up a folder of the embedded engine: a consistent snapshot of its files, of which only new files are copied.
 
 use std::fs::File;
 use std::io::Read;
@@ -20,7 +20,7 @@ use crate::part::part_of;
 /// The number of bytes that are copied at a time.
 const PIECE: usize = 1 << 20;
 
-/// The outcome of backing up a folder.
+/// The result of backing up a folder.
 #[derive(Debug)]
 pub struct CapturedFiles {
     /// The new generation.
@@ -46,7 +46,7 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
     for file in image.files(earlier.as_deref(), &place)? {
         let path = repository.engine_file(&file.name);
         let length = storage.length(&path)?;
-        // A killed backup may have copied the file. Comparing both costs less than copying again.
+        // A killed backup may have copied the file. Comparing is cheaper than copying again.
         if length == Some(file.bytes) && (file.kept || is_equal(&image, &file, storage, &path)?) {
             kept += 1;
         } else {
@@ -106,7 +106,7 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
     })
 }
 
-/// Restores all files of a generation to a folder that is empty or missing. Every block is checked. The folder is renamed to its final name when it is
+/// Restores all files of a generation to a folder that is empty or missing. Every block is checked. The folder gets its final name only when it is
 /// complete, so another call completes an interrupted restore.
 ///
 /// # Errors
@@ -141,7 +141,8 @@ pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
 
-/// Calls a function that fills a folder under a temporary name, and renames the folder when it is complete. Remains of an interrupted call are removed first.
+/// Calls a function that fills a folder under a temporary name, and renames the folder when it is complete. Leftovers of an interrupted
+/// call are removed first.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
     let part = part_of(to, "tables-restore");
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -151,14 +152,14 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
     };
     ignore_missing(std::fs::remove_dir_all(&part)).map_err(Failure::file(part.display()))?;
     let report = fill(&part)?;
-    // Not every system can rename a folder to the name of an empty folder.
+    // Not every system can rename a folder to the name of an existing empty folder.
     ignore_missing(std::fs::remove_dir(to)).map_err(Failure::file(to.display()))?;
     std::fs::rename(&part, to).map_err(Failure::file(to.display()))?;
     to.parent().map_or(Ok(()), sync_folder)?;
     Ok(report)
 }
 
-/// A generation of engine files, opened for reading as a folder in the engine's own backup format.
+/// A generation of engine files, opened for reading as a backup folder of the engine.
 #[derive(Debug)]
 pub struct View {
     /// The engine on the folder.
@@ -172,7 +173,7 @@ struct Temporary(PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // A leftover folder uses no space if links are supported, and later backups ignore it.
+        // If links are supported, a leftover folder uses no space. Later backups ignore it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -186,7 +187,7 @@ impl View {
         Ok(Self { engine: Engine::open_read_only(path)?, _folder: None })
     }
 
-    /// Opens a generation. Its files are linked into a temporary folder, or copied where links are not supported.
+    /// Opens a generation. Its files are linked into a temporary folder, or copied if links are not supported.
     ///
     /// # Errors
     /// `Store` with any error from `Engine::open_read_only`, such as `Corrupted`; `File` if a file is missing.
@@ -216,7 +217,7 @@ impl View {
     }
 }
 
-/// Links a file to a path, or copies it where links are not supported.
+/// Links a file to a path, or copies it if links are not supported.
 fn fetch(storage: &dyn Storage, name: &str, to: &Path) -> Result<()> {
     if storage.local().is_some_and(|folder| std::fs::hard_link(folder.join(name), to).is_ok()) {
         return Ok(());

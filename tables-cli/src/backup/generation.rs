@@ -1,4 +1,4 @@
-//! Generations: each is one backup of a store, as described by its manifest.
+//! Generations: backups of a store, each described by its manifest.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Generation {
 }
 
 impl Generation {
-    /// Returns the name of a generation that began at the given time.
+    /// Returns the name of a generation that began at a given time.
     #[must_use]
     pub fn name(began: DateTime<Utc>) -> String {
         began.to_rfc3339_opts(SecondsFormat::Millis, true).replace(['-', ':'], "")
@@ -69,17 +69,17 @@ pub struct EngineFile {
 /// The rows of one table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableRows {
-    /// The table.
+    /// The name of the table.
     pub name: String,
-    /// The layers, oldest first. The first layer contains all rows, and each later one the changes since.
+    /// The layers, oldest first. The first layer contains all rows; each later layer contains the changes since the previous one.
     pub layers: Vec<Layer>,
     /// The number of rows.
     pub rows: u64,
-    /// The checksum of all rows, as `tables count --checksum` prints it.
+    /// The checksum of all rows, as printed by `tables count --checksum`.
     pub checksum: String,
     /// The differences from the previous generation.
     pub changes: Changes,
-    /// The moments at which the rows were read.
+    /// The consistency of the rows, which depends on when they were read.
     pub consistency: Consistency,
 }
 
@@ -88,7 +88,7 @@ pub struct TableRows {
 pub struct Layer {
     /// The name of the file.
     pub file: String,
-    /// The mark at which the layer ends.
+    /// The end of the layer in its file.
     pub end: Mark,
 }
 
@@ -105,13 +105,13 @@ pub struct Changes {
     pub settled: u64,
 }
 
-/// The moments at which the rows of a table were read.
+/// The consistency of a table's rows, which depends on when they were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {
     /// All rows were read at the same moment.
     OneMoment,
-    /// Each page of at most 1,000 rows was read at its own moment between the beginning and the end of the backup.
+    /// Each page of at most 1,000 rows was read at its own moment, between the start and the end of the backup.
     Pages,
 }
 

@@ -1,7 +1,8 @@
-//! Layers: files of written and deleted rows in key order, cut into blocks with checksums.
+//! Layers: files of written and deleted rows in key order, divided into blocks with checksums.
 //!
-//! A block is a line `block ROWS BYTES SHA256`, followed by that many bytes. Each of its lines is a `+` with an entity as JSON, or a `-` with the two
-//! keys of a deleted row. The SHA-256 of a block covers that of the previous block, so a missing, repeated or exchanged block is detected.
+//! A block is a line `block ROWS BYTES SHA256`, followed by that number of bytes. Each of its lines is a `+` with an entity as JSON, or a
+//! `-` with the two keys of a deleted row. The SHA-256 of a block also covers the hash of the previous block, so a missing, repeated or
+//! exchanged block is detected.
 
 mod reader;
 mod writer;
@@ -39,7 +40,7 @@ impl Record {
     }
 }
 
-/// A position between two blocks of a layer, and the content before it.
+/// A position between two blocks of a layer, with a summary of the content before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The number of bytes before the mark.

@@ -1,4 +1,4 @@
-//! The rows of one table in one generation: its layers are merged in key order, and the newest layer takes precedence.
+//! The rows of one table in one generation, merged from its layers in key order. The newest layer takes precedence.
 
 use table_core::query::KeyRange;
 use table_core::{EntityKey, TableEntity};
@@ -26,7 +26,7 @@ struct Head {
 }
 
 impl Merged {
-    /// Opens the rows of a table; returns no rows for a table that the generation does not contain.
+    /// Opens the rows of a table. A table that the generation does not contain has no rows.
     ///
     /// # Errors
     /// Any error from [`LayerReader`].
@@ -45,13 +45,13 @@ impl Merged {
         Ok(Self { layers, range: KeyRange::ALL, after: None })
     }
 
-    /// Returns only the rows in a range of keys.
+    /// Restricts the rows to a range of keys.
     #[must_use]
     pub fn within(self, range: KeyRange) -> Self {
         Self { range, ..self }
     }
 
-    /// Returns only the rows after a key.
+    /// Restricts the rows to those after a key.
     #[must_use]
     pub fn behind(self, after: Option<EntityKey>) -> Self {
         Self { after, ..self }

@@ -1,4 +1,4 @@
-//! Tests of backups in object stores: the random programs of folder backups, with commands that die at any request, and the lock.
+//! Tests of backups in object stores: the random programs of the folder tests, with commands that die at any request, and the lock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::storage::objects::Objects;
 use super::tests::{Met, program};
 use super::{Contents, Repository};
 
-/// The requests of one command, which dies before or after the store executes one of them. Every later request fails as well.
+/// The requests of one command. The command dies at one of them, either before or after the store executes it. Every later request fails as well.
 #[derive(Debug)]
 struct Dying {
     store: Arc<dyn ObjectStore>,
@@ -34,7 +34,7 @@ struct Dying {
 }
 
 impl Dying {
-    /// Returns `true` if a request is executed, and `true` if its response arrives.
+    /// Returns two flags: `true` if the request is executed, and `true` if its response arrives.
     fn next(&self) -> (bool, bool) {
         let left = self.left.load(Ordering::Relaxed);
         if left == usize::MAX {
@@ -177,7 +177,7 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
     let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
     let first = storage(store.clone());
     let repository = Repository::create_in(first.clone(), "a").unwrap();
-    // The holder renews the lock while another command waits.
+    // The holder renews the lock while another command waits for it.
     let patient = Objects::new(store.clone(), ObjectPath::from("some/prefix"), "the store").unwrap();
     let patient: Arc<dyn Storage> = Arc::new(patient.with_patience(Duration::from_secs(2)));
     let refused = std::thread::scope(|scope| {
@@ -189,7 +189,7 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
         other.join().unwrap().unwrap_err().to_string()
     });
     assert_eq!(refused, "another `tables backup` writes to the store; wait until it ends");
-    // The holder does not renew the lock, so another command takes it over, and the holder cannot commit.
+    // The holder does not renew the lock, so another command takes it over, and the first holder cannot commit.
     let second = Repository::create_in(storage(store.clone()), "a").unwrap();
     let began = chrono::Utc::now();
     let contents = Contents::Rows { tables: Vec::new() };

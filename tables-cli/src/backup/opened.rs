@@ -1,4 +1,4 @@
-//! One generation, opened for reading: its tables and their rows, regardless of the format in which they are stored.
+//! A generation that is opened for reading: its tables and their rows, whatever their storage format.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ impl Opened {
         SchemaRows::collect(self.rows(&registry, &KeyRange::partition(table.folded()))?).await
     }
 
-    /// Returns the reason why a table stores only rows that programs derive: an index of another table, or a view.
+    /// Returns the reason why a table contains only derived rows: it is an index of another table, or a view.
     ///
     /// # Errors
     /// Any error from [`schemas`](Self::schemas).
@@ -116,9 +116,9 @@ impl Opened {
 /// The rows of a table in a generation.
 #[derive(Debug)]
 pub enum BackupRows<'a> {
-    /// The rows are merged from layers.
+    /// Rows that are merged from layers.
     Merged(Merged),
-    /// The rows are read from the files of an engine.
+    /// Rows that are read from the files of an engine.
     Paged(Ordered<'a>),
 }
 

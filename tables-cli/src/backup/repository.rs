@@ -1,4 +1,4 @@
-//! The backups of a store: their marker, their lock, their generations, and the removal of files that no generation contains.
+//! The backups of a store: their marker, their lock, their generations, and the removal of files that no generation needs.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 const GENERATIONS: &str = "generations";
 const ROWS: &str = "rows";
 const FILES: &str = "files";
-/// The file with the progress of an unfinished generation.
+/// The file that contains the progress of an unfinished generation.
 pub(super) const WORKING: &str = "working.json";
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -47,7 +47,7 @@ impl Repository {
     /// Opens the backups in a storage for reading.
     ///
     /// # Errors
-    /// `Refused` if the storage contains no backups, or backups of a newer version.
+    /// `Refused` if the storage contains no backups, or backups in the format of a newer version.
     pub fn open_in(storage: Arc<dyn Storage>) -> Result<Self> {
         let marker: Option<Marker> = sealed::read(&*storage, MARKER)?;
         let Some(marker) = marker else {
@@ -68,14 +68,14 @@ impl Repository {
         Self::create_in(Arc::new(Folder::new(path)), source)
     }
 
-    /// Opens the backups of a store in a storage for writing, and locks it. If the storage is unused, it is initialised for backups.
+    /// Opens the backups of a store in a storage for writing, and locks them. An unused storage is initialised.
     ///
     /// # Errors
-    /// `Refused` if the storage contains something else, backups of another store, or is locked by another command.
+    /// `Refused` if the storage contains other files, contains backups of another store, or is locked by another command.
     pub fn create_in(storage: Arc<dyn Storage>, source: &str) -> Result<Self> {
         storage.prepare(&[""])?;
         if storage.read(MARKER)?.is_none() {
-            // Another command may have begun the backups since then.
+            // Another command may have initialised the storage since then.
             if !storage.is_unused()? && storage.read(MARKER)?.is_none() {
                 let help = "name an empty folder, or one with backups of this store";
                 return Err(Failure::Refused(format!("{storage} contains other files; {help}")));
@@ -153,7 +153,7 @@ impl Repository {
         self.ids()?.last().map(|id| self.read(id)).transpose()
     }
 
-    /// Returns the `BASE` of the newest generation with files of an engine, in Base64; `None` if no generation has files.
+    /// Returns the `BASE` of the newest generation with engine files, in Base64; `None` if no generation has engine files.
     ///
     /// # Errors
     /// `Refused` if a manifest is damaged.
@@ -166,7 +166,8 @@ impl Repository {
         Ok(None)
     }
 
-    /// Finds a generation: the newest generation if no text is given, the second newest for `~1`, otherwise the generation whose name starts with the text.
+    /// Finds a generation: without a text, the newest generation; for `~1`, the second newest; otherwise the generation whose name
+    /// starts with the text.
     ///
     /// # Errors
     /// `Refused` if the text selects no generation, or more than one generation.
@@ -192,7 +193,7 @@ impl Repository {
         }
     }
 
-    /// Returns the time after which a new generation is named. It is later than the times of all existing generations.
+    /// Returns the time for naming a new generation. It is later than the times of all existing generations.
     ///
     /// # Errors
     /// `File` if the folder cannot be read, `Refused` if the newest manifest is damaged.
@@ -200,7 +201,7 @@ impl Repository {
         let last = self.ids()?.pop();
         let mut time = now;
         while last.as_ref().is_some_and(|last| Generation::name(time) <= *last) {
-            // If the clock was set back, the new generation must still follow the older generations.
+            // Even if the clock was set back, the new generation must follow the older ones.
             let behind = self.newest()?.map_or(time, |newest| newest.began.max(time));
             time = behind + Duration::milliseconds(1);
         }
@@ -216,7 +217,7 @@ impl Repository {
         sealed::commit(&*self.storage, &manifest(&generation.id), generation)
     }
 
-    /// Removes a generation. Its files remain until [`collect`](Self::collect).
+    /// Removes a generation. Its files remain until [`collect`](Self::collect) is called.
     ///
     /// # Errors
     /// `File` if the generation cannot be removed.
@@ -224,10 +225,10 @@ impl Repository {
         self.storage.remove(&manifest(id))
     }
 
-    /// Deletes the files that no generation contains, and returns their number.
+    /// Deletes the files that no generation refers to, and returns their number.
     ///
     /// # Errors
-    /// `Refused` for a damaged manifest, because its files are unknown. In this case, nothing is deleted.
+    /// `Refused` for a damaged manifest, because the files that it refers to are unknown. In this case, nothing is deleted.
     pub fn collect(&self) -> Result<u64> {
         let mut used = HashSet::new();
         for id in self.ids()? {

@@ -1,4 +1,4 @@
-//! Restoring rows of a generation to a store of any kind.
+//! Restores rows of a generation to a store of any kind.
 
 use table_core::query::{KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, IfMatch, Query, TableName, TableStoreExt};
@@ -15,18 +15,18 @@ use crate::transfer::writer::{Change, Mode, Writer};
 /// The handling of rows that the target already contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// The restore is refused if the target contains selected rows that differ from the backup or are not in the backup.
+    /// The restore is refused if the target contains selected rows that differ from the backup or that the backup lacks.
     Refuse,
-    /// Rows of the backup replace those of the target; other rows of the target remain.
+    /// Rows of the backup replace rows of the target. All other rows of the target are kept.
     Keep,
-    /// The selected rows of the target become equal to those of the backup.
+    /// The selected rows of the target are made equal to the rows of the backup.
     Replace,
 }
 
-/// The rows to restore, and their target.
+/// A restore: the rows to restore, and their target.
 #[derive(Clone, Debug)]
 pub struct Restoring<'a> {
-    /// The generation.
+    /// The opened generation.
     pub backup: &'a Opened,
     /// The store that receives the rows.
     pub target: &'a DynTableStore,
@@ -34,13 +34,13 @@ pub struct Restoring<'a> {
     pub range: &'a KeyRange,
     /// The handling of rows that the target already contains.
     pub existing: Existing,
-    /// The tables that only the target has, whose registrations are kept.
+    /// The tables that only the target has. Their registrations are kept.
     pub others: OtherTables,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
 
-/// The numbers of rows of a restored table.
+/// The row counts of a restored table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
     /// The number of selected rows in the backup.
@@ -52,11 +52,11 @@ pub struct Restored {
 }
 
 impl Restoring<'_> {
-    /// Restores the selected rows of a table under a given name, and compares them afterwards.
+    /// Restores the selected rows of a table under a given name, and then compares them with the backup.
     ///
     /// # Errors
     /// `Refused` for existing rows with [`Existing::Refuse`], for damaged rows of the backup, and for rows that differ after the restore; any error
-    /// of the store. Another call continues an interrupted restore.
+    /// from the store. A later call continues an interrupted restore.
     pub async fn table(&self, name: &TableName, new: &TableName) -> Result<Restored> {
         self.target.create_table_if_missing(new).await?;
         if self.existing == Existing::Refuse {
@@ -90,7 +90,7 @@ impl Restoring<'_> {
         Ok(restored)
     }
 
-    /// Returns `true` if a row that only the target has is deleted.
+    /// Returns `true` if a row that only the target has must be deleted.
     fn deletes(&self, table: &TableName, key: &EntityKey) -> bool {
         self.existing == Existing::Replace && !self.others.keep(table, key)
     }
@@ -104,8 +104,8 @@ impl Restoring<'_> {
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 
-    /// Refuses a target with rows that a restore would overwrite, or that would remain in addition to the restored rows. Equal rows are accepted, because
-    /// an interrupted restore leaves them.
+    /// Refuses a target with rows that a restore would overwrite, or that would remain together with the restored rows. Rows equal to the backup are
+    /// accepted, because an interrupted restore leaves them.
     ///
     /// # Errors
     /// `Refused` with the first such row; any error from the store.
@@ -127,7 +127,7 @@ impl Restoring<'_> {
         Ok(())
     }
 
-    /// Returns `true` if the target has none of the selected rows.
+    /// Returns `true` if the target contains none of the selected rows.
     async fn is_empty(&self, new: &TableName) -> Result<bool> {
         let keys = Select::names(["PartitionKey", "RowKey"]);
         let query = Query { top: Some(1), select: keys, ..Query::new(self.range.clone()) };

@@ -1,13 +1,14 @@
-//! Retention: which generations an option such as `--keep 7d,4w,12m` keeps.
+//! Retention of generations, as specified by an option such as `--keep 7d,4w,12m`.
 
 use std::collections::HashSet;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 
-/// A list of rules, each with a number of periods and the length of the periods.
+/// A list of rules, each with a number of periods and the length of a period.
 ///
-/// `7d` keeps the newest generation of each of the last seven days that have one. A generation is kept if any rule keeps it.
+/// For example, `7d` selects the last seven days that have a generation, and keeps the newest generation of each day. A generation is kept if any
+/// rule keeps it.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -73,7 +74,8 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns, for each of the given times in ascending order, `true` if its generation is kept. The newest generation is always kept.
+    /// Returns one flag for each of the given times, which must be in ascending order: `true` if the generation is kept. The newest
+    /// generation is always kept.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];

@@ -1,4 +1,4 @@
-//! Small JSON files that end with a checksum of their content and are replaced as a whole.
+//! Small JSON files that end with a checksum of their content and are replaced atomically.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::backup::storage::Storage;
 use crate::failure::{Failure, Result};
 
-/// The prefix of a sealed file's last line; the checksum follows it.
+/// The prefix of a sealed file's last line. The checksum follows it.
 const SEAL: &str = "sha256 ";
 
 /// Returns bytes as hexadecimal digits.
@@ -19,7 +19,7 @@ fn seal_of(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Writes a value. At every moment, the file has either the old content or the new one.
+/// Writes a value atomically: at any moment, the file has either the old content or the new content.
 ///
 /// # Errors
 /// `File` if the value cannot be written.
@@ -27,10 +27,10 @@ pub(super) fn write(storage: &dyn Storage, name: &str, value: &impl Serialize) -
     storage.replace(name, sealed(name, value)?.as_bytes())
 }
 
-/// Writes the value that completes the work of a command, if the command still holds the lock.
+/// Writes the value that completes the work of a command, provided that the command still holds the lock.
 ///
 /// # Errors
-/// `Refused` if another command took over the lock; `File` if the value cannot be written.
+/// `Refused` if another command has taken over the lock; `File` if the value cannot be written.
 pub(super) fn commit(storage: &dyn Storage, name: &str, value: &impl Serialize) -> Result<()> {
     storage.commit(name, sealed(name, value)?.as_bytes())
 }
@@ -38,7 +38,7 @@ pub(super) fn commit(storage: &dyn Storage, name: &str, value: &impl Serialize) 
 /// Writes a value unless the file exists.
 ///
 /// # Errors
-/// `Refused` if another command writes the file; `File` if the value cannot be written.
+/// `Refused` if another command is writing the file; `File` if the value cannot be written.
 pub(super) fn begin(storage: &dyn Storage, name: &str, value: &impl Serialize) -> Result<()> {
     storage.begin(name, sealed(name, value)?.as_bytes())
 }

@@ -25,9 +25,9 @@ pub(super) const MARKER: &str = "BACKUPS";
 
 /// The operations on files that a repository needs. Names are relative, such as `generations/20261125T210509.123Z.json`.
 ///
-/// The functions block, as those of `std::fs` do. `Display` shows the location in messages.
+/// All functions block, like those of `std::fs`. `Display` shows the location in messages.
 pub trait Storage: Debug + Display + Send + Sync {
-    /// Returns `true` if the storage is empty. Remains of a command that was killed while it created a repository are ignored.
+    /// Returns `true` if the storage is empty. Leftovers of a command that was killed while it created a repository are ignored.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.
@@ -51,23 +51,24 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be read.
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>>;
 
-    /// Replaces a small file. At every moment, the file has either the old content or the new one. The new content is durable when the call returns.
+    /// Replaces a small file atomically: at any moment, the file has either the old content or the new content. The new content is durable
+    /// when the call returns.
     ///
     /// # Errors
     /// `File` if the storage cannot be written.
     fn replace(&self, name: &str, content: &[u8]) -> Result<()>;
 
-    /// Writes a small file unless it exists. Of several commands that do so at once, one writes it.
+    /// Creates a small file unless it exists. If several commands call this at the same time, only one succeeds.
     ///
     /// # Errors
-    /// `Refused` if another command writes the file; `File` if the storage cannot be written.
+    /// `Refused` if another command is writing the file; `File` if the storage cannot be written.
     fn begin(&self, name: &str, content: &[u8]) -> Result<()>;
 
-    /// Writes the small file that completes the work of a command. A storage with locks that can be taken over writes it only if this command still
-    /// holds the lock.
+    /// Writes the small file that completes the work of a command. If locks of the storage can be taken over, the file is written only if this
+    /// command still holds the lock.
     ///
     /// # Errors
-    /// `Refused` if another command took over the lock; `File` if the storage cannot be written.
+    /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
     fn commit(&self, name: &str, content: &[u8]) -> Result<()> {
         self.replace(name, content)
     }
@@ -84,13 +85,14 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be read.
     fn length(&self, name: &str) -> Result<Option<u64>>;
 
-    /// Opens a file that was written by [`append`](Self::append), from its beginning.
+    /// Opens a file that was written by [`append`](Self::append), at its beginning.
     ///
     /// # Errors
     /// `File` if the file does not exist or cannot be read.
     fn open(&self, name: &str) -> Result<Box<dyn Read + Send>>;
 
-    /// Opens a file for appending at a length at which it was synced earlier. Everything after it is removed; length 0 creates or empties the file.
+    /// Opens a file for appending at a length up to which it was synced earlier. All bytes after it are removed; length 0 creates
+    /// or empties the file.
     ///
     /// # Errors
     /// `Refused` if the file is shorter; `File` if the storage cannot be written.
@@ -105,16 +107,16 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// Confirms that this command still holds the lock, and makes the names of all files in the given folders durable.
     ///
     /// # Errors
-    /// `Refused` if another command took over the lock; `File` if the storage cannot be written.
+    /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
     fn confirm(&self, folders: &[&str]) -> Result<()>;
 
-    /// Returns the folder, if files can be linked from it.
+    /// Returns the path of the folder, if files can be linked from it.
     fn local(&self) -> Option<&Path>;
 }
 
-/// A file that grows at its end.
+/// A file that can only be appended to.
 pub trait Append: Debug + Send {
-    /// Adds bytes.
+    /// Appends bytes.
     ///
     /// # Errors
     /// `File` if the storage cannot be written.

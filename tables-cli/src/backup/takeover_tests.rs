@@ -1,4 +1,4 @@
-//! Tests of commands that pause at one request to an object store while another command takes over the lock, and continue afterwards.
+//! Tests of commands that pause at a request to an object store while another command takes over the lock, and then continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,18 +19,18 @@ use super::storage::objects::Objects;
 use super::verify::verify;
 use super::{Contents, Repository};
 
-/// A gate that the first matching request reaches, and at which it waits.
+/// A gate at which the first matching request waits.
 #[derive(Debug, Default)]
 struct Gate {
     is_reached: AtomicBool,
     is_open: AtomicBool,
 }
 
-/// The requests of a command that pauses before its first write after a number of writes to a folder.
+/// The requests of a command that pauses after a number of writes to a folder, before the next one.
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,
-    /// The part of the path of the objects that are counted.
+    /// A part of the paths of the counted objects.
     folder: &'static str,
     /// The number of counted writes before the pause.
     before: usize,
@@ -114,7 +114,7 @@ fn back_up(objects: Arc<dyn ObjectStore>, store: &DynTableStore) -> crate::failu
     Ok(captured.generation.id)
 }
 
-/// Lets a backup pause before one write. Meanwhile another command takes over, backs up another state, and removes files that no generation contains.
+/// Makes a backup pause before one write. Meanwhile another command takes over, backs up another state, and removes files that no generation needs.
 /// Returns `false` if the backup has no such write.
 fn pause(folder: &'static str, before: usize, forgets_work: bool) -> bool {
     let (objects, gate): (Arc<dyn ObjectStore>, _) = (Arc::new(InMemory::new()), Arc::new(Gate::default()));
@@ -144,7 +144,7 @@ fn pause(folder: &'static str, before: usize, forgets_work: bool) -> bool {
         if has_paused {
             let other = repository(objects.clone()).unwrap();
             if forgets_work {
-                // A backup in another form has no progress to continue from.
+                // A backup in the other format has no progress to continue from.
                 other.storage().remove("working.json").unwrap();
             }
             block_on(capture(&other, &store, &CaptureOptions::default())).unwrap();

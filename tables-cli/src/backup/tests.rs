@@ -1,4 +1,4 @@
-//! Tests with random programs of writes, deletions, interrupted backups and removed generations, compared with a plain model.
+//! Tests with random sequences of writes, deletions, interrupted backups and removed generations, compared with a simple model.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,7 @@ use super::*;
 use crate::failure::Result;
 use crate::transfer::derived::OtherTables;
 
-/// The tables of a store: rows by key, each with one number.
+/// The tables of a store: by key, the number in each row.
 type Model = BTreeMap<String, BTreeMap<(String, String), i32>>;
 
 const TABLES: [&str; 2] = ["Company", "Logs"];
@@ -37,7 +37,7 @@ enum Write {
     Drop(&'static str),
 }
 
-/// A store that fails at a query, or that is written to between two queries.
+/// A store in which a query fails, or that another program writes between two queries.
 #[derive(Debug)]
 struct Live {
     engine: Engine,
@@ -195,7 +195,7 @@ async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
     Ok(rows(&target).await)
 }
 
-/// Counters of the situations that the programs encountered.
+/// Counts of the situations that the tests encountered.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     pub(super) resumed: usize,
@@ -204,16 +204,16 @@ pub(super) struct Met {
     pub(super) deleted: u64,
 }
 
-/// Returns a folder in memory if the system has one, because the programs sync at every step.
+/// Returns a folder in memory if the system has one, because the tests sync at every step.
 fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-/// A function that opens the storage of a repository for one command. With a generator, the storage may fail and end the command.
+/// A function that opens the storage of a repository for one command. If a generator is given, the storage may fail and end the command.
 pub(super) type Opening<'a> = &'a dyn Fn(Option<&mut StdRng>) -> Arc<dyn Storage>;
 
-/// Runs one program, and compares every generation with the model.
+/// Runs one random sequence of commands, and compares every generation with the model.
 pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
     let mut random = StdRng::seed_from_u64(seed);
     let live = Arc::new(Live {
@@ -224,7 +224,7 @@ pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
         history: Mutex::default(),
     });
     let store = DynTableStore::new(live.clone());
-    // For each generation, the states that it may contain, and the tables whose rows are from a single moment.
+    // For each generation, the states that it may contain, and the tables whose rows come from a single moment.
     let mut wanted: BTreeMap<String, (Vec<Model>, Vec<String>)> = BTreeMap::new();
     for _ in 0..random.random_range(2..7) {
         for _ in 0..random.random_range(0..30) {
@@ -241,14 +241,14 @@ pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
         let options = CaptureOptions {
             settle: is_live,
             is_snapshot,
-            // Each record of the progress waits for the disk.
+            // Each write of the progress waits for the disk.
             pause: if is_snapshot || random.random_bool(0.3) { Duration::ZERO } else { Duration::MAX },
             page: random.random_range(2..8),
             layers: random.random_range(1..5),
             ..CaptureOptions::default()
         };
         let mut attempts = 0;
-        // The backup fails several times. Each attempt continues the previous one.
+        // The backup fails several times, and each attempt continues the previous one.
         let captured = loop {
             let left = if attempts < 4 { random.random_range(0..20) } else { usize::MAX };
             live.left.store(left, Ordering::Relaxed);

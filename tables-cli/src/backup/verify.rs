@@ -1,4 +1,4 @@
-//! Verification of every checksum in a folder of backups.
+//! Verifies every checksum in a folder of backups.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,14 @@ use crate::failure::{Failure, Result};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::ordered::Entities;
 
-/// The outcome of a verification.
+/// The result of a verification.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// The number of generations that were read.
+    /// The number of generations that were checked.
     pub generations: u64,
-    /// The number of layers and engine files that were read.
+    /// The number of layers and engine files that were checked.
     pub files: u64,
-    /// The number of rows of the verified tables.
+    /// The number of rows in the verified tables.
     pub rows: u64,
     /// The damage that was found.
     pub damage: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Verified {
 /// Reads every layer and every engine file once, then merges the tables of the newest generation and compares their checksums.
 ///
 /// # Errors
-/// `File` if a folder cannot be read. Damage is reported in the outcome.
+/// `File` if a folder cannot be read. Damage is part of the result, not an error.
 pub async fn verify(repository: &Repository) -> Result<Verified> {
     let (mut found, mut seen) = (Verified::default(), HashSet::new());
     let ids = repository.ids()?;
@@ -64,7 +64,7 @@ pub async fn verify(repository: &Repository) -> Result<Verified> {
     Ok(found)
 }
 
-/// Adds damage to the outcome. A failure of the disk ends the verification.
+/// Adds damage to the result. A failure of the disk ends the verification.
 fn note(found: &mut Verified, failure: Failure) -> Result<()> {
     match failure {
         Failure::File { path, source } if source.kind() != std::io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! The progress of an unfinished generation, from which a killed backup continues.
+//! The progress of an unfinished generation, which lets a killed backup continue.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::transfer::checksum::Checksum;
 struct State {
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
-    /// The generation with which the rows are compared.
+    /// The generation that the rows are compared with.
     base: Option<String>,
     tables: Vec<TableRows>,
     current: Option<Current>,
@@ -32,9 +32,9 @@ pub(super) struct Current {
     pub(super) name: String,
     /// The end of the table's layer.
     pub(super) mark: Mark,
-    /// The differences found so far.
+    /// The differences found up to now.
     pub(super) changes: Changes,
-    /// The checksum of the rows read so far.
+    /// The checksum of the rows read up to now.
     pub(super) checksum: Checksum,
     /// The PartitionKey and the RowKey of the last compared row.
     pub(super) last: Option<(String, String)>,
@@ -43,7 +43,7 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// Returns the state before the first row of a table.
+    /// Creates the state before the first row of a table.
     pub(super) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -72,7 +72,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Continues the unfinished generation if it is based on the newest generation; otherwise begins a new generation.
+    /// Continues the unfinished generation if it is based on the newest generation; otherwise starts a new one.
     pub(super) fn open(
         repository: &Repository,
         base: Option<&Generation>,
@@ -99,7 +99,7 @@ impl Work {
         self.state.tables.iter().any(|table| table.name == name)
     }
 
-    /// Returns the state from which a table is continued.
+    /// Returns the state from which a table continues.
     pub(super) fn current(&self, name: &str) -> Current {
         let found = self.state.current.clone().filter(|current| current.name == name);
         found.unwrap_or_else(|| Current::new(name))
@@ -111,7 +111,7 @@ impl Work {
         self.save()
     }
 
-    /// Removes the progress of the table that is being read, which is then read from its first row.
+    /// Discards the progress of the table that is being read, so it is read again from its first row.
     pub(super) fn restart_table(&mut self) -> Result<()> {
         self.state.current = None;
         self.save()
@@ -124,7 +124,7 @@ impl Work {
         self.save()
     }
 
-    /// Returns the first table, starting at a position, whose rows may be from several moments.
+    /// Returns the first table at or after a position whose rows may come from several moments.
     pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
         let tables = self.state.tables.iter().cloned().enumerate().skip(from);
         tables.into_iter().find(|(_, table)| table.consistency == Consistency::Pages)

@@ -1,4 +1,4 @@
-//! Index rows in the partition of their entities, which are compared with the entities.
+//! Checks of index rows in the same partition as their entities.
 
 use table_core::query::KeyRange;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -15,11 +15,11 @@ use table_inspect::keys;
 /// A defect of an index row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// An entity has no index row.
+    /// The entity has no index row.
     Missing,
-    /// The index row has values other than those of its entity.
+    /// The values of the index row differ from those of its entity.
     Different,
-    /// The index row belongs to an entity that does not exist, or has another value.
+    /// The index row belongs to an entity that does not exist or has another value.
     Orphaned,
     /// Another entity has the same value in a unique index.
     Taken,
@@ -30,7 +30,7 @@ pub enum Fault {
 /// A finding about one index row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopyFinding {
-    /// The key of the index row, or that of the entity if the index row has no valid key.
+    /// The key of the index row, or the entity's key if the index row has no valid key.
     pub key: EntityKey,
     /// The defect.
     pub fault: Fault,
@@ -44,8 +44,8 @@ pub struct CopyFinding {
 
 /// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows.
 ///
-/// The first pass over the table compares sums of the expected and the stored index rows. Only if these differ, a second pass looks up the rows
-/// that may have a fault. Memory holds one page and the sums.
+/// The first pass over the table compares sums of the expected and the stored index rows. Only if the sums differ, a second pass looks up the rows
+/// that may be wrong. Memory holds one page and the sums.
 ///
 /// # Errors
 /// Any error from the store or `found`.
@@ -98,14 +98,14 @@ pub async fn check_copies(
     Ok((entities, copies))
 }
 
-/// The role of a row for one index.
+/// The role of a row with respect to one index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Entity,
     Copy,
 }
 
-/// The entities of a schema and the rows of one of its indexes, in key order.
+/// The entities of a schema and the index rows of one of its indexes, in key order.
 struct RowsOfIndex<'a> {
     rows: Paged<'a>,
     schema: &'a StoredSchema,
@@ -195,7 +195,7 @@ async fn of_copy(
     let Some(entity) = keys::read(store, table, &owner).await? else {
         return Ok(Some(orphan(Fault::Orphaned)));
     };
-    // The remaining values of the row are compared when the entity is read.
+    // The other values of the row are compared when the entity is read.
     let is_its = match wanted(schema, index, &entity) {
         Ok(wanted) => wanted.is_some_and(|wanted| *wanted.key() == key),
         Err(_) => true,

@@ -13,7 +13,7 @@ use crate::rows::Pages;
 /// A pending or poison intent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intent {
-    /// The row.
+    /// The row that stores the intent.
     pub row: TableEntity,
     /// `true` if the intent is poison.
     pub is_poison: bool,
@@ -39,12 +39,12 @@ impl Intent {
     }
 }
 
-/// The numbers of intents of a table.
+/// The numbers of intents in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// The number of intents that wait for a worker.
     pub waiting: u64,
-    /// The number of waiting intents with an error of an earlier attempt.
+    /// The number of waiting intents that failed in an earlier attempt.
     pub failed: u64,
     /// The number of poison intents.
     pub poison: u64,
@@ -80,13 +80,13 @@ pub async fn intents(
     Ok(backlog)
 }
 
-/// Requeues a poison intent and resets its attempts. A sweep will find the intent.
+/// Requeues a poison intent and resets its attempts. A later sweep finds the intent.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error from the store.
+/// `UpdateConditionNotSatisfied` if the row was changed meanwhile; any error from the store.
 pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
-    // The partition must be registered, because sweeps only read registered partitions. No queue is used.
+    // The partition must be registered, because sweeps read only registered partitions. No queue is used.
     let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("unused")?);
     outbox.register(table, &key.partition_key).await?;
     let name = key.row_key.as_str().strip_prefix(POISON_PREFIX).unwrap_or_default();
@@ -98,7 +98,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
             back.insert(name, value.clone());
         }
     }
-    // IMPORTANT: the new row has another Timestamp, which would be taken as the version of the change if no version is recorded.
+    // IMPORTANT: the new row gets another Timestamp. If no version is recorded, that Timestamp would be taken as the version of the change.
     if let (None, Some(at)) =
         (intent.row.get("Version"), intent.row.timestamp().and_then(ticks::from_datetime))
     {
@@ -114,7 +114,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
 /// Deletes a poison intent. Its work will never be done.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error from the store.
+/// `UpdateConditionNotSatisfied` if the row was changed meanwhile; any error from the store.
 pub async fn discard(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
     let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;

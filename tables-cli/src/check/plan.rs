@@ -1,4 +1,4 @@
-//! The derived rows of a schema, each with its check or with the reason why it cannot be checked.
+//! The checks of a schema's derived rows, or the reasons why they cannot be checked.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 

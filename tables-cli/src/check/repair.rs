@@ -1,4 +1,4 @@
-//! Repairing index rows in the partition of their entities.
+//! Repairs index rows in the same partition as their entities.
 
 use table_core::{
     DynTableStore, IfMatch, Operation, OperationKind, TableEntity, TableName, TableStore, Transaction,
@@ -7,11 +7,11 @@ use table_core::{
 use crate::check::copies::{CopyFinding, Fault};
 use crate::failure::Result;
 
-/// Repairs one finding in one transaction, under the versions that were read. Returns `false` if the fault can only be repaired by a program or
-/// manually.
+/// Repairs one finding in one transaction, conditional on the versions that were read. Returns `false` if only a program or a person
+/// can repair the fault.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if a row was changed in the meantime; check again.
+/// `UpdateConditionNotSatisfied` if a row was changed meanwhile; check again.
 pub async fn repair_copy(store: &DynTableStore, table: &TableName, finding: &CopyFinding) -> Result<bool> {
     let version = |row: &TableEntity| row.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
     let mut transaction = Transaction::new(finding.key.partition_key.clone(), store.capabilities().limits)?;
@@ -21,7 +21,7 @@ pub async fn repair_copy(store: &DynTableStore, table: &TableName, finding: &Cop
             transaction.push(Operation { row_key, kind: OperationKind::Delete(version(found)) })?;
         }
         (Fault::Missing | Fault::Different, Some(entity), Some(wanted), found) => {
-            // The entity must not change between its read and the write of its index row.
+            // The entity must not change between reading it and writing its index row.
             let unchanged = TableEntity::from(entity.key().clone()).to_row()?;
             let kind = OperationKind::Merge(unchanged, version(entity));
             transaction.push(Operation { row_key: entity.key().row_key.clone(), kind })?;

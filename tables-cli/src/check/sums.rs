@@ -9,7 +9,7 @@ use crate::transfer::checksum::Checksum;
 /// The number of buckets. Each takes 80 bytes.
 const BUCKETS: usize = 1 << 15;
 
-/// The sums of the expected and the stored rows, in buckets by a hash of their keys.
+/// The sums of the expected and the stored rows, in buckets selected by a hash of the key.
 #[derive(Debug)]
 pub(super) struct Sums {
     buckets: Vec<Bucket>,
@@ -61,7 +61,7 @@ impl Sums {
         }
     }
 
-    /// Returns `true` if expected and stored rows are equal.
+    /// Returns `true` if the expected and the stored rows are equal.
     pub(super) fn are_equal(&self) -> bool {
         !self.buckets.iter().any(Bucket::may_differ)
     }

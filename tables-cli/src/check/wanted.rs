@@ -1,11 +1,11 @@
-//! The index row of an entity, and the entity of an index row, as the stored schema describes them.
+//! Derives the index row of an entity, and the entity of an index row, as the stored schema describes them.
 
 use table_core::schema::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use table_core::{EdmType, EntityKey, TableEntity, Value};
 
 use table_inspect::keys;
 
-/// Returns the index row of an entity; `None` if a sparse index does not contain it.
+/// Returns the index row of an entity; `None` if a sparse index omits the entity.
 pub(super) fn wanted(
     schema: &StoredSchema,
     index: &StoredIndex,
@@ -27,7 +27,7 @@ pub(super) fn wanted(
     Ok(Some(copy))
 }
 
-/// Returns the key of the entity to which an index row belongs.
+/// Returns the key of the entity that an index row belongs to.
 pub(super) fn owner(
     schema: &StoredSchema,
     index: &StoredIndex,
@@ -48,7 +48,7 @@ fn key_parts(keys: &[(&[StoredPiece], &str)]) -> Vec<Part> {
     keys.iter().flat_map(cut).collect()
 }
 
-/// Returns a key that is composed of parts of another key and of properties; `None` if a property is absent.
+/// Returns a key composed of parts of another key and of properties; `None` if a property is absent.
 fn compose(pieces: &[StoredPiece], parts: &[Part], row: &TableEntity) -> Result<Option<String>, String> {
     let mut text = String::new();
     for piece in pieces {
@@ -68,7 +68,7 @@ fn compose(pieces: &[StoredPiece], parts: &[Part], row: &TableEntity) -> Result<
     Ok(Some(text))
 }
 
-/// Returns the property in which a row stores the value of a key part.
+/// Returns the property that stores the value of a key part.
 fn property<'a>(source: &Source, row: &'a TableEntity) -> Option<&'a Value> {
     match source {
         Source::Property(name) => row.get(name),
@@ -78,7 +78,7 @@ fn property<'a>(source: &Source, row: &'a TableEntity) -> Option<&'a Value> {
     }
 }
 
-/// Returns the value of an index row's property: the entity's property, or a part of its key.
+/// Returns the value of an index row's property: a property of the entity, or a part of its key.
 fn value(property: &StoredProperty, parts: &[Part], entity: &TableEntity) -> Result<Option<Value>, String> {
     if let Some(value) = entity.get(&property.name) {
         return Ok(Some(value.clone()));

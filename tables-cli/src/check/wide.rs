@@ -1,7 +1,7 @@
-//! Checks of wide entities: all rows of one entity must come from the same write.
+//! Checks of wide entities: all rows of an entity must come from the same write.
 //!
-//! A write of several parts sets a new `WriteId` in all of them. No schema is needed: the parts of an entity are the rows that have the property
-//! `WriteId`, and whose row keys end in `_01`, `_02` and so on.
+//! A write of several parts sets a new `WriteId` in all of them. The check needs no schema: the parts of an entity are the rows with the property
+//! `WriteId` whose row keys end in `_01`, `_02` and so on.
 
 use table_core::query::{EntityRef, KeyRange, Select, TextRange};
 use table_core::{DynTableStore, EntityKey, Query, TableName};
@@ -12,21 +12,21 @@ use uuid::Uuid;
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 
-/// The number of times that the parts of an entity are read again, because a program may write them at the same time.
+/// The number of attempts to read the parts of an entity, because a program may be writing them at the same time.
 const ATTEMPTS: usize = 3;
 
 /// A defect of a wide entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WideFinding {
-    /// The key of the whole entity.
+    /// The key of the wide entity.
     pub key: EntityKey,
-    /// The first part that is wrong, counted from 1.
+    /// The number of the first wrong part, counted from 1.
     pub part: usize,
-    /// `true` if the part does not exist, although a later part does; `false` if it was stored by another write than the first part.
+    /// `true` if the part does not exist although a later part does; `false` if a different write stored it than the first part.
     pub is_missing: bool,
 }
 
-/// The parts of one entity that were read so far.
+/// The parts of one entity that have been read.
 #[derive(Clone, Debug)]
 struct Parts {
     key: (String, String),
@@ -52,8 +52,8 @@ impl Parts {
     }
 }
 
-/// Checks all wide entities of a table in one pass over its keys, and calls `found` for each incomplete or mixed entity. Returns the number of wide
-/// entities. Memory holds one page.
+/// Checks all wide entities of a table in one pass over its keys, and calls `found` for each entity that is incomplete or mixes several writes.
+/// Returns the number of wide entities. Memory holds one page.
 ///
 /// # Errors
 /// Any error from the store or `found`.
@@ -63,7 +63,7 @@ pub async fn check_wide(
     mut found: impl AsyncFnMut(WideFinding) -> Result<()>,
 ) -> Result<u64> {
     let mut pages = Pages::new(store, table, query(KeyRange::ALL));
-    // Rows of another entity can lie between the parts of one entity, such as `2014_01_01` between `2014_01` and `2014_02`.
+    // Between the parts of an entity there may be rows of another entity, such as `2014_01_01` between `2014_01` and `2014_02`.
     let (mut open, mut entities): (Vec<Parts>, u64) = (Vec::new(), 0);
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
@@ -91,13 +91,13 @@ fn query(keys: KeyRange) -> Query {
     Query { select: Select::names(["PartitionKey", "RowKey", WRITE_ID]), ..Query::new(keys) }
 }
 
-/// Returns `true` if a row, or a later row, can be a part of an entity.
+/// Returns `true` if a row, or a row after it, can be a part of an entity.
 fn can_follow((partition, base): &(String, String), entity: EntityRef<'_>) -> bool {
     let rest = entity.row_key.strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('_'));
     entity.partition_key == partition && rest.is_some()
 }
 
-/// Adds a row to the entity to which it belongs. Returns `true` if it is the first row of an entity.
+/// Adds a row to its entity. Returns `true` if it is the first row of an entity.
 fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
     let Some(WidePart { base, number, write }) = WidePart::of(entity)? else { return Ok(false) };
     let is_same = |parts: &&mut Parts| parts.key.0 == entity.partition_key && parts.key.1 == base;
@@ -109,7 +109,7 @@ fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Reports an entity with a defect, unless a second read of all its parts in one query finds none.
+/// Reports a defective entity, unless a second read of all its parts in one query finds no defect.
 async fn finish(
     store: &DynTableStore,
     table: &TableName,

@@ -123,7 +123,7 @@ fn text_of(finding: &CopyFinding) -> String {
     format!("('{partition}', '{row}') {fault}")
 }
 
-/// Reports the wide entities of a table, if it has any. Returns the number of wide entities with a defect.
+/// Reports on the wide entities of a table, if it has any. Returns the number of defective wide entities.
 async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
     let (mut faults, mut shown) = (0, Vec::new());
     let entities = check_wide(&store.tables, name, async |finding| {
@@ -148,7 +148,7 @@ async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<
     Ok(faults)
 }
 
-/// Reports the backlog of a table. Returns the number of poison intents.
+/// Reports the backlog of a table's outbox. Returns the number of poison intents.
 async fn outbox(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
     let backlog = intents(&store.tables, name, &TextRange::ALL, async |_| Ok(())).await?;
     if backlog.waiting + backlog.poison > 0 {
@@ -210,7 +210,7 @@ impl Repair {
         Ok(if repaired == 0 { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Repairs one index. Returns the number of repaired rows, and the remaining defects.
+    /// Repairs one index. Returns the number of repaired rows, and the defects that remain.
     async fn repair(
         &self,
         store: &Store,

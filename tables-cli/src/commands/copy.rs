@@ -1,4 +1,4 @@
-//! `tables copy`: tables from one store to another, resumable, and verified at the end.
+//! `tables copy`: copies tables from one store to another. A copy can be resumed, and is verified at the end.
 
 mod pattern;
 
@@ -124,7 +124,7 @@ impl Copy {
         if self.table.is_some() && !self.bypass_derived && !state.state().is_done {
             self.admit((source, name), (target, new)).await?;
         }
-        // Before the rows, because an index may be completed while they are read.
+        // The schemas are read before the rows, because an index may be completed while the rows are read.
         let takes_schemas = self.table.is_some() && !self.rewrites_keys();
         let schemas =
             if takes_schemas { SchemaRows::read(&source.tables, name).await? } else { SchemaRows::default() };
@@ -152,7 +152,7 @@ impl Copy {
         say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))
     }
 
-    /// Refuses rows whose derived rows would be wrong in the target.
+    /// Refuses a copy after which derived rows in the target would be wrong.
     async fn admit(
         &self,
         (source, name): (&Store, &TableName),
@@ -183,7 +183,7 @@ impl Copy {
         self.refuse_mixed_parts((source, name), (target, new)).await
     }
 
-    /// Refuses rows that would replace some parts of a wide entity of the target. Rows with rewritten keys are checked when they are written.
+    /// Refuses rows that would replace only some parts of a wide entity of the target. Rows with rewritten keys are checked when they are written.
     async fn refuse_mixed_parts(
         &self,
         (source, name): (&Store, &TableName),
@@ -219,7 +219,7 @@ impl Copy {
     }
 }
 
-/// Refuses a target with rows that are not equal to those of the source, because their derived rows would remain.
+/// Refuses a target with rows that differ from the source, because their derived rows would remain.
 async fn refuse_other_rows(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
@@ -239,7 +239,7 @@ async fn refuse_other_rows(
     }
 }
 
-/// Compares the copied rows with the source by reading both tables once.
+/// Verifies the copied rows by reading both tables once.
 async fn verify(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
@@ -252,7 +252,7 @@ async fn verify(
             checksum.add(&TableEntity::from_entity(entity)?);
         }
     }
-    // Rows that existed in the target before the copy are not reported.
+    // Rows that were in the target before the copy are not reported.
     match first_not_contained((&source.tables, name), &query, (&target.tables, new)).await? {
         None => Ok(checksum),
         Some(EntityKey { partition_key, row_key }) => {

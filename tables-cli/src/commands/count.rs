@@ -38,7 +38,7 @@ impl Count {
         let name = table(&self.table)?;
         let mut query = self.selection.query(&store.tables, &name).await?;
         if !self.checksum {
-            // Only keys are requested, because values would be discarded.
+            // Only keys are requested, because values are not needed.
             query.select = Select::names(["PartitionKey", "RowKey"]);
         }
         let figures = |checksum: &Checksum| {

@@ -1,4 +1,4 @@
-//! `tables delete`: counts the selected entities, asks for confirmation, and deletes them in groups under the `ETag`s that were read.
+//! `tables delete`: counts the selected entities, asks for confirmation, and deletes them in groups, conditional on the `ETag`s that were read.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -115,7 +115,7 @@ impl Delete {
     }
 }
 
-/// Refuses to delete a table whose entities have derived rows in other tables, or that stores derived rows.
+/// Refuses to delete a table that contains derived rows, or whose entities have derived rows in other tables.
 async fn refuse_remote(store: &DynTableStore, name: &TableName) -> Result<()> {
     let help = "or pass `--bypass-derived`";
     for schema in keys::schemas(store, name).await? {

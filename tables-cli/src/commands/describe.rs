@@ -1,4 +1,4 @@
-//! `tables describe`: the schema of a table, from its stored schemas and from sample rows.
+//! `tables describe`: the stored schemas of a table, and sample rows.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `tables explore`: the tables of a store in a browser.
+//! `tables explore`: shows the tables of a store in a browser.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -9,7 +9,7 @@ use crate::commands::{Context, ORDER_HELP, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::{Profiles, Purpose, Store};
 
-/// The file of saved queries and of samples of growth, in the folder of the profiles.
+/// The file with saved queries and growth samples, in the folder of the profiles.
 const NOTEBOOK: &str = "tables-queries.json";
 const GROWTH: &str = "tables-growth.json";
 
@@ -66,7 +66,7 @@ impl Explore {
     }
 }
 
-/// Returns an open store as a source for the explorer, with the user's saved queries and the samples of growth.
+/// Returns an open store as a source for the explorer, with the user's saved queries and growth samples.
 pub(super) fn source_of(context: &Context, store: &Store) -> Source {
     let source = Source::new(store.tables.clone(), store.shown.as_str());
     let source = match Profiles::file(context.store.config.as_deref()) {

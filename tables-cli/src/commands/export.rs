@@ -1,4 +1,4 @@
-//! `tables export`: the entities of a table, or of a query, as a file.
+//! `tables export`: writes the entities of a table, or of a query, to a file.
 
 mod sink;
 
@@ -91,7 +91,7 @@ impl Export {
                 self.file.display()
             )));
         }
-        // The file is renamed only when it is complete.
+        // The file gets its final name only when it is complete.
         let part = part_of(&self.file, "part");
         let mut file =
             BufWriter::with_capacity(1 << 20, File::create(&part).map_err(Failure::file(part.display()))?);

@@ -1,4 +1,4 @@
-//! `tables import`: the entities of a file, written to a table.
+//! `tables import`: writes the entities of a file to a table.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
@@ -57,7 +57,7 @@ pub(super) struct Import {
     dry_run: bool,
 }
 
-/// The records of a file, each with its line.
+/// The records of a file, each with its line number.
 type Records = Box<dyn Iterator<Item = Result<(u64, Record)>>>;
 
 impl Import {
@@ -95,7 +95,7 @@ impl Import {
         end(&rejections)
     }
 
-    /// Refuses a file that is named twice: the file of rejected rows would replace the imported file or the state file.
+    /// Refuses a file that is named for two purposes: the file of rejected rows would replace the imported file or the state file.
     fn refuse_shared_files(&self) -> Result<()> {
         let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
         let named = [("--errors", self.errors.as_deref()), ("--state", self.state.as_deref())];
@@ -111,7 +111,7 @@ impl Import {
         Ok(())
     }
 
-    /// Returns the records of the file, each with its line.
+    /// Returns the records of the file, each with its line number.
     fn records(&self) -> Result<Records> {
         let path = self.file.display().to_string();
         let failure = move |error| match error {
@@ -193,7 +193,7 @@ impl Import {
     }
 }
 
-/// Returns the exit code of an import that read the whole file.
+/// Returns the exit code of an import that read the complete file.
 fn end(rejections: &Rejections) -> Result<Exit> {
     match rejections.file() {
         Some(path) => Err(Failure::Refused(format!(

@@ -1,4 +1,4 @@
-//! `tables patch`: changes some properties of an existing entity, under the version that was read.
+//! `tables patch`: changes some properties of an existing entity, conditional on the version that was read.
 
 use std::io::Write;
 
@@ -94,7 +94,7 @@ impl Patch {
     }
 }
 
-/// Reads a JSON object of properties. Its keys may be omitted.
+/// Parses a JSON object of properties, which need not contain the keys.
 fn patch_of(json: &str, found: &TableEntity) -> Result<TableEntity> {
     let text = if json == "-" {
         std::io::read_to_string(std::io::stdin()).map_err(Failure::file("-"))?

@@ -5,10 +5,10 @@ use table_core::{EdmType, Value};
 use crate::failure::{Failure, Result};
 use table_inspect::value;
 
-/// Reads one property.
+/// Parses one property.
 ///
 /// # Errors
-/// `Usage` for another form, an unknown type, or a value that does not match the type.
+/// `Usage` for an invalid form, an unknown type, or a value that does not match the type.
 pub(super) fn read(text: &str) -> Result<(String, Value)> {
     let form =
         || Failure::Usage(format!("`{text}` is not a property; the form is NAME=VALUE or NAME:TYPE=VALUE"));
@@ -30,7 +30,7 @@ fn types() -> String {
     names.join(", ")
 }
 
-/// Reads one property without guessing its type. The type is that of the stored property with the same name, if any.
+/// Parses one property without guessing its type: it has the type of the stored property with the same name, if there is one.
 ///
 /// # Errors
 /// Any error from [`read`].

@@ -51,7 +51,7 @@ impl Query {
         query.select = rows::select(&self.select);
         let most = if self.all { usize::MAX } else { self.newest.unwrap_or(self.top) };
         query.top = Some(most.clamp(1, 1_000));
-        // Reading the first rows is cheap; only a search of the whole table needs `--scan`.
+        // Reading the first rows is cheap, so only a search of the entire table needs `--scan`.
         if query.keys.class() == QueryClass::TableScan && (query.filter.is_some() || self.all) && !self.scan {
             let help = "pass a part of the key or `--partition`, or add `--scan` to read every row";
             return Err(Failure::Refused(format!("the query reads the whole table {name}; {help}")));

@@ -1,4 +1,4 @@
-//! `tables restore`: a generation, a table, a partition or a key of a backup, to any store.
+//! `tables restore`: restores a generation, a table, a partition or a key of a backup to any store.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -123,7 +123,7 @@ impl Restore {
         Ok(if rows == 0 && self.table.is_some() { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Refuses a table whose derived rows would be wrong in the target.
+    /// Refuses a restore after which derived rows in the target would be wrong.
     async fn admit(&self, restoring: &Restoring<'_>, (name, new): (&TableName, &TableName)) -> Result<()> {
         let (target, schemas) = (restoring.target, restoring.backup.schemas(name).await?);
         let is_missing =
@@ -149,7 +149,7 @@ impl Restore {
         self.refuse_mixed_parts(restoring, (name, new)).await
     }
 
-    /// Refuses rows that would make kept rows of the target wrong.
+    /// Refuses rows that would be inconsistent with kept rows of the target.
     async fn refuse_mixed_parts(
         &self,
         restoring: &Restoring<'_>,
@@ -173,7 +173,7 @@ impl Restore {
     }
 }
 
-/// Returns the folder of a location, if it is empty or does not exist.
+/// Returns the folder at a location, if it is empty or does not exist.
 fn new_folder(to: &Location) -> Option<&PathBuf> {
     let Location::Folder(path) = to else { return None };
     let is_empty = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());

@@ -1,4 +1,4 @@
-//! `tables sync`: makes a table equal to another, by comparing both in key order.
+//! `tables sync`: makes a table equal to another by comparing both in key order.
 
 use std::io::Write;
 
@@ -73,7 +73,7 @@ impl Sync {
         }
         let mut sum = 0;
         for name in &names {
-            // Before the rows, because an index may be completed while they are read.
+            // The schemas are read before the rows, because an index may be completed while the rows are read.
             let schemas = match &self.table {
                 Some(_) if !self.dry_run => SchemaRows::read(&source.tables, name).await?,
                 _ => SchemaRows::default(),
@@ -88,7 +88,7 @@ impl Sync {
         Ok(if sum == 0 { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Refuses a table whose derived rows would be wrong in the target.
+    /// Refuses a synchronisation after which derived rows in the target would be wrong.
     async fn admit(&self, source: &Store, target: &Store, name: &TableName) -> Result<()> {
         if self.table.is_some() {
             refuse_alone(derived::purpose(&source.tables, name).await?)?;

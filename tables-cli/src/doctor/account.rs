@@ -13,7 +13,7 @@ use crate::store::{Location, Purpose, Store};
 
 /// The time after which a connection is considered failed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The clock difference in seconds that a service tolerates.
+/// The clock difference in seconds that the service tolerates.
 const SKEW: i64 = 15 * 60;
 
 /// The host of an endpoint.

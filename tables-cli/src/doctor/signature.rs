@@ -1,10 +1,10 @@
-//! Shared access signatures, examined for reasons why a service may refuse them.
+//! Checks of shared access signatures for reasons why a service may refuse them.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::doctor::Step;
 
-/// Examines a signature at a given time.
+/// Checks a signature at a given time.
 pub(super) fn examine(signature: &str, is_https: bool, now: DateTime<Utc>) -> Step {
     const NAME: &str = "signature";
     let field = |name: &str| {

@@ -1,4 +1,4 @@
-//! The table for human readers: decoded key parts first, then properties, truncated to the width of the terminal.
+//! The table for human readers: decoded key parts first, then properties, truncated to the terminal width.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use table_inspect::value;
 /// The maximum number of characters of a value that a cell shows.
 const CELL: usize = 60;
 
-/// Entities as the rows of a table: columns in the order in which they first appear.
+/// Entities formatted as table rows, with columns in the order in which they first occur.
 #[derive(Debug, Default)]
 pub struct Grid {
     columns: Vec<String>,
@@ -32,7 +32,7 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// Adds an entity. If its key matches a schema, its parts are shown, otherwise the raw key.
+    /// Adds an entity. If its key matches a schema, the key's parts are shown, otherwise the raw key.
     pub fn push(&mut self, entity: &TableEntity, schemas: &[StoredSchema]) {
         let parts = schemas.iter().find_map(|schema| keys::decode(schema, entity.key()));
         let mut cells: Vec<(String, String)> = match parts {
@@ -67,7 +67,7 @@ impl fmt::Display for Grid {
     }
 }
 
-/// Formats rows of strings as a table; returns an empty string for no rows.
+/// Formats rows of strings as a table, or as an empty string if there are no rows.
 #[must_use]
 pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {

@@ -1,4 +1,4 @@
-//! The values of one column in one group of rows.
+//! The values of one column in one row group.
 
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{
@@ -23,7 +23,7 @@ pub(super) enum Values {
     Boolean(Vec<bool>),
 }
 
-/// The definition levels of a column: 1 for each row with a value, and 0 for any other row.
+/// The definition levels of a column: 1 for each row with a value, and 0 for each row without one.
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) values: Values,
@@ -35,7 +35,7 @@ impl Rows {
         Self { values, levels: Vec::new() }
     }
 
-    /// Adds the value of the row with a number that starts with 0. Earlier rows without a value are completed.
+    /// Adds the value of a row, numbered from 0. Earlier rows that were not added get no value.
     pub(super) fn push(&mut self, row: usize, cell: Cell<'_>) {
         self.levels.resize(row, 0);
         self.levels.push(1);
@@ -48,7 +48,7 @@ impl Rows {
             (Values::Int64(values), Cell::Int64(number)) => values.push(number),
             (Values::Double(values), Cell::Double(number)) => values.push(number),
             (Values::Boolean(values), Cell::Boolean(truth)) => values.push(truth),
-            // The form of a column determines the type of its values, so this case does not occur.
+            // The form of a column determines the type of its values, so this case cannot occur.
             _ => {
                 self.levels.pop();
             }

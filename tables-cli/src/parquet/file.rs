@@ -1,4 +1,4 @@
-//! Files of `tables export`: verified before they are read, and after they are written.
+//! Files of `tables export`, which are verified before they are read and after they are written.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,7 +8,8 @@ use table_inspect::record::{FileError, Result};
 use crate::parquet::reader::ParquetReader;
 use crate::transfer::checksum::Checksum;
 
-/// Opens a file for reading. If its footer contains a checksum, all rows are read once and compared, so a damaged file is refused before any row is used.
+/// Opens a file for reading. If its footer contains a checksum, all rows are first read and compared with it, so a damaged file is refused before any
+/// row is used.
 ///
 /// # Errors
 /// `Refused` for a damaged file and for any file that [`ParquetReader::new`] refuses; `Io` if it cannot be read.

@@ -1,4 +1,4 @@
-//! The columns of a file, which a first pass over the entities determines.
+//! The columns of a file, determined by a first pass over the entities.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use table_core::{EdmType, TableEntity, Value};
 use crate::parquet::KEYS;
 use crate::parquet::value::{Form, micros, nanos};
 
-/// The properties and types of the entities seen so far.
+/// The properties and types of the entities that were added.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     properties: Vec<Seen>,
@@ -19,7 +19,7 @@ pub struct Survey {
     known: HashMap<String, usize>,
 }
 
-/// One property, and the numbers of its values by type.
+/// One property, with the number of its values of each type.
 #[derive(Clone, Debug)]
 struct Seen {
     name: String,
@@ -27,7 +27,7 @@ struct Seen {
     types: [u64; 8],
     /// The number of instants outside the range of nanoseconds.
     distant: u64,
-    /// `true` if an instant is not a whole number of microseconds.
+    /// `true` if an instant has a fraction of a microsecond.
     is_fine: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Reading Parquet: files of `tables export`, and flat files of other programs.
+//! Reads Parquet: files of `tables export`, and flat files of other programs.
 
 use std::fs::File;
 
@@ -34,7 +34,7 @@ impl ParquetReader {
     /// Opens a file.
     ///
     /// # Errors
-    /// `Refused` for a file that is not Parquet, lacks a key column, or has a column of a type that no property can have.
+    /// `Refused` if the file is not Parquet, lacks a key column, or has a column whose type no property can have.
     pub fn new(file: File) -> Result<Self> {
         let file = decode(|| SerializedFileReader::new(file))?;
         let schema = file.metadata().file_metadata().schema_descr();
@@ -128,7 +128,7 @@ impl Iterator for ParquetReader {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {
-                    // A damaged file has no further records.
+                    // No further records are read from a damaged file.
                     (self.left, self.group) = (0, self.file.num_row_groups());
                     return Some(Err(error));
                 }

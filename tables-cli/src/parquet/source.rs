@@ -1,4 +1,4 @@
-//! The columns of a file that is read: their roles, and the values of properties.
+//! The columns of a file that is being read: their roles, and their values as properties.
 
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
 use parquet::schema::types::ColumnDescriptor;
@@ -10,12 +10,12 @@ use crate::parquet::KEYS;
 use crate::parquet::column::Values;
 use crate::parquet::value::{TICKS, instant};
 
-/// One column: the role of its values.
+/// The role of one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     PartitionKey,
     RowKey,
-    /// A value that the store sets itself.
+    /// A column whose values the store itself sets.
     Ignored,
     Property(String, Kind),
 }
@@ -27,11 +27,11 @@ pub(super) enum Kind {
     Bytes,
     Guid,
     Number,
-    /// A number of 32 bits without a sign.
+    /// An unsigned 32-bit number.
     Unsigned,
     /// Days since 1970.
     Days,
-    /// A count of units since 1970. The value is the number of units in a second.
+    /// A count of units since 1970, with the number of units per second.
     Instant(i64),
     Ticks,
 }

@@ -65,7 +65,7 @@ proptest! {
         let path = folder.path().join("a.parquet");
         write(&path, &entities);
         let found: Vec<_> = all(&path).unwrap().into_iter().map(Result::unwrap).collect();
-        // The file stores the properties of an entity in the order of the columns.
+        // The file stores the properties of an entity in column order.
         let sorted = |entities: &[TableEntity]| -> Vec<Vec<(String, Value)>> {
             let properties = |entity: &TableEntity| {
                 let mut all: Vec<_> = entity.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
@@ -180,7 +180,7 @@ fn a_flipped_bit_never_changes_a_row_unnoticed() {
         match all(&path) {
             Ok(records) => {
                 let found: Result<Vec<_>, _> = records.into_iter().collect();
-                // A flipped bit of the footer may hide the checksum. Then no checksum covers the names of properties.
+                // A flipped bit in the footer may hide the checksum. In this case, no checksum covers the property names.
                 if read(&path).unwrap().recorded().is_some() {
                     assert_eq!(found, Ok(entities.clone()), "byte {at}");
                 }

@@ -1,4 +1,4 @@
-//! Forms: the representations of property values in columns.
+//! Forms: representations of property values in columns.
 
 use chrono::{DateTime, Utc};
 use table_core::{EdmType, Value, ticks};
@@ -6,7 +6,7 @@ use table_core::{EdmType, Value, ticks};
 /// The representation of the values of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A type with one representation.
+    /// A type that has only one representation.
     Plain(EdmType),
     /// Instants in nanoseconds since 1970.
     Nanos,
@@ -25,7 +25,7 @@ impl Form {
         }
     }
 
-    /// Returns the suffix of a column that does not have the name of its property.
+    /// Returns the suffix of a column whose name differs from its property's.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::Ticks => TICKS,
@@ -83,7 +83,7 @@ fn since_1970(instant: DateTime<Utc>) -> Option<i64> {
     i64::try_from(ticks).ok()?.checked_sub_unsigned(ticks::UNIX_EPOCH)
 }
 
-/// Returns the instant of a count since 1970, in units of `per_second`. A fraction below 100 ns is truncated.
+/// Returns the instant that is `count` units after 1970, with `per_second` units per second. A fraction below 100 ns is truncated.
 pub(super) fn instant(count: i64, per_second: i64) -> Option<DateTime<Utc>> {
     let (seconds, rest) = (count.div_euclid(per_second), count.rem_euclid(per_second));
     let fraction = i128::from(rest) * 10_000_000 / i128::from(per_second);

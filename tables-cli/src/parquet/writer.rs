@@ -1,4 +1,4 @@
-//! Writing Parquet files.
+//! Writes Parquet files.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Adds one entity.
     ///
     /// # Errors
-    /// `Refused` for a value that has no column, because a file must not lose values; `Io` if the output fails.
+    /// `Refused` for a value that has no column, because an export must not lose values; `Io` if the output fails.
     pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
         let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
         self.push(0, Cell::Bytes(partition.as_bytes()));
@@ -68,7 +68,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 
     fn push(&mut self, at: usize, cell: Cell<'_>) {
         self.bytes += match cell {
-            // Each value also occupies a reference to its bytes.
+            // Each value also needs memory for a reference to its bytes.
             Cell::Bytes(bytes) => bytes.len() + 40,
             Cell::Fixed(_) => 56,
             _ => 8,

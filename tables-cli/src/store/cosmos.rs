@@ -6,7 +6,8 @@ use table_core::DynTableStore;
 
 use crate::failure::{Failure, Result};
 
-/// The connection string of a database of Cosmos DB for NoSQL: that of the account, with the settings `Database`, `Region` and `Levels`.
+/// The connection string of a database of Cosmos DB for NoSQL: the account's connection string with the additional settings
+/// `Database`, `Region` and `Levels`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CosmosDatabase {
     /// The URL of the account.
@@ -27,7 +28,7 @@ impl fmt::Display for CosmosDatabase {
     }
 }
 
-/// Shows the same text as `Display`, because a log must not contain the key.
+/// Shows the same text as `Display`, because logs must not contain the key.
 impl fmt::Debug for CosmosDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -77,7 +78,7 @@ impl CosmosDatabase {
     /// Connects to the account.
     ///
     /// # Errors
-    /// `Store` with the error of the account. `Usage` if the program was built without the feature `cosmos`.
+    /// `Store` with the error of the account; `Usage` if the program was built without the feature `cosmos`.
     #[cfg(feature = "cosmos")]
     pub(super) async fn open(&self) -> Result<DynTableStore> {
         let options = table_cosmos::Options::new().adopt_levels(true);

@@ -1,4 +1,4 @@
-//! Locations: strings that denote stores, parsed and shown without secrets.
+//! Locations: strings that identify stores. They are parsed here, and shown without secrets.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::failure::Failure;
 use crate::store::CosmosDatabase;
 
-/// Names of settings that only a connection string has.
+/// Names of settings that only connection strings contain.
 const SETTINGS: [&str; 5] = [
     "AccountName=",
     "TableEndpoint=",
@@ -16,7 +16,7 @@ const SETTINGS: [&str; 5] = [
     "DefaultEndpointsProtocol=",
 ];
 
-/// Returns `true` if a text contains a name, in any case.
+/// Returns `true` if a text contains a name, ignoring case.
 fn contains(text: &str, name: &str) -> bool {
     text.to_ascii_lowercase().contains(&name.to_ascii_lowercase())
 }
@@ -42,9 +42,9 @@ pub enum Location {
     Memory,
     /// A folder of the embedded engine.
     Folder(PathBuf),
-    /// An account, an emulator or a server, by a connection string.
+    /// An account, an emulator or a server, given by a connection string.
     ConnectionString(String),
-    /// An account by its endpoint and a shared access signature.
+    /// An account, given by its endpoint and a shared access signature.
     Signed {
         /// The URL without its query.
         endpoint: String,
@@ -56,7 +56,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// Returns `true` if both denote the same store. Folders are compared without links and relative parts, accounts by their endpoints.
+    /// Returns `true` if both denote the same store. Folders are compared by their canonical paths, and accounts by their endpoints.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -65,8 +65,7 @@ impl Location {
         }
     }
 
-    /// Returns the text by which files of this program identify the store: the path of a folder without links and relative parts, otherwise the
-    /// location as shown.
+    /// Returns the text that identifies the store in files of this program: the canonical path of a folder, otherwise the location as shown.
     #[must_use]
     pub fn identity(&self) -> String {
         match self {
@@ -80,7 +79,7 @@ impl FromStr for Location {
     type Err = Failure;
 
     /// # Errors
-    /// `Usage` for an empty string, a URL without a signature, and a connection string of Cosmos DB with a missing or unknown setting.
+    /// `Usage` for an empty string, a URL without a signature, or a connection string of Cosmos DB with a missing or unknown setting.
     fn from_str(text: &str) -> Result<Self, Failure> {
         if text.is_empty() {
             return Err(Failure::Usage(
@@ -132,7 +131,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// Shows the same text as `Display`, because a log must not contain the secrets of a location.
+/// Shows the same text as `Display`, because logs must not contain the secrets of a location.
 impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

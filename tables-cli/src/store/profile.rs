@@ -1,4 +1,4 @@
-//! Profiles: named stores in a configuration file, whose secrets come from the environment or from a file that only its owner can read.
+//! Profiles: named stores in a configuration file. Their secrets come from the environment or from a file that only its owner can read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Profiles {
     path: PathBuf,
 }
 
-/// One profile, in which exactly one of the settings is given.
+/// One profile. Exactly one of its settings is present.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Profile {
@@ -40,13 +40,13 @@ struct Profile {
 }
 
 impl Profiles {
-    /// Returns the path of the named configuration file, or of the user's default file if none is named; `None` if the home folder is not known.
+    /// Returns the path of the given configuration file, or of the user's default file if none is given; `None` if the home folder is unknown.
     #[must_use]
     pub fn file(named: Option<&Path>) -> Option<PathBuf> {
         named.map(Path::to_owned).or_else(default_path)
     }
 
-    /// Reads the named configuration file, or the user's default file if none is named.
+    /// Reads the given configuration file, or the user's default file if none is given.
     ///
     /// # Errors
     /// `File` if the file cannot be read; `Refused` if it is not a configuration file.
@@ -58,7 +58,7 @@ impl Profiles {
         })?;
         let text = std::fs::read_to_string(&path).map_err(Failure::file(path.display()))?;
         let profiles: Self = toml::from_str(&text).map_err(|error| {
-            // IMPORTANT: the line itself, which the error shows, may contain a secret.
+            // IMPORTANT: the error contains the faulty line, which may contain a secret.
             let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             Failure::Refused(format!("{}, line {line}: {}", path.display(), error.message()))
@@ -69,8 +69,8 @@ impl Profiles {
     /// Returns the location of a profile.
     ///
     /// # Errors
-    /// `Refused` if the profile does not exist, has no or several settings, names an unset variable or a file that is readable by other
-    /// users, or contains a secret itself.
+    /// `Refused` if the profile does not exist, has no setting or several settings, names an unset variable or a file that other users can read, or
+    /// itself contains a secret.
     pub fn location(&self, name: &str) -> Result<Location> {
         let refuse = |fault: String| {
             Err(Failure::Refused(format!("{}: profile `{name}` {fault}", self.path.display())))

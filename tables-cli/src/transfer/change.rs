@@ -1,25 +1,25 @@
-//! Changes of entities, and the operations by which they are written.
+//! Changes of entities, and the operations that write them.
 
 use table_core::{EntityKey, IfMatch, Operation, OperationKind, TableEntity};
 
-/// The operation by which a transfer writes entities.
+/// The operation with which a transfer writes entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
-    /// Replaces the entity if one is stored under its key, and inserts it otherwise. A repetition changes nothing.
+    /// Replaces an existing entity with the same key, or inserts the entity. Idempotent.
     #[default]
     Replace,
-    /// Writes the properties of the entity and keeps the other properties of the stored entity. A repetition changes nothing.
+    /// Writes the properties of the entity, and keeps all other properties of an existing entity. Idempotent.
     Merge,
-    /// Writes only entities whose keys are not stored; all others are rejected.
+    /// Inserts the entity. Entities whose keys exist are rejected.
     Insert,
 }
 
 /// One change that a writer makes.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// The entity is written.
+    /// Write an entity.
     Write(TableEntity),
-    /// The entity with this key is deleted if it still has the `ETag`, or in any version.
+    /// Delete the entity with this key, if it satisfies the condition.
     Delete(EntityKey, IfMatch),
 }
 
@@ -41,7 +41,7 @@ impl Change {
         }
     }
 
-    /// Returns the operation that makes the change.
+    /// Returns the operation that performs the change.
     pub(crate) fn operation(&self, mode: Mode) -> table_core::Result<Operation> {
         let kind = match self {
             Self::Write(entity) => {
@@ -58,7 +58,7 @@ impl Change {
     }
 }
 
-/// A change, and the record that it comes from.
+/// A change, and the record that it was created from.
 pub(crate) struct Numbered {
     /// The number of the record, in the order in which changes were added.
     pub(crate) number: u64,

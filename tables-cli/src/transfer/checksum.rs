@@ -1,4 +1,4 @@
-//! Checksums of sets of entities, which are equal for equal contents regardless of the order in which a store returns them; and of sequences of records.
+//! Checksums of sets of entities, which do not depend on the order of the entities, and checksums of sequences of records.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use table_core::{TableEntity, Value};
 use table_inspect::record::Record;
 use table_inspect::value;
 
-/// The checksum of a set of entities: their count, and the sum of their hashes. Keys, names, types and values are included; Timestamps and `ETag`s,
-/// which a copy cannot keep, are not.
+/// The checksum of a set of entities: their count and the sum of their hashes. It covers keys, property names, types and values. It does not cover
+/// Timestamps and `ETag`s, which a copy cannot preserve.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -46,7 +46,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The checksum of a sequence of records, which depends on their order. All records that are not entities are equal.
+/// The checksum of a sequence of records, which depends on their order. All records that are not entities count as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct SequenceChecksum(u128);

@@ -1,4 +1,4 @@
-//! The differences between two ordered sources, found by reading both in parallel.
+//! Finds the differences between two ordered sources by reading both in parallel.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use table_core::{EntityKey, TableEntity};
 use crate::failure::Result;
 use crate::transfer::ordered::{OrderedEntities, key_order};
 
-/// The comparison of one key.
+/// The result of comparing one key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compared {
     /// Source and target contain the entity, with equal properties.
@@ -57,7 +57,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Self { source, target, left: None, right: None }
     }
 
-    /// Returns the source, if all entities that were read from it have been returned.
+    /// Returns the source, if all entities read from it have been returned.
     pub const fn settled_source(&self) -> Option<&L> {
         if self.left.is_none() { Some(&self.source) } else { None }
     }

@@ -1,4 +1,4 @@
-//! Finds rows of one table that another table lacks: the check of a copy against its source.
+//! Finds rows of one table that another table lacks. This verifies a copy against its source.
 
 use std::ops::Bound;
 
@@ -11,10 +11,10 @@ use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison, is_same};
 use crate::transfer::ordered::{Entities, Ordered, Paged, key_order};
 
-/// Returns the first row of a query that another table lacks, or has with other properties; `None` if it contains all of them.
+/// Returns the first row of a query that another table lacks or has with other properties; `None` if the other table contains all rows.
 ///
-/// Stores that return rows in key order are read once each, in parallel. Otherwise the other table is queried for each page, once for each of its
-/// partitions. Memory holds one page of each table.
+/// If both stores return rows in key order, each is read once, in parallel. Otherwise, for each page, the other table is queried once per partition
+/// of the page. Memory holds one page of each table.
 ///
 /// # Errors
 /// Any error from either store.

@@ -1,4 +1,4 @@
-//! Copying rows from one table to another.
+//! Copies rows from one table to another.
 
 use std::collections::VecDeque;
 
@@ -10,19 +10,19 @@ use crate::transfer::progress;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// The rows to copy, and their target.
+/// A copy: the rows to copy, and their target.
 pub struct Copying<'a> {
-    /// The store and the table that are read.
+    /// The source store and table.
     pub source: (&'a DynTableStore, &'a TableName),
-    /// The store and the table that are written.
+    /// The target store and table.
     pub target: (&'a DynTableStore, &'a TableName),
     /// The query that selects the rows.
     pub query: Query,
-    /// Converts a row that was read to the row that is written.
+    /// Converts each row that was read to the row to write.
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
     /// The operation by which rows are written.
     pub mode: Mode,
-    /// `true` to reject rows that would replace a part of a wide entity by a row of another write.
+    /// `true` to reject a row if it would replace a part of a wide entity with a part from another write.
     pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
@@ -38,10 +38,11 @@ impl std::fmt::Debug for Copying<'_> {
 }
 
 impl Copying<'_> {
-    /// Copies the rows that follow the position of the state, and completes the state. If the state is complete, nothing is copied.
+    /// Copies the rows after the position in the state, and marks the state as complete. If the state is already complete, nothing is copied.
     ///
     /// # Errors
-    /// `Refused` for a row that the target refuses, and for an empty target if the state counts written rows; any error from either store. Another call with the state continues the copy.
+    /// `Refused` for a row that the target refuses, and for an empty target if the state counts written rows; any error from either store. Another
+    /// call with the same state continues the copy.
     pub async fn run(&self, state: &mut StateFile) -> Result<()> {
         let (store, new) = self.target;
         state.refuse_empty_target(store, new).await?;
@@ -56,7 +57,7 @@ impl Copying<'_> {
         if self.guards_parts {
             writer = writer.guarding_parts();
         }
-        // The ends of pages that are read and not yet written whole.
+        // The ends of pages that have been read but not completely written.
         let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));
         while let Some(page) = pages.next().await? {

@@ -1,4 +1,4 @@
-//! Deleting the rows that a query selects, in groups.
+//! Deletes the rows that a query selects, in groups.
 
 use table_core::query::Select;
 use table_core::{DynTableStore, FromEntity, IfMatch, Query, TableEntity, TableName};
@@ -8,16 +8,17 @@ use crate::rows::Pages;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// The numbers of rows of a deletion.
+/// The row counts of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deleted {
     /// The number of rows that were deleted, by this or another program.
     pub deleted: u64,
-    /// The number of rows that were changed since they were read, and remain.
+    /// The number of rows that were kept because they had changed since they were read.
     pub kept: u64,
 }
 
-/// Deletes the selected rows of a table: in the version that was read, or in any version. After an error, another call deletes the remaining rows.
+/// Deletes the selected rows of a table, either in the version that was read or in any version. After an error, another call
+/// deletes the remaining rows.
 ///
 /// # Errors
 /// Any error from the store.

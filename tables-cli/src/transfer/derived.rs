@@ -1,4 +1,4 @@
-//! Derived rows in transfers of tables. A table that is transferred with all its derived rows stays consistent; any other transfer is refused.
+//! Derived rows in table transfers. A table stays consistent if it is transferred with all its derived rows; any other transfer is refused.
 
 use table_core::schema::StoredSchema;
 use table_core::table::OUTBOXES;
@@ -8,13 +8,13 @@ use table_inspect::derived;
 use crate::failure::{Failure, Result};
 use crate::transfer::schema::SchemaRows;
 
-/// The partition of the keys with which programs seal intents, in the table of outboxes. The keys of two stores have different `RowKey`s.
+/// The partition, in the table of outboxes, that contains the keys with which programs seal intents. The keys of two stores have different `RowKey`s.
 const SEAL_KEYS: &str = "keys";
 
-/// The last part of a refusal's message.
+/// The end of a rejection's message.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
-/// Refuses to transfer a table alone whose rows programs derive from other tables.
+/// Refuses to transfer only one table if its rows are derived from other tables.
 ///
 /// # Errors
 /// `Refused` with the reason.
@@ -23,10 +23,10 @@ pub fn refuse_alone(purpose: Option<String>) -> Result<()> {
     purpose.map_or(Ok(()), |purpose| Err(refused(purpose)))
 }
 
-/// Checks that a table can receive all rows of another table, whose stored schemas are `source`.
+/// Checks that a table can receive all rows of another table with the stored schemas `source`.
 ///
-/// A transfer of a whole store contains all derived rows, and the schemas. A transfer of one table contains the derived rows that the table stores.
-/// Returns `true` if the table has derived rows, so that no row of the target may remain next to them.
+/// A transfer of an entire store contains the schemas and all derived rows. A transfer of one table contains only the derived rows that the table
+/// stores. Returns `true` if the table has derived rows; the target must then not keep rows that the source lacks.
 ///
 /// # Errors
 /// `Refused` if the derived rows of the entities would be wrong in the target; any error from the store.
@@ -85,7 +85,7 @@ impl OtherTables {
         Self(target.into_iter().filter(is_other).collect())
     }
 
-    /// Returns `true` if a row registers a schema, an outbox or a feed of one of the tables, or is a key that seals their intents.
+    /// Returns `true` if a row registers a schema, an outbox or a feed of one of these tables, or is a key that seals their intents.
     #[must_use]
     pub fn keep(&self, table: &TableName, key: &EntityKey) -> bool {
         let partition = key.partition_key.as_str();

@@ -1,4 +1,4 @@
-//! Writing the records of a file to a table, and setting aside those that are rejected.
+//! Writes the records of a file to a table, and sets rejected records aside.
 
 use table_core::{DynTableStore, TableName, TableStoreExt};
 
@@ -10,27 +10,29 @@ use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
 use table_inspect::record::Record;
 
-/// The table that receives the records.
+/// An import: the target table and the options.
 #[derive(Clone, Copy, Debug)]
 pub struct Importing<'a> {
-    /// The store.
+    /// The target store.
     pub store: &'a DynTableStore,
-    /// The table.
+    /// The target table.
     pub name: &'a TableName,
     /// The operation by which entities are written.
     pub mode: Mode,
-    /// `true` to reject rows that would replace a part of a wide entity by a row of another write.
+    /// `true` to reject a row if it would replace a part of a wide entity with a part from another write.
     pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
 
 impl Importing<'_> {
-    /// Writes the records, each with its line, after those of the state, and completes the state. Returns the number of written records, including those of earlier calls.
+    /// Writes the records that follow those of the state, each with its line number, and marks the state as complete. Returns the number of written
+    /// records, including those of earlier calls.
     ///
     /// # Errors
-    /// `Refused` for a rejected record if none are set aside, after all records before it are written; for records that are not those of the state, and
-    /// for an empty table if the state counts written records; any error from the store or the file. Another call with the state continues the import.
+    /// `Refused` for a rejected record if records are not set aside, after all earlier records have been written; for records that differ from those
+    /// of the state; and for an empty table if the state counts written records. Any error from the store or the file. Another call with the same
+    /// state continues the import.
     pub async fn run(
         &self,
         records: impl Iterator<Item = Result<(u64, Record)>>,
@@ -81,8 +83,8 @@ async fn push_all(
                   rejections: &mut Rejections,
                   checksum: &mut SettledChecksum,
                   state: &mut StateFile| {
-        // IMPORTANT: the file of rejections is written before the state, which records its length. When the import continues, the bytes after this length are
-        // removed.
+        // IMPORTANT: the file of rejections is written before the state, which records the file's length. If the import is continued, all bytes after
+        // this length are removed.
         let outcome = rejections.push(writer.take_rejected());
         let settled = done + writer.settled();
         bar.set_position(settled);

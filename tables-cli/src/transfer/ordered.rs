@@ -1,4 +1,4 @@
-//! Streams of entities. Comparisons and merges need entities in key order, which not every store returns.
+//! Streams of entities. Comparisons and merges need key order, which not every store provides.
 
 use std::cmp::Ordering;
 
@@ -27,7 +27,7 @@ pub fn key_order(left: &EntityKey, right: &EntityKey) -> Ordering {
         .then_with(|| order::compare(left.row_key.as_str(), right.row_key.as_str()))
 }
 
-/// The entities of a query, in the order in which the store returns them.
+/// The entities of a query, in the order of the store.
 #[derive(Debug)]
 pub struct Paged<'a> {
     pages: Pages<'a>,
@@ -35,7 +35,7 @@ pub struct Paged<'a> {
 }
 
 impl<'a> Paged<'a> {
-    /// Creates the entities of some pages.
+    /// Creates a stream of the entities of some pages.
     #[must_use]
     pub fn new(pages: Pages<'a>) -> Self {
         Self { pages, page: Vec::new().into_iter() }
@@ -62,7 +62,7 @@ impl Entities for Paged<'_> {
     }
 }
 
-/// The entities of a query on a store that returns them in key order.
+/// The entities of a query, from a store that returns them in key order.
 #[derive(Debug)]
 pub struct Ordered<'a> {
     entities: Paged<'a>,
@@ -70,7 +70,7 @@ pub struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// Creates the entities of some pages.
+    /// Creates a stream of the entities of some pages.
     ///
     /// # Errors
     /// `Refused` for a store that does not return rows in key order.
@@ -93,7 +93,7 @@ impl Entities for Ordered<'_> {
     /// Returns the next entity.
     ///
     /// # Errors
-    /// Any error from the store; `Refused` for a key that does not follow the one before. A comparison would report that row as missing.
+    /// Any error from the store; `Refused` for a key that does not follow the previous one, because a comparison would report its row as missing.
     async fn next(&mut self) -> Result<Option<TableEntity>> {
         let Some(entity) = self.entities.next().await? else { return Ok(None) };
         let key = entity.key();

@@ -1,4 +1,4 @@
-//! Parts of wide entities in the target of a transfer. Rows that would mix parts of different writes are refused, as are rows that would set a sequence back.
+//! Parts of wide entities in the target of a transfer. A row is refused if it would mix parts of different writes, or set a sequence back.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -20,19 +20,19 @@ use crate::transfer::sequences::{self, IS_SEQUENCE, is_sequence, refuse_lowered}
 /// A condition that every row with a `WriteId` satisfies.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// Returns the query of the rows with a `WriteId` in a range of keys.
+/// Returns the query for the rows with a `WriteId` in a range of keys.
 fn query(keys: KeyRange) -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID]);
     Ok(Query { keys, select, ..Query::parse(HAS_WRITE)? })
 }
 
-/// Returns the query of the rows of a target that a transfer can make wrong: parts of wide entities, and sequences.
+/// Returns the query for the rows of a target that a transfer can make wrong: parts of wide entities, and sequences.
 fn guarded() -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID, sequences::NEXT]);
     Ok(Query { select, ..Query::parse(&format!("{HAS_WRITE} or {IS_SEQUENCE}"))? })
 }
 
-/// The stored parts of the wide entities to which some rows of one partition belong, and the stored sequences among these rows.
+/// The stored parts of the wide entities that some rows of one partition belong to, and the stored sequences among these rows.
 #[derive(Debug, Default)]
 pub(super) struct StoredParts {
     parts: HashMap<String, TableEntity>,
@@ -40,7 +40,7 @@ pub(super) struct StoredParts {
 }
 
 impl StoredParts {
-    /// Reads the stored parts; no request is sent if no row can be a part.
+    /// Reads the stored parts. If none of the rows can be a part, no request is sent.
     pub(super) async fn read<'a>(
         store: &DynTableStore,
         table: &TableName,
@@ -71,7 +71,7 @@ impl StoredParts {
         Ok(stored)
     }
 
-    /// Refuses a row that is a part of another write than the stored parts of its entity, and one that sets a sequence back.
+    /// Refuses a row that comes from another write than the stored parts of its entity, and a row that sets a sequence back.
     pub(super) fn admit(&self, row: &TableEntity, mode: Mode) -> Result<()> {
         let row_key = row.key().row_key.as_str();
         if let Some(stored) = self.sequences.get(row_key) {
@@ -100,7 +100,7 @@ fn max(left: String, right: String) -> String {
     if order::compare(&left, &right).is_ge() { left } else { right }
 }
 
-/// The entities of which the source has a part of another write. Only those remain of which more parts can follow in key order.
+/// The entities for which the source has a part from another write. Only entities that may have more parts later in key order are kept.
 #[derive(Debug, Default)]
 struct Replaced(Vec<EntityKey>);
 
@@ -118,11 +118,11 @@ impl Replaced {
     }
 }
 
-/// Refuses a transfer of rows that would replace some parts of a wide entity of the target and keep others, or set a sequence of the target back.
+/// Refuses a transfer that would replace only some parts of a wide entity of the target, or set a sequence of the target back.
 ///
 /// # Errors
-/// `Refused` with the first such entity or sequence, and for a source or target without key order if the target has such rows; any error from either
-/// store.
+/// `Refused` with the first such entity or sequence, and if the target has parts or sequences but one of the stores does not return rows in key
+/// order; any error from either store.
 pub async fn refuse_mixed_parts<L: OrderedEntities>(
     source: impl FnOnce() -> Result<L>,
     (target, table): (&DynTableStore, &TableName),

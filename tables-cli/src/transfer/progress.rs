@@ -1,10 +1,10 @@
-//! Progress on a terminal: rows, and rows per second. Nothing is drawn if standard error is a file.
+//! Progress display on a terminal: rows, and rows per second. Nothing is shown if standard error is a file.
 
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 
-/// Creates the progress of a command that processes rows. `verb` is a word such as "copied".
+/// Creates the progress display of a command that processes rows. `verb` is a word such as "copied".
 #[must_use]
 pub fn rows(verb: &'static str) -> ProgressBar {
     let bar = ProgressBar::new_spinner();

@@ -1,4 +1,4 @@
-//! The rejected records of an import, which are set aside in a file with their reasons.
+//! The rejected records of an import, which are written to a file with their reasons.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -17,7 +17,7 @@ pub struct Rejections {
 }
 
 impl Rejections {
-    /// Opens the file of rejected records, and removes the records that the state does not count.
+    /// Opens the file of rejected records, and removes records that the state does not count.
     ///
     /// # Errors
     /// `Refused` if the state counts records of another file, or if the file was shortened; `File` if it cannot be written.
@@ -66,7 +66,7 @@ impl Rejections {
         self.records.count
     }
 
-    /// Returns the records as stored in a state file.
+    /// Returns the rejected records in the form of a state file.
     #[must_use]
     pub const fn records(&self) -> &RejectedRecords {
         &self.records

@@ -1,4 +1,4 @@
-//! The stored schemas of one table, which accompany its rows to another store. There, plain writes are refused as in the source.
+//! The stored schemas of one table. They are transferred with its rows, so the target refuses plain writes in the same way as the source.
 
 use table_core::query::KeyRange;
 use table_core::schema::StoredSchema;
@@ -13,9 +13,9 @@ use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::ordered::{Entities, Paged};
 
-/// The number of UTF-16 code units in one property of a stored schema.
+/// The number of UTF-16 code units of a stored schema in one property.
 const PIECE: usize = 32_000;
-/// Properties about earlier schemas of the same table. Their fingerprints contain the name of the table.
+/// Properties about earlier schemas of the same table. They contain fingerprints, which depend on the name of the table.
 const HISTORY: [&str; 3] = ["Generation", "Since", "Superseded"];
 
 /// The rows that store the schemas of a table, one for each entity type.
@@ -65,7 +65,7 @@ impl SchemaRows {
         }
     }
 
-    /// Returns an entity type and one of its indexes that is unfinished here, but complete in the other schemas of the same table.
+    /// Returns an entity type and one of its indexes that is unfinished here but complete in the other schemas of the same table.
     #[must_use]
     pub fn unfinished<'a>(&'a self, other: &Self) -> Option<(&'a str, &'a str)> {
         self.0.iter().find_map(|(schema, _)| {
@@ -76,7 +76,8 @@ impl SchemaRows {
         })
     }
 
-    /// Stores the schemas for a table in another store, under its name there. An entity type whose schema is already stored keeps it.
+    /// Stores the schemas for a table in another store, where the table may have another name. A schema that is already stored for an
+    /// entity type is kept.
     ///
     /// # Errors
     /// Any error from the store.
@@ -103,7 +104,7 @@ impl SchemaRows {
     }
 }
 
-/// Returns the row of a schema for a table, which may have another name.
+/// Returns the row that stores a schema, converted for a table that may have another name.
 fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<TableEntity> {
     let is_same = schema.table.eq_ignore_ascii_case(table.as_str());
     let mut named = TableEntity::from(EntityKey::new(table.folded(), schema.entity.as_str())?);
@@ -123,12 +124,12 @@ fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<
     Ok(named)
 }
 
-/// Returns the name of the property with a piece of the schema's text.
+/// Returns the name of a property that stores a piece of a schema's text.
 fn piece(at: usize) -> String {
     if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") }
 }
 
-/// Cuts a text into pieces that fit into one property.
+/// Splits a text into pieces that fit into one property.
 fn cut(text: &str) -> Vec<String> {
     let (mut pieces, mut piece, mut units) = (Vec::new(), String::new(), 0);
     for character in text.chars() {

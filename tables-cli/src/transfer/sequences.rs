@@ -1,15 +1,16 @@
-//! Sequences in the target of a transfer. A row that would set a sequence back is refused, because numbers of existing entities would be given out again.
+//! Sequences in the target of a transfer. A row that would set a sequence back is refused, because the sequence would issue numbers
+//! of existing entities again.
 
 use table_core::{TableEntity, Value};
 
 use crate::failure::{Failure, Result};
 
-/// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
+/// The prefix of a sequence's `RowKey`. The name of the sequence follows it.
 pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
-/// The property with the next number.
+/// The property that contains the next number.
 pub(super) const NEXT: &str = "Next";
 
-/// A condition that exactly the `RowKey`s of sequences satisfy.
+/// A condition that only `RowKey`s of sequences satisfy.
 pub(super) const IS_SEQUENCE: &str = "(RowKey ge '\u{FFFC}sequence_' and RowKey lt '\u{FFFC}sequence`')";
 
 /// Returns the name and the next number of a sequence; `None` for any other row.
@@ -25,10 +26,10 @@ pub(super) fn is_sequence(row: &TableEntity) -> bool {
     sequence_of(row).is_some()
 }
 
-/// Refuses to replace the row of a sequence by one with a smaller next number.
+/// Refuses to replace the row of a sequence with a row that has a smaller next number.
 ///
 /// # Errors
-/// `Refused` with the sequence and both numbers.
+/// `Refused`, with the sequence and both numbers.
 pub(super) fn refuse_lowered(stored: &TableEntity, row: &TableEntity) -> Result<()> {
     match (sequence_of(stored), sequence_of(row)) {
         (Some((name, reached)), Some((_, next))) if next < reached => {

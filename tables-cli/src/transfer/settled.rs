@@ -6,7 +6,7 @@ use table_inspect::record::Record;
 
 use crate::transfer::checksum::SequenceChecksum;
 
-/// The checksum of the settled records. The last records that were read are settled later.
+/// The checksum of the settled records. The records that were read last may not be settled yet.
 #[derive(Debug)]
 pub(super) struct SettledChecksum {
     /// `false` if no state file needs the checksum.
@@ -14,12 +14,12 @@ pub(super) struct SettledChecksum {
     /// The number of settled records.
     settled: u64,
     checksum: SequenceChecksum,
-    /// The checksums after each of the records that were read and are not settled.
+    /// The checksums after each record that was read but is not settled.
     later: VecDeque<SequenceChecksum>,
 }
 
 impl SettledChecksum {
-    /// Creates the checksum of no records.
+    /// Creates the checksum for no records.
     pub(super) fn new(is_needed: bool) -> Self {
         Self { is_needed, settled: 0, checksum: SequenceChecksum::default(), later: VecDeque::new() }
     }
@@ -32,7 +32,7 @@ impl SettledChecksum {
         }
     }
 
-    /// Returns the checksum of the first records, of which all were read. The number must not be less than in an earlier call.
+    /// Returns the checksum of the first `records` records, all of which must have been read. The number must not be less than in an earlier call.
     pub(super) fn settle(&mut self, records: u64) -> SequenceChecksum {
         while self.settled < records
             && let Some(next) = self.later.pop_front()

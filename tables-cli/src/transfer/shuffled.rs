@@ -8,7 +8,7 @@ use table_core::query::{Continuation, Page, Position, Query, Rows, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Engine, EntityKey, Result, TableName, TableStore, Transaction};
 
-/// An engine in memory whose rows are ordered by the hashes of their keys, in pages of seven. It says so, unless it is created to lie.
+/// An engine in memory that returns rows in the order of their keys' hashes, in pages of seven. Its capabilities say so, unless it is created to lie.
 #[derive(Debug)]
 pub(crate) struct Shuffled {
     engine: Engine,

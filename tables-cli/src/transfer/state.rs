@@ -1,4 +1,4 @@
-//! State files, which record the progress of a transfer, so that a killed command resumes after its last acknowledged write.
+//! State files, which record the progress of a transfer, so a killed command resumes after its last acknowledged write.
 
 use std::fs::File;
 use std::io::Write;
@@ -16,13 +16,13 @@ use crate::transfer::checksum::SequenceChecksum;
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The contents of a state file. A file with other fields is from another version, whose records of progress may have another meaning.
+/// The content of a state file. A file with other fields comes from another version, in which the fields may have another meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// The transfer that the file belongs to: command, source, target, table and options that change what is written.
+    /// The transfer that the file belongs to: command, source, target, table, and the options that affect the written rows.
     pub transfer: String,
-    /// The number of records that were read and then acknowledged or rejected.
+    /// The number of records that were read, and then acknowledged or rejected.
     pub records: u64,
     /// The checksum of these records, if the source is a file.
     pub checksum: Option<SequenceChecksum>,
@@ -35,13 +35,13 @@ pub struct State {
     pub is_done: bool,
 }
 
-/// The records that were rejected and set aside.
+/// The rejected records that were set aside.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectedRecords {
     /// The number of records.
     pub count: u64,
-    /// The absolute path of the file with their reasons.
+    /// The absolute path of the file that contains them with their reasons.
     pub file: Option<String>,
     /// The length of this file.
     pub bytes: u64,
@@ -57,7 +57,7 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Opens the state of a transfer: the state in the file, or a new state.
+    /// Opens the state of a transfer: the state in the file, or a new one.
     ///
     /// # Errors
     /// `Refused` if the file belongs to another transfer or is not a state file; `File` if it cannot be read.
@@ -100,7 +100,7 @@ impl StateFile {
         self.path.is_some()
     }
 
-    /// Refuses a target without rows if the state counts written records. The table may have been deleted since then.
+    /// Refuses an empty target if the state counts written records. The table may have been deleted since then.
     ///
     /// # Errors
     /// `Refused` for a table that is empty or does not exist; any error from the store.
@@ -158,13 +158,13 @@ impl StateFile {
     /// # Errors
     /// `File` if it cannot be written.
     pub fn finish(&mut self, records: u64) -> Result<()> {
-        // IMPORTANT: position and mark are recorded in one write. A complete transfer without the mark would be resumed at its beginning, after all its
-        // records.
+        // IMPORTANT: position and mark are recorded in one write. Without the mark, a complete transfer would be resumed at its beginning, and would
+        // process all its records again.
         self.state = State { records, continuation: None, is_done: true, ..std::mem::take(&mut self.state) };
         self.save()
     }
 
-    /// Replaces the file, which is durable before it gets its name.
+    /// Replaces the file. The new content is durable before the file gets its name.
     ///
     /// # Errors
     /// `File` if it cannot be written.

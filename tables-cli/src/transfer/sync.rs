@@ -1,4 +1,4 @@
-//! Making a table equal to another, by comparing both in key order.
+//! Makes a table equal to another by comparing both in key order.
 
 use table_core::query::KeyRange;
 use table_core::{DynTableStore, IfMatch, Query, TableName, TableStoreExt};
@@ -20,30 +20,30 @@ pub struct SyncOptions {
     pub is_dry_run: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
-    /// The tables that only the target has, whose registrations are kept.
+    /// The tables that only the target has. Their registrations are kept.
     pub others: OtherTables,
 }
 
-/// The numbers of differences.
+/// The row counts of the differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// The number of rows that only the source has.
     pub added: u64,
-    /// The number of rows with other properties.
+    /// The number of rows whose properties differ.
     pub changed: u64,
     /// The number of rows that only the target has.
     pub deleted: u64,
 }
 
 impl Differences {
-    /// Returns the number of all differences.
+    /// Returns the total number of differences.
     #[must_use]
     pub const fn sum(&self) -> u64 {
         self.added + self.changed + self.deleted
     }
 }
 
-/// Makes a table of the target equal to that of the source. Another call after an error completes it.
+/// Makes a table of the target equal to the source's. After an error, another call completes the synchronisation.
 ///
 /// # Errors
 /// `Refused` for a row that the target refuses; any error from either store.

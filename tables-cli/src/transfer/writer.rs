@@ -1,4 +1,4 @@
-//! Writing many entities: the changes of each partition are grouped into transactions, of which several are in progress at once.
+//! Writes many entities. The changes of each partition are grouped into transactions, and several transactions are in progress at a time.
 
 mod buffer;
 mod group;
@@ -24,14 +24,15 @@ use group::{Group, Written};
 use settlement::Settlement;
 use table_inspect::record::Rejected;
 
-/// The maximum number of transactions in progress at once.
+/// The maximum number of transactions in progress.
 const CONCURRENCY: usize = 16;
-/// The maximum number of records since the first unsettled record. A resumed transfer repeats no more records than that maximum.
+/// The maximum number of records since the first unsettled record. A resumed transfer repeats at most `OPEN` records.
 const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
 
-/// A writer of changes in groups. Changes of the same key are applied in the order in which they were added, other changes in any order.
+/// A writer that groups changes into transactions. Changes of the same key are applied in the order in which they were added, other
+/// changes in any order.
 pub struct Writer {
     store: DynTableStore,
     table: TableName,
@@ -39,7 +40,7 @@ pub struct Writer {
     buffer: Buffer,
     under_way: FuturesUnordered<Pending>,
     bytes_under_way: usize,
-    /// The keys of all changes that are not applied yet.
+    /// The keys of all changes that have not been applied yet.
     keys: HashSet<EntityKey>,
     rate: Option<Rate>,
     settlement: Settlement,
@@ -73,8 +74,8 @@ impl Writer {
         }
     }
 
-    /// Rejects entities that would replace a part of a wide entity by a row of another write. Each transaction with rows that can be such parts sends one
-    /// query first.
+    /// Rejects an entity if it would replace a part of a wide entity with a part from another write. Before each transaction with rows that can be
+    /// such parts, one query is sent.
     #[must_use]
     pub const fn guarding_parts(mut self) -> Self {
         self.guards_parts = true;
@@ -88,10 +89,10 @@ impl Writer {
         self
     }
 
-    /// Adds a change. It may not be written before a later change is added or [`flush`](Self::flush) is called.
+    /// Adds a change. It may remain unwritten until a later change is added or [`flush`](Self::flush) is called.
     ///
     /// # Errors
-    /// Any error from the store while this change or an earlier one was written.
+    /// Any error from the store while it writes this change or an earlier one.
     pub async fn push(&mut self, line: u64, change: Change) -> Result<()> {
         let key = change.key().clone();
         self.apply_earlier(&key).await?;
@@ -114,7 +115,7 @@ impl Writer {
         self.bound_open().await
     }
 
-    /// Settles the oldest records if too many later ones wait for them. The first open record is being written, or is in the oldest group.
+    /// Settles the oldest records if too many later records wait for them. The first open record is being written, or is in the oldest group.
     async fn bound_open(&mut self) -> Result<()> {
         if self.settlement.open() < OPEN {
             return Ok(());
@@ -140,7 +141,7 @@ impl Writer {
     /// Counts a record that is not an entity. If rejected records are not set aside, all earlier changes are written first.
     ///
     /// # Errors
-    /// Any error from the store while an earlier change was written.
+    /// Any error from the store while it writes an earlier change.
     pub async fn skip(&mut self, rejected: Rejected) -> Result<()> {
         if !self.settlement.is_tolerant {
             self.flush().await?;
@@ -157,7 +158,7 @@ impl Writer {
         }
         self.bytes_under_way += group.bytes();
         let (store, table, mode) = (self.store.clone(), self.table.clone(), self.mode);
-        // Spawned, so transactions in flight make progress while the next group is read.
+        // The task is spawned, so transactions in flight make progress while the next group is read.
         let guards_parts = self.guards_parts;
         let task = tokio::spawn(async move { group.write(&store, &table, mode, guards_parts).await });
         self.under_way.push(Box::pin(async move {
@@ -186,7 +187,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Writes everything that was added, and waits until it is acknowledged.
+    /// Writes all changes that were added, and waits until they are acknowledged.
     ///
     /// # Errors
     /// Any error from the store.
@@ -198,14 +199,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the number of records that are settled without a gap, starting with the first one.
+    /// Returns the number of settled records up to the first unsettled one.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.settlement.settled()
     }
 
-    /// Takes the settled rejected records that were not taken before, in order. If rejected records are not set aside, this is at most the
-    /// first rejected record, at which settlement ends.
+    /// Takes the settled rejected records that have not been taken yet, in order. If rejected records are not set aside, this returns at most the
+    /// first one, because settlement ends there.
     pub fn take_rejected(&mut self) -> Vec<Rejected> {
         self.settlement.take_rejected()
     }

@@ -1,4 +1,4 @@
-//! A running Azurite: its process, its ports, and its end.
+//! A running Azurite server: its start, its ports, and its end.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -16,13 +16,13 @@ const ACCOUNT: &str = "devstoreaccount1";
 const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
-/// The maximum time for the start. It is a bound, not a delay: a server that takes longer will not start.
+/// The maximum time for the start. It is a limit, not a delay: a server that takes longer will never start.
 const START: Duration = Duration::from_secs(10 * 60);
-/// The keep-alive time is one day, so the server does not close the connection of a test that pauses.
+/// The keep-alive time. It is one day, so the server does not close the connection of a test that pauses.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
-/// A running Azurite on its own ports, without files on disk. It ends when this value is dropped, and also when this process ends in any way, because
-/// the server reads from a pipe that only this process holds.
+/// A running Azurite server on its own ports, without files on disk. It stops when this value is dropped, and also whenever this process ends,
+/// because the server reads from a pipe that only this process holds.
 #[derive(Debug)]
 pub struct AzuriteServer {
     process: Child,
@@ -68,7 +68,7 @@ impl AzuriteServer {
         Ok(server)
     }
 
-    /// Returns the server that all tests of this binary share; `None` if Azurite is not available, which is reported on the console.
+    /// Returns the server that all tests of this binary share; `None` if Azurite is not available, which is printed to the console.
     ///
     /// # Panics
     /// Panics if `CI` is `true` and Azurite is not available.
@@ -79,7 +79,7 @@ impl AzuriteServer {
             Err(error) => {
                 let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
                 assert!(!ci, "no Azurite: {error}");
-                // `eprintln!` would be captured by the test harness, and a skipped test should be visible.
+                // The test harness would capture `eprintln!`, but a skipped test should be visible.
                 drop(writeln!(io::stderr(), "SKIPPED, there is no Azurite: {error}"));
                 None
             }
@@ -98,7 +98,7 @@ impl AzuriteServer {
         format!("{address}/{ACCOUNT}")
     }
 
-    /// Returns the connection string for the server's table, queue and blob services (AUTH-31).
+    /// Returns a connection string with the server's table, queue and blob services (AUTH-31).
     #[must_use]
     pub fn connection_string(&self) -> String {
         format!(
@@ -119,19 +119,19 @@ impl Drop for AzuriteServer {
     }
 }
 
-/// Returns the service and the address in a line that reports a listening service.
+/// Returns the service and its address from a line that reports a listening service.
 fn listening(line: &str) -> Option<(&'static str, &str)> {
     let (service, address) =
         line.strip_prefix("Azurite ")?.split_once(" service is successfully listening at ")?;
     Some((SERVICES.into_iter().find(|known| *known == service)?, address.trim()))
 }
 
-/// Reads the lines of a process to the end, so the process never waits for a reader.
+/// Reads all lines of a process, so the process never waits for a reader.
 fn lines(output: ChildStdout) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // The receiver is dropped once the server runs. The output is still read, so the pipe never fills up.
+            // The receiver is dropped when the server is running. The output is still read, so the pipe never fills up.
             drop(send.send(line));
         }
     });
@@ -157,7 +157,7 @@ mod tests {
         assert!(SERVICES.iter().all(|service| connects(&server, service)));
         // The system does the same when this process dies.
         drop(server.process.stdin.take());
-        // The ports are not checked, because another process may already use them.
+        // The ports are not checked, because another process may already use them again.
         assert!(server.process.wait().unwrap().success());
     }
 

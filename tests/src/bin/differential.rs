@@ -1,5 +1,5 @@
 //! `differential --sequences N [--first N] [--server]` compares the engine in memory with Azurite, or with `table-server` if `--server` is given. It
-//! runs more random programs than CI does.
+//! runs more random programs than CI.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `fuzz` reads mutated samples of every format until one violates a guarantee.
+//! `fuzz` reads mutated samples of every format until a guarantee is violated.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use tests::fuzz::{Session, TARGETS, Target};
 struct Plan {
     targets: Vec<Target>,
     seed: u64,
-    /// The number of inputs for each target if no time is given.
+    /// The number of inputs per target if no time is given.
     count: u64,
     /// The total time for all targets.
     time: Option<Duration>,

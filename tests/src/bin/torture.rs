@@ -1,4 +1,4 @@
-//! `torture` repeatedly kills a writing process and checks the folder, or compares the engine with `SQLite` for some time.
+//! `torture` repeatedly kills a writing process and checks the folder, or compares the engine with `SQLite` for a given time.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Returns the folder of this run below `parent`. It is deleted repeatedly, so it is never a folder that the caller specifies.
+/// Returns the folder of this run below `parent`. The folder is deleted repeatedly, so it is never one that the caller specified.
 fn folder_in(parent: &Path) -> PathBuf {
     parent.join(format!("tables-torture-{}", std::process::id()))
 }
@@ -109,7 +109,7 @@ fn parent(words: &[&str]) -> Outcome {
     Err(outcome.wrong.join("\n").into())
 }
 
-/// Kills processes in which all patterns are in use, or a server.
+/// Repeatedly kills a process that uses all patterns, or a server.
 #[cfg(feature = "services")]
 fn services(
     all_patterns: bool,

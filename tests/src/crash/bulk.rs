@@ -1,5 +1,5 @@
-//! Bulk rows: a base of up to millions of rows, updated at random next to the writers, so that flushes and merges are in progress when the process
-//! dies.
+//! Bulk rows: a base of up to millions of rows that is updated at random while the writers run, so flushes and merges are in progress when the
+//! process is killed.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -51,7 +51,7 @@ async fn put(store: &impl TableStore, number: u64, rows: impl Iterator<Item = (u
     store.submit(&TableName::new(TABLE)?, transaction).await.map(drop)
 }
 
-/// Writes every row of the base once.
+/// Writes all rows of the base once.
 ///
 /// # Errors
 /// Any error from the store.
@@ -64,7 +64,7 @@ pub async fn fill(store: &impl TableStore, rows: u64) -> Result<()> {
     Ok(())
 }
 
-/// Updates rows in one partition.
+/// Updates some rows in one partition.
 ///
 /// # Errors
 /// Any error from the store.
@@ -75,7 +75,7 @@ pub async fn update(store: &impl TableStore, rows: u64, random: &mut StdRng) -> 
     put(store, number, places.map(|place| (place, version))).await
 }
 
-/// Reads several partitions and checks that each contains all its rows intact. Returns a description of each defect.
+/// Reads several partitions and checks that all their rows exist and are intact. Returns a description of each defect.
 ///
 /// # Errors
 /// Any error from the store.

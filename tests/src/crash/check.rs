@@ -1,4 +1,4 @@
-//! The check of a store's content after a crash, given the acknowledged writes.
+//! Checks a store's content after a crash, given the acknowledged writes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::crash::workload::{
     Acknowledged, ROWS_OF_A_SLOT, SLOTS, TABLE, deletes, number_of, partition, slot_row,
 };
 
-/// The acknowledgements so far: the last transaction of each writer.
+/// The acknowledgements received: the last transaction of each writer.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     last: BTreeMap<usize, Acknowledged>,
@@ -28,10 +28,10 @@ impl Evidence {
     }
 }
 
-/// Compares a store with the evidence. Returns a description of each defect, or nothing if the store is correct.
+/// Compares a store with the evidence. Returns a description of each defect; none if the store is correct.
 ///
 /// # Errors
-/// Any error from the store. A store that cannot be read after a crash has also failed.
+/// Any error from the store. If a store cannot be read after a crash, the check has failed, too.
 pub async fn check(store: &impl TableStore, evidence: &Evidence) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (writer, last) in &evidence.last {
@@ -98,7 +98,7 @@ fn check_slot(
     stored: &BTreeMap<String, Option<u64>>,
     wrong: &mut Vec<String>,
 ) {
-    // The last transaction up to `reached` that touched this slot.
+    // The last transaction up to `reached` that changed this slot.
     let expected =
         (0..=reached).rev().take(usize::try_from(SLOTS).unwrap_or(usize::MAX)).find(|n| n % SLOTS == slot);
     let expected = expected.filter(|number| !deletes(*number));

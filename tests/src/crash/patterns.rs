@@ -1,8 +1,8 @@
-//! Crash tests of the patterns: all of them are used in one process, the process is killed, and the remaining data is checked.
+//! Crash tests of the patterns: a process uses all of them, the process is killed, and the remaining data is checked.
 //!
-//! Each thread reports a line before it begins a change and another line after the change has returned. The parent therefore knows, for every key,
-//! what was acknowledged and what was in progress when the child died; nothing else may be stored. The recovery that the documentation of the
-//! patterns prescribes (a sweep and workers, a collection of orphans) runs first.
+//! Each thread reports a line before it starts a change, and another line after the change has returned. For every key, the parent therefore knows
+//! which changes were acknowledged and which were in progress when the child was killed; nothing else may be stored. Before the check, the recovery
+//! runs that the documentation of the patterns prescribes (a sweep, workers, a collection of orphans).
 
 mod books;
 mod books_hand;

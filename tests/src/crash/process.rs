@@ -1,5 +1,5 @@
-//! Kills a process in a loop: a child process writes and reports each acknowledgement, the parent kills it at a random moment, reopens the folder
-//! with other options, and checks it.
+//! Repeatedly kills a process. A child process writes and reports each acknowledgement. The parent kills it at a random time, reopens the folder with
+//! other options, and checks it.
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
@@ -15,7 +15,7 @@ use table_core::embedded::{Durability, Engine, EngineOptions};
 
 use crate::crash::{Acknowledged, Evidence, Writer, bulk, check, options};
 
-/// The word that makes the program a child: `torture child FOLDER WRITERS ROWS [SEED OF OPTIONS]`.
+/// The argument that makes the program a child: `torture child FOLDER WRITERS ROWS [SEED OF OPTIONS]`.
 pub const CHILD: &str = "child";
 
 /// The extent of a torture run.
@@ -23,13 +23,13 @@ pub const CHILD: &str = "child";
 pub struct Plan {
     /// The number of kills.
     pub rounds: usize,
-    /// The seed that determines when to kill.
+    /// The seed that determines the times of the kills.
     pub seed: u64,
-    /// The location of the folder under torture.
+    /// The path of the folder to use.
     pub folder: PathBuf,
-    /// The number of rounds on one folder before a new one is created.
+    /// The number of rounds with one folder before a new one is created.
     pub rounds_a_folder: usize,
-    /// The number of bulk rows in addition to the rows of the writers. If it is not 0, all rounds use one folder.
+    /// The number of bulk rows in addition to the writers' rows. If it is not 0, all rounds use the same folder.
     pub rows: u64,
 }
 
@@ -38,13 +38,13 @@ pub struct Plan {
 pub struct Outcome {
     /// The number of kills.
     pub kills: usize,
-    /// The number of kills before the first acknowledgement of a round.
+    /// The number of kills that preceded the first acknowledgement of their round.
     pub early: usize,
     /// The total number of acknowledged transactions.
     pub acknowledged: u64,
     /// The longest recovery.
     pub slowest_reopen: Duration,
-    /// The longest time that a write took in each round.
+    /// The longest time of a write in each round.
     pub longest_writes: Vec<Duration>,
     /// A description of each defect.
     pub wrong: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Outcome {
 /// The number of threads that update bulk rows.
 const UPDATERS: u64 = 8;
 
-/// Opens an engine whose checkpoints and journal rotations are frequent enough to be interrupted by a kill, because of small thresholds, options
+/// Opens an engine whose checkpoints and journal rotations are frequent enough for kills to interrupt them, because of small thresholds, options
 /// chosen by a seed, or many rows.
 ///
 /// # Errors
@@ -78,20 +78,20 @@ fn fill(folder: &Path, rows: u64) -> table_core::Result<()> {
     .block_on()
 }
 
-/// Writes a line to the parent. Returns `false` if the parent is gone.
+/// Sends a line to the parent. Returns `false` if the parent has ended.
 fn tell(line: &impl Display) -> bool {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
 }
 
-/// The longest time that a write of one thread took.
+/// The longest time that a write of one thread has taken.
 #[derive(Debug, Default)]
 struct Longest(Duration);
 
 impl Longest {
     const WORD: &str = "waited";
 
-    /// Returns a line for the parent if this write took longer than all earlier writes.
+    /// Returns a line for the parent if this write took longer than all earlier writes of the thread.
     fn note(&mut self, begun: Instant) -> Option<String> {
         let took = begun.elapsed();
         (took > self.0).then(|| {
@@ -105,8 +105,7 @@ impl Longest {
     }
 }
 
-/// Runs the child. It writes with the given number of concurrent writers and with threads that update bulk rows, and reports on standard output,
-/// until it is killed.
+/// Runs the child: the given number of concurrent writers, and threads that update bulk rows. It reports on standard output until it is killed.
 ///
 /// # Errors
 /// Any error from the store. None is expected before the kill.
@@ -153,10 +152,10 @@ pub fn run_child(folder: &Path, writers: usize, rows: u64, seed: Option<u64>) ->
     Ok(())
 }
 
-/// Runs the plan with `program` as the child.
+/// Runs the plan, using `program` as the child.
 ///
 /// # Errors
-/// If a process cannot be started, or a folder cannot be created or opened.
+/// An error if a process cannot be started, or a folder cannot be created or opened.
 pub fn torture(
     program: &Path,
     plan: &Plan,
@@ -175,11 +174,11 @@ pub fn torture(
             }
         }
         let writers = [1, 8, 64][round % 3];
-        // Squaring favours early kills, during opening; kills after several checkpoints still occur.
+        // Squaring favours early kills, while the folder is being opened; kills after several checkpoints still occur.
         let kill_after = random.random_range(0_u64..60).pow(2) * if plan.rows > 0 { 10 } else { 1 };
         let mut command = Command::new(program);
         command.arg(CHILD).arg(&plan.folder).arg(writers.to_string()).arg(plan.rows.to_string());
-        // Every open uses different options, except in runs that measure the longest write.
+        // Every opening uses different options, except in runs that measure the longest write.
         if plan.rows == 0 {
             command.arg(random.random::<u64>().to_string());
         }
@@ -213,7 +212,7 @@ pub fn torture(
 }
 
 /// Starts a child, kills it after the given number of acknowledgements, and returns their actual number. `record` receives each line and returns
-/// `true` if it is an acknowledgement.
+/// `true` for an acknowledgement.
 pub(super) fn run_and_kill(
     command: &mut Command,
     kill_after: u64,
@@ -229,7 +228,7 @@ pub(super) fn run_and_kill(
         acknowledged += u64::from(record(&line?));
     }
     child.kill()?;
-    // Lines that were still in the pipe are also acknowledged writes.
+    // Lines left in the pipe are also acknowledged writes.
     for line in lines {
         acknowledged += u64::from(record(&line?));
     }

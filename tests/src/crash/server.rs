@@ -1,4 +1,4 @@
-//! Kills a server in a loop: 32 connections write to tables and queues, and everything that was acknowledged over HTTP must survive.
+//! Repeatedly kills a server: 32 connections write to tables and queues, and all data that was acknowledged over HTTP must survive.
 
 mod child;
 mod load;

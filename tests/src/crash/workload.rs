@@ -13,11 +13,11 @@ use table_core::{
 
 /// The table that all writers share.
 pub const TABLE: &str = "Torture";
-/// The number of slots of one writer. Its `n`-th transaction changes slot `n % SLOTS`.
+/// The number of slots per writer. The writer's `n`-th transaction changes slot `n % SLOTS`.
 pub const SLOTS: u64 = 37;
 /// The number of rows that one transaction writes in addition to the counter.
 pub const ROWS_OF_A_SLOT: u64 = 5;
-/// The reciprocal of the fraction of transactions that delete their slot.
+/// One in `DELETE_EVERY` transactions deletes its slot.
 const DELETE_EVERY: u64 = 11;
 
 /// A writer and its progress.
@@ -28,7 +28,7 @@ pub struct Writer {
     filler: String,
 }
 
-/// An acknowledged transaction, sent between processes as one line of text.
+/// An acknowledged transaction. It is sent between processes as one line of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledged {
     /// The writer.
@@ -48,7 +48,7 @@ impl fmt::Display for Acknowledged {
 impl FromStr for Acknowledged {
     type Err = ();
 
-    /// Parses a line. A line that was cut by the kill is not an acknowledgement.
+    /// Parses a line. A line that was truncated by the kill is not an acknowledgement.
     fn from_str(line: &str) -> std::result::Result<Self, ()> {
         let mut words = line.split(' ');
         let mut word = || words.next().ok_or(());

@@ -1,10 +1,10 @@
-//! The client that runs the programs. It makes a single attempt, so a response of 500 is a difference.
+//! The client that runs the programs. It makes only one attempt, so a response with status 500 counts as a difference.
 
 use std::time::Duration;
 
 use table_azure::{AzureTables, Options, RetryPolicy};
 
-/// Creates the client of a connection string.
+/// Creates a client from a connection string.
 ///
 /// # Errors
 /// Any error from [`AzureTables::from_connection_string_with`].

@@ -1,14 +1,14 @@
-//! Random programs for a pair of stores, small enough that many programs reach many different states.
+//! Random programs for two stores. They use few keys, so many programs reach many different states.
 //!
-//! Not generated, because Azurite is known to differ:
+//! The following is not generated, because Azurite is known to differ:
 //! - AZ-4: the sign of zero, including `-0.0`.
 //! - AZ-7, AZ-9: keys, names and values at or over their limits.
 //! - AZ-13: `$top` of 0, or over 1,000.
-//! - AZ-14: comparisons with a constant of a type other than the property's, and of instants finer than a millisecond (each name has one type here);
-//!   `not not`; constants with an exponent.
+//! - AZ-14: comparisons with a constant whose type differs from the property's (here, each name has only one type), or with an instant finer than a
+//!   millisecond; `not not`; constants with an exponent.
 //! - AZ-5: filters on Timestamp, which differs anyway.
 //! - EGT-6, not among the AZ rules: in a batch, a write without properties (500), and a write to the empty RowKey (`PropertiesNeedValue`).
-//! - TBL-2, not among the AZ rules: a table name in another case than at its creation.
+//! - TBL-2, not among the AZ rules: a table name whose case differs from its creation.
 
 use chrono::DateTime;
 use proptest::collection::vec;
@@ -28,7 +28,7 @@ const ROWS: [&str; 8] = ["", "'", "1", "10", "2", "a b+c%", "\u{1F600}", "\u{FF2
 /// The property names, each with one type.
 const NAMES: [&str; 8] = ["Bin", "Bool", "Dbl", "Guid", "I32", "I64", "Text", "Time"];
 
-/// The writes of a transaction in one partition.
+/// The writes of a transaction to one partition.
 pub type Writes = (&'static str, Vec<(&'static str, Write)>);
 
 /// One step of a program, on its only table.
@@ -46,7 +46,7 @@ pub enum Step {
     Recreate,
 }
 
-/// Returns a partition, usually one of the first few, so operations conflict.
+/// Generates a partition, usually one of the first few, so operations conflict.
 fn partition() -> impl Strategy<Value = &'static str> {
     prop_oneof![3 => Just("a"), 1 => select(PARTITIONS.to_vec())]
 }
@@ -87,7 +87,7 @@ fn properties() -> impl Strategy<Value = Properties> {
 fn comparison() -> impl Strategy<Value = Filter> {
     let operator = select(Comparison::ALL.to_vec());
     let of_property = (property(), operator.clone()).prop_map(|((name, value), operator)| {
-        // These types have no meaningful order, and Azurite deviates from FIL-14.
+        // These types have no meaningful order, and Azurite deviates from FIL-14 for them.
         let unordered = matches!(value, Value::Binary(_) | Value::Guid(_) | Value::Boolean(_));
         let equality = matches!(operator, Comparison::Eq | Comparison::Ne);
         Filter::compare(name, if unordered && !equality { Comparison::Eq } else { operator }, value)
@@ -117,7 +117,7 @@ fn write() -> impl Strategy<Value = Write> {
     parts::write(properties, || parts::condition([3, 3], 1..3))
 }
 
-/// Returns writes with each row once, because the transaction itself refuses a second write of a row.
+/// Generates writes with each row only once, because the transaction itself refuses a second write of a row.
 fn writes() -> impl Strategy<Value = Writes> {
     let rows = vec((row(), write()), 1..5).prop_map(|mut rows| {
         rows.sort_by_key(|(row, _)| *row);
@@ -159,10 +159,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Returns the program of a number, which is always the same.
+/// Returns the program with the given number. It is always the same.
 ///
 /// # Panics
-/// Panics if the strategy gives up, which is not expected.
+/// Panics if the strategy gives up, which is not expected to happen.
 #[must_use]
 pub fn program(number: u64, steps: usize) -> Vec<Step> {
     let mut seed = [0_u8; 32];

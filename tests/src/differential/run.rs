@@ -15,7 +15,7 @@ use super::program::{Step, Writes};
 use crate::random::{Condition, Properties, Write};
 use crate::suite::scene::fresh_name;
 
-/// The maximum number of pages of one query; the pools of a program contain fewer entities.
+/// The maximum number of pages of one query. Programs have fewer entities than that.
 const MOST_PAGES: usize = 200;
 
 /// An entity without the parts that differ between stores.
@@ -28,7 +28,7 @@ struct Pair<'a, A, B> {
     left: &'a A,
     right: &'a B,
     table: TableName,
-    /// The versions that writes gave to each key, in the left and the right store.
+    /// For each key, the versions that writes created, in the left and the right store.
     versions: HashMap<EntityKey, Vec<[ETag; 2]>>,
 }
 
@@ -116,7 +116,7 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
         Ok(())
     }
 
-    /// Pages of the same size must contain the same entities; writes in between appear in the second page (CON-9).
+    /// Pages of the same size must contain the same entities; writes between two pages are visible in the second page (CON-9).
     async fn query_across(&mut self, query: &Query, writes: &Writes) -> std::result::Result<(), String> {
         let first =
             |page: Result<Page>| outcome(page.and_then(|page| Ok((entities(&page)?, page.continuation))));
@@ -159,7 +159,7 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
                 Write::InsertOrReplace(p) => OperationKind::InsertOrReplace(encoded(p)),
                 Write::InsertOrMerge(p) => OperationKind::InsertOrMerge(encoded(p)),
                 Write::Delete(c) => OperationKind::Delete(condition(c)),
-                // The protocol of the service has no checks.
+                // The service's protocol has no checks.
                 Write::Check(_) => continue,
             };
             transaction.push(Operation { row_key: RowKey::new(*row)?, kind })?;
@@ -186,7 +186,7 @@ async fn get<S: TableStore>(
     outcome(found)
 }
 
-/// Reads all pages, which must not exceed their size.
+/// Reads all pages, and checks that none exceeds its size.
 async fn pages<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -218,7 +218,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the properties by name, with values as text, in which NaN equals itself.
+/// Returns the properties by name. Values are text, so NaN equals itself.
 fn read(partition: &str, row: &str, view: RowView<'_>) -> Result<Read> {
     let text = |value: Value| format!("{value:?}");
     let properties =

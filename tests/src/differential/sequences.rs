@@ -13,8 +13,9 @@ use super::{run, smallest};
 const STEPS: usize = 14;
 const THREADS: usize = 8;
 
-/// Runs the programs with these numbers on both stores, which are used by no other program. Reports to `done` the number of programs begun. Returns
-/// the differences, each with its number and the smallest program that shows it. After the first difference, no further programs are begun.
+/// Runs the programs with these numbers on both stores, which no other program uses. Reports the number of started programs to `done`.
+/// Returns the differences, each with the number of its program and the smallest program that shows it. After the first difference, no
+/// further programs are started.
 ///
 /// ```
 /// use table_core::Engine;
@@ -48,7 +49,7 @@ pub fn sequences<A: TableStore, B: TableStore>(
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
-        // The panic message was already printed.
+        // The panic message has already been printed.
         let ended = |worker: thread::ScopedJoinHandle<'_, Option<String>>| {
             worker.join().unwrap_or_else(|_| Some("a program made its thread panic, see above".to_owned()))
         };

@@ -2,7 +2,7 @@
 
 use super::program::Step;
 
-/// Omits steps one by one as long as `differs` still reports a difference. Returns the last report and the remaining steps.
+/// Removes steps one by one as long as `differs` still reports a difference. Returns the last report and the remaining steps.
 ///
 /// ```
 /// use tests::differential::{program::Step, smallest};

@@ -1,4 +1,4 @@
-//! Tests of the comparison itself: equal stores are accepted, and a store with a single fault is detected.
+//! Tests of the comparison itself: it accepts equal stores, and detects a store with a single fault.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Controlled stores of blobs: a process that dies loses them at the same request as its tables.
+//! Controlled blob stores. A process that dies loses its blobs at the same request as its tables.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use object_store::{
 
 use crate::faults::{Control, Controlled};
 
-/// The name of the blobs among the targets of outages.
+/// The name by which outages refer to the blobs.
 pub const BLOBS: &str = "blobs";
 
 /// The future of a request.
 type Request<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// A store of blobs in memory whose requests are controlled.
+/// A blob store in memory whose requests are controlled.
 pub type ControlledBlobs = Controlled<Arc<InMemory>>;
 
 fn refused(error: table_core::Error) -> object_store::Error {

@@ -1,4 +1,4 @@
-//! Targets for bytes: the engine's formats, and rows.
+//! Targets for binary formats: the engine's formats, and rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,13 +39,13 @@ pub(super) fn manifest(bytes: &[u8]) -> bool {
     EngineOptions::new().disk(Arc::new(disk)).open(folder).is_ok()
 }
 
-/// Reads a row in every way. A valid row is written again, and sent as JSON.
+/// Reads a row in every way. A valid row is written again, and converted to JSON.
 pub(super) fn row(bytes: &[u8]) -> bool {
     let view = RowView::new(bytes);
     let mut written = RowWriter::new();
     let mut whole = view.check_version().is_ok();
     for (index, property) in view.properties().enumerate() {
-        // If a property is damaged, others may be reachable by position but not by name.
+        // If a property is damaged, later properties may be reachable by position but not by name.
         let Ok(property) = property else {
             whole = false;
             continue;
@@ -78,7 +78,7 @@ pub(super) fn row(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns the names and values of a row as text, because a Double may be NaN, which differs from itself.
+/// Returns the names and values of a row as text, because a NaN does not equal itself.
 fn properties(row: RowView<'_>) -> Vec<String> {
     let mut all: Vec<String> = row.properties().map(|property| format!("{property:?}")).collect();
     all.sort();

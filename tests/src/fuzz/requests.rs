@@ -1,4 +1,4 @@
-//! The target for whole requests, which are answered by a server in this process without a connection.
+//! The target for complete requests. A server in this process answers them without a connection.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use table_server::testing::{Port, answer};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use table_wire::sas::{TablePermissions, TableSas};
 
-/// The account key and the secret derived from it, neither of which may ever be in a response.
+/// The account key and the secret derived from it. No response may contain either of them.
 const SECRETS: [&str; 2] = ["dW5zcGVha2FibGU", "unspeakable"];
 
 fn key() -> AccountKey {
@@ -22,7 +22,7 @@ fn key() -> AccountKey {
 /// Returns an account with a table, an entity, a queue and a message.
 ///
 /// # Panics
-/// Panics if the engine refuses them.
+/// Panics if the engine refuses to create them.
 #[must_use]
 pub fn account() -> Account {
     let account = Account::new(key(), Engine::in_memory());
@@ -38,10 +38,10 @@ pub fn account() -> Account {
     account
 }
 
-/// Sends the request that the bytes describe to an account. Returns `None` if they describe no request.
+/// Sends the request that the bytes describe to an account. Returns `None` if they do not describe a request.
 ///
-/// The first line contains the port (`T` or `Q`), a `+` if the request is signed with the account's key, the method and the target. Lines with
-/// headers follow, then an empty line and the body.
+/// The first line contains the port (`T` or `Q`), a `+` if the request is signed with the account key, the method and the target. Header lines
+/// follow, then an empty line and the body.
 #[must_use]
 pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;
@@ -58,7 +58,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
         let value = HeaderValue::from_bytes(line.get(colon + 1..)?.trim_ascii()).ok()?;
         request.headers_mut().append(name, value);
     }
-    // An HTTP/1.1 request without a host is rejected before anything else is read.
+    // An HTTP/1.1 request without a host is rejected immediately.
     request.headers_mut().entry(http::header::HOST).or_insert(HeaderValue::from_static("127.0.0.1"));
     let (port, scheme) = if port.first() == Some(&b'Q') {
         (Port::Queues, Scheme::Storage)
@@ -81,7 +81,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     Some(block_on(answer(std::slice::from_ref(account), port, request)))
 }
 
-/// Checks the guarantees of every response. Returns `true` if the response is a success.
+/// Checks the guarantees of every response. Returns `true` if the response reports a success.
 ///
 /// # Panics
 /// Panics if a guarantee is violated.
@@ -97,12 +97,12 @@ pub fn judge(response: &Response<Bytes>) -> bool {
     status < 400
 }
 
-/// Sends a request to a separate account. The result therefore does not depend on earlier requests.
+/// Sends a request to a new account, so the result does not depend on earlier requests.
 pub(super) fn request(bytes: &[u8]) -> bool {
     ask(&account(), bytes).as_ref().is_some_and(judge)
 }
 
-/// Returns requests of every kind, all of which succeed.
+/// Returns requests of every kind. All of them succeed.
 ///
 /// # Panics
 /// Panics if a signature cannot be created.

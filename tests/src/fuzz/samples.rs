@@ -1,4 +1,4 @@
-//! Samples that the engine and the client write.
+//! Samples written by the engine and the client.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ pub(super) fn row(number: u8) -> Row {
     row.finish().with_timestamp(638_000_000_000_000_000 + u64::from(number))
 }
 
-/// Returns keys as written by the engine (`docs/format.md`), consisting of table, partition and row, in order.
+/// Returns keys as the engine writes them (`docs/format.md`): table, partition and row, in order.
 fn pairs(count: u8) -> Vec<(Vec<u8>, Row)> {
     let key = |number: u8| [&[0, 0, 0, 1][..], b"part\0", &[b'r', number]].concat();
     (1..=count).map(|number| (key(number), row(number))).collect()
@@ -46,7 +46,7 @@ pub(super) fn rows() -> Vec<Vec<u8>> {
 
 pub(super) fn journals() -> Vec<Vec<u8>> {
     let mut all = vec![fuzz::journal_of(&pairs(5)), fuzz::record_of(&pairs(3)), fuzz::record_of(&pairs(1))];
-    // A table is created, and dropped.
+    // A table is created and then dropped.
     all.push(
         [&[2][..], &9_u64.to_le_bytes(), &3_u32.to_le_bytes(), &6_u32.to_le_bytes(), b"Orders"].concat(),
     );
@@ -78,7 +78,7 @@ pub(super) fn bases() -> Vec<Vec<u8>> {
     [0, 1, 4].into_iter().map(|checkpoints| content(&written(checkpoints))).collect()
 }
 
-/// Returns the content of one copy of `BASE`, which follows magic number, version and length.
+/// Returns the content of one copy of `BASE`, which follows the magic number, version and length.
 fn content(disk: &SimulatedDisk) -> Vec<u8> {
     let copies = file(disk, "BASE");
     let length = copies[12..16].try_into().map(u32::from_le_bytes).unwrap_or_default() as usize;

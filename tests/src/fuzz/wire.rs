@@ -13,7 +13,7 @@ fn key() -> AccountKey {
     AccountKey::new("contoso", "dW5zcGVha2FibGU=").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Reads the body of a batch with the boundary of the samples.
+/// Reads a batch body that uses the samples' boundary.
 pub(super) fn batch(bytes: &[u8]) -> bool {
     let Ok(batch) = read_requests("multipart/mixed; boundary=batch_7", bytes) else { return false };
     let parts = match batch {
@@ -26,19 +26,20 @@ pub(super) fn batch(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads a shared access signature. An accepted signature is written and read back unchanged; only the samples may be verified successfully.
+/// Reads a shared access signature. An accepted signature must be unchanged after it is written and read again. Only the samples may
+/// have a valid signature.
 pub(super) fn sas(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<SasToken>() else { return false };
     let again = token.query_string().parse::<SasToken>();
     assert!(again.is_ok_and(|again| again == token), "a token that was written again");
     assert!(!format!("{token:?}").contains("unspeakable"));
-    // The result is not asserted: random input never has a valid signature.
+    // The result is ignored, because random input never has a valid signature.
     drop(SasVerifier::new(key()).verify(&token));
     true
 }
 
-/// Reads the bodies of policies, properties, messages and errors. Accepted input is written and read back unchanged.
+/// Reads the bodies of policies, properties, messages and errors. Accepted input must be unchanged after it is written and read again.
 pub(super) fn xml(bytes: &[u8]) -> bool {
     drop(ErrorBody::read(bytes));
     let Ok(text) = std::str::from_utf8(bytes) else { return false };

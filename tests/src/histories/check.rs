@@ -1,7 +1,8 @@
-//! A search for an order of all effects that explains every result: the algorithm of Wing and Gong, with a memory of the states that were tried.
+//! Searches for an order of all effects that explains every result. This is the algorithm of Wing and Gong, which remembers the states
+//! that it has tried.
 //!
-//! Objects are searched separately, because an order for each is an order for all (linearizability is local). All rows form one object, since units
-//! write several of them, and each counter is another.
+//! Each object is searched separately, because an order for each object gives an order for all objects (linearizability is local). All rows form one
+//! object, since units write several of them. Each counter is another object.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -10,7 +11,7 @@ use table_core::ErrorCode;
 
 use crate::histories::history::{Call, Change, Content, History, Outcome, Record, Write};
 
-/// Checks whether all results of a history can be true.
+/// Checks whether all results of a history are possible.
 ///
 /// # Errors
 /// The object for which no order exists, and the calls on it.
@@ -41,23 +42,23 @@ fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> Str
     format!("no order of effects explains the answers about {what}:\n{}", lines.join("\n"))
 }
 
-/// An effect, and the time in which it may have happened.
+/// An effect, and the time during which it may have happened.
 #[derive(Clone, Debug)]
 struct Effect<A> {
     began: usize,
-    /// The event by which the effect must have happened; `None` if it need not happen.
+    /// The event by which the effect must have happened; `None` if it may never have happened.
     by: Option<usize>,
     action: A,
 }
 
-/// The state to which effects are applied.
+/// The state that effects are applied to.
 trait Model: Clone + Eq + Hash {
     type Action;
     /// Returns the state after an effect; `None` if the effect cannot happen in this state.
     fn apply(&self, action: &Self::Action) -> Option<Self>;
 }
 
-/// Returns `true` if an order exists that respects real time and contains every effect that must have happened.
+/// Returns `true` if there is an order that respects real time and contains every effect that must have happened.
 fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     let words = effects.len().div_ceil(64);
     let mut tried = HashSet::new();
@@ -82,7 +83,7 @@ fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     false
 }
 
-/// The version of a row: one that a client received, or one created by an effect.
+/// The version of a row: one that a client received, or one that an effect created.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Version {
     Reported(String),
@@ -94,7 +95,7 @@ struct Rows([Option<(Content, Version)>; ROWS]);
 
 enum Action {
     Get(usize, Option<(Content, String)>),
-    /// The write was applied. Its results have these versions, if a response contained them.
+    /// The write was applied. Its results have these versions, as far as a response contained them.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
     /// The write was refused.
     Refused(Vec<Write>, ErrorCode),
@@ -123,7 +124,7 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
             // A failed read, or a write that was throttled or never sent, has no effect.
             _ => {}
         }
-        // After a retry, a write without a version may take effect again (`docs/lost-answers.md`).
+        // After a retry, a write without a version may take effect several times (`docs/lost-answers.md`).
         if let (Call::Write(writes), Outcome::Written(_) | Outcome::Ambiguous) =
             (&record.call, &record.outcome)
         {
@@ -136,7 +137,7 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
     effects
 }
 
-/// Returns `true` if a refusal depends on the stored data.
+/// Returns `true` if the reason for a refusal is the stored data.
 const fn says_why(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -145,7 +146,7 @@ const fn says_why(code: ErrorCode) -> bool {
 }
 
 impl Rows {
-    /// Returns the reason why a write is refused, if it is.
+    /// Returns the reason why a write is refused; `None` if it is not refused.
     fn refuses(&self, write: &Write) -> Option<ErrorCode> {
         let found = self.0[write.row].as_ref();
         match (&write.change, found) {
@@ -157,7 +158,7 @@ impl Rows {
                 Change::Replace(_, Some(etag)) | Change::Merge(_, Some(etag)) | Change::Delete(Some(etag)),
                 Some((_, version)),
             ) => {
-                // A client can only name a version that it received, never one from a lost response.
+                // A client can only name a version that it received, never a version from a lost response.
                 (*version != Version::Reported(etag.clone()))
                     .then_some(ErrorCode::UpdateConditionNotSatisfied)
             }
@@ -212,7 +213,7 @@ impl Model for Rows {
                     match next.refuses(write) {
                         Some(found) if found == *code => return Some(self.clone()),
                         Some(_) => return None,
-                        // Later writes of the unit see this version, whose value does not matter.
+                        // Later writes of the unit see this version, whose value is irrelevant.
                         None => next.write(write, Version::Of(usize::MAX)),
                     }
                 }
@@ -290,7 +291,7 @@ mod tests {
         let refused = Outcome::Refused(ErrorCode::EntityAlreadyExists);
         assert!(!holds(vec![record(0, 1, insert(1), refused.clone())]));
         assert!(holds(vec![record(0, 5, insert(1), refused.clone()), record(1, 2, insert(2), done("a"))]));
-        // Two acknowledged inserts of one row are impossible.
+        // It is impossible that two inserts of one row are acknowledged.
         assert!(!holds(vec![record(0, 5, insert(1), done("a")), record(1, 2, insert(1), done("b"))]));
     }
 
@@ -306,7 +307,7 @@ mod tests {
             let records = vec![add(0, Outcome::Counted(1)), add(2, Outcome::Ambiguous), count(sum)];
             assert_eq!(holds(records), possible, "{sum}");
         }
-        // Two acknowledged increments, of which one is missing from the sum, are impossible.
+        // It is impossible that two increments are acknowledged but one of them is missing from the sum.
         assert!(!holds(vec![
             record(0, 5, Call::Add(0, 1), Outcome::Counted(1)),
             add(1, Outcome::Counted(1))

@@ -1,4 +1,4 @@
-//! Requests and results of the clients, in the order of real time.
+//! Requests of the clients and their results, in real-time order.
 
 use std::fmt;
 
@@ -12,19 +12,19 @@ pub type Content = [Option<i32>; 2];
 pub enum Change {
     /// Insert.
     Insert(Content),
-    /// Replace an entity that has this `ETag`, or any version.
+    /// Replace an entity that has this `ETag`; `None` for any version.
     Replace(Content, Option<String>),
-    /// Merge into an entity that has this `ETag`, or any version.
+    /// Merge into an entity that has this `ETag`; `None` for any version.
     Merge(Content, Option<String>),
     /// Insert or replace.
     InsertOrReplace(Content),
     /// Insert or merge.
     InsertOrMerge(Content),
-    /// Delete an entity that has this `ETag`, or any version.
+    /// Delete an entity that has this `ETag`; `None` for any version.
     Delete(Option<String>),
 }
 
-/// A change of the row with a number.
+/// A change of one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The number of the row.
@@ -38,7 +38,7 @@ pub struct Write {
 pub enum Call {
     /// Read a row.
     Get(usize),
-    /// Write rows, all or none; several rows are written as a unit.
+    /// Write rows, all or none. Several rows are written by a unit.
     Write(Vec<Write>),
     /// Increment a counter.
     Add(usize, i64),
@@ -46,16 +46,16 @@ pub enum Call {
     Count(usize),
 }
 
-/// The result for the caller.
+/// The outcome that the caller sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A row, with its `ETag`.
     Found(Option<(Content, String)>),
-    /// The versions that writes created; `None` for a delete, or if no version was recorded.
+    /// The versions that the writes created; `None` for a delete, or if the version is not known.
     Written(Vec<Option<String>>),
     /// The value of a counter.
     Counted(i64),
-    /// The call was refused and has no effect.
+    /// The call was refused and had no effect.
     Refused(ErrorCode),
     /// The call may have taken effect.
     Ambiguous,
@@ -81,7 +81,7 @@ pub struct Record {
 /// All calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// The records in the order in which the calls began.
+    /// The records, in the order in which their calls began.
     pub records: Vec<Record>,
 }
 
@@ -92,7 +92,7 @@ fn version(f: &mut fmt::Formatter<'_>, condition: Option<&String>) -> fmt::Resul
     }
 }
 
-/// Returns the digits of an `ETag` that differ.
+/// Returns the digits in which `ETag`s differ.
 fn short(etag: &str) -> &str {
     etag.split_once('T').map_or(etag, |(_, time)| time.trim_end_matches(['\'', '"', 'Z']))
 }

@@ -1,4 +1,4 @@
-//! Faulty clients: stores that respond as clients with known faults did. The checker of histories must detect each of them.
+//! Faulty clients: stores that behave like clients with known faults. The checker of histories must detect each of them.
 
 use std::error::Error as _;
 use std::fmt;
@@ -14,27 +14,27 @@ use table_core::{
 };
 use table_wire::batch::{NewResponse, write_responses};
 
-/// A fault of a client that resolves lost responses.
+/// A fault in a client's handling of lost responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// An entity with the sent content counts as evidence of the write.
+    /// Takes any entity with the sent content as evidence of the write.
     EqualContent,
-    /// An entity with any identifier counts as evidence of the write.
+    /// Takes any entity with an identifier as evidence of the write.
     AnyIdentifier,
-    /// A rejection after a lost response is final.
+    /// Treats a rejection after a lost response as final.
     RefusalStands,
-    /// A deletion with 404 after a lost response succeeds.
+    /// Treats a 404 of a deletion after a lost response as success.
     GoneIsDeleted,
-    /// Any response of the service is a definite rejection, even with a 5xx status.
+    /// Treats any response of the service as a definite rejection, even one with a 5xx status.
     FailureIsRefusal,
-    /// A batch with a truncated response counts as applied.
+    /// Treats a batch with a truncated response as applied.
     CutBatchIsDone,
-    /// Ordinary reads may come from the secondary.
+    /// Sends ordinary reads to the secondary.
     StaleReads,
 }
 
 impl Mutant {
-    /// Every fault.
+    /// All faults.
     pub const ALL: [Self; 7] = [
         Self::EqualContent,
         Self::AnyIdentifier,
@@ -51,10 +51,10 @@ impl Mutant {
     }
 }
 
-/// The property in which `table-azure` stores the identifier of a write.
+/// The property that `table-azure` stores the identifier of a write in.
 const IDENTIFIER: &str = "OperationId";
 
-/// A client with a fault, or without a fault.
+/// A client with or without a fault.
 #[derive(Clone, Debug)]
 pub struct MutantStore {
     tables: AzureTables,
@@ -66,7 +66,7 @@ impl MutantStore {
         Self { tables, fault }
     }
 
-    /// Decides about an ambiguous write as the fault does.
+    /// Decides the outcome of an ambiguous write as the faulty client would.
     async fn decide(&self, table: &TableName, error: Error) -> Result<Committed> {
         let (Some(sent), Some(last)) = (AmbiguousWrite::of(&error), error.last_response()) else {
             return Err(error);
@@ -91,7 +91,7 @@ impl MutantStore {
         }
     }
 
-    /// Returns the `ETag`s of the stored entities if the fault mistakes them for the written entities.
+    /// Returns the `ETag`s of the stored entities if the faulty client mistakes them for the written entities.
     async fn evidence(&self, table: &TableName, sent: &Transaction) -> Result<Option<Committed>> {
         let mut committed = Committed::new();
         for operation in sent.operations() {
@@ -163,7 +163,7 @@ impl TableStore for MutantStore {
     }
 }
 
-/// A wire that completes truncated responses to batches as if every operation was applied.
+/// A wire that completes truncated batch responses as if every operation had been applied.
 #[derive(Debug)]
 struct WholeBatches(Arc<dyn Wire>);
 

@@ -23,7 +23,7 @@ use crate::histories::wire::LossyWire;
 const PARTITION: &str = "p";
 const NAMES: [&str; 2] = ["A", "B"];
 
-/// The two kinds of counters: one is a series with one slot, and the other is updated by a closure.
+/// A counter of one of two kinds: a series with one slot, or an entity that a closure updates.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Objects")]
 #[partition_key(partition)]
@@ -48,7 +48,7 @@ struct Tally {
     n: i64,
 }
 
-/// The records of all clients of a history.
+/// The records of all clients in a history.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder(Arc<Mutex<(usize, History)>>);
 
@@ -63,7 +63,7 @@ impl Recorder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1.records.push(record);
     }
 
-    /// Returns the records in the order in which the calls began.
+    /// Returns the records, in the order in which their calls began.
     #[must_use]
     pub fn history(&self) -> History {
         let mut history = self.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
@@ -72,12 +72,12 @@ impl Recorder {
     }
 }
 
-/// The network of one client, which knows the step to which requests belong.
+/// The network of one client, which knows the step that each request belongs to.
 pub trait Steps: Send + Sync + 'static {
-    /// Assigns all further requests to a step.
+    /// Assigns all later requests to a step.
     fn begin(&self, step: usize);
 
-    /// Returns the number of arrivals at the account of a write in a step, if it may be applied once per delivery.
+    /// Returns how often a write of a step arrived at the account, if it may be applied once per delivery.
     fn arrivals(&self, step: usize) -> usize;
 }
 
@@ -91,7 +91,7 @@ impl Steps for LossyWire {
     }
 }
 
-/// One client with its random program.
+/// One client and its random program.
 pub struct Actor<S, W> {
     number: usize,
     tables: S,
@@ -99,7 +99,7 @@ pub struct Actor<S, W> {
     recorder: Recorder,
     random: StdRng,
     seed: u64,
-    /// The last version of each row that the client received.
+    /// For each row, the last version that the client received.
     known: [Option<String>; ROWS],
     /// `true` if the client abandons some calls.
     impatient: bool,
@@ -114,7 +114,7 @@ impl<S, W> fmt::Debug for Actor<S, W> {
 }
 
 impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
-    /// Returns a client with the program of a seed.
+    /// Returns a client with the program that a seed determines.
     #[must_use]
     pub fn new(number: usize, tables: S, wire: Arc<W>, recorder: Recorder, seed: u64) -> Self {
         let random = StdRng::seed_from_u64(seed);
@@ -154,7 +154,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         self
     }
 
-    /// Passes the records on to the history. No request may be in progress.
+    /// Adds the records to the history. No request may be in progress.
     pub fn tell(self) {
         for (step, record) in self.steps {
             self.recorder.add(Record { arrivals: self.wire.arrivals(step), ..record });
@@ -191,7 +191,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 
     fn write(&mut self, row: usize) -> Write {
-        // The values are few, so clients often write equal values.
+        // The range of values is small, so clients often write equal values.
         let value = self.random.random_range(0..2_i32);
         let content = match self.random.random_range(0..3_u32) {
             0 => [Some(value), None],

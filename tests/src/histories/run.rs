@@ -1,4 +1,4 @@
-//! Runs the history of a seed, records it and checks it.
+//! Runs the history of a seed, records it, and checks it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::histories::program::{Actor, Recorder, prepare};
 use crate::histories::service::Account;
 use crate::histories::wire::{Act, LossyWire, Script};
 
-/// The composition of a history.
+/// Counts of the calls in a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The number of calls.
@@ -26,7 +26,7 @@ pub struct Tally {
     pub done: usize,
     /// The number of calls that were refused.
     pub refused: usize,
-    /// The number of calls that are ambiguous.
+    /// The number of calls that were ambiguous.
     pub ambiguous: usize,
     /// The number of writes that arrived more than once.
     pub repeated: usize,
@@ -62,12 +62,12 @@ impl Tally {
     }
 }
 
-/// A history whose results cannot be true.
+/// A history whose results are impossible.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The seed, which reproduces the history.
+    /// The seed that reproduces the history.
     pub seed: u64,
-    /// The object, and the calls on it.
+    /// A description of the object and the calls on it.
     pub report: String,
     /// The requests that each client sent.
     pub sent: Vec<Vec<String>>,
@@ -84,7 +84,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs the history of a seed, with correct or with faulty clients.
+/// Runs the history of a seed, with correct or faulty clients.
 ///
 /// # Errors
 /// The history if its results are impossible.
@@ -113,7 +113,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
     let owner = MutantStore::new(owner, None);
     prepare(&owner).await.map_err(broken)?;
 
-    // A merge without an identifier keeps the identifier of another writer (`docs/lost-answers.md`), so all writers use identifiers, or none of them does.
+    // A merge without an identifier keeps another writer's identifier (`docs/lost-answers.md`), so either all writers use identifiers or none does.
     let identify = random.random();
     let (mut wires, mut tasks) = (Vec::new(), Vec::new());
     for number in 0..random.random_range(2..4_usize) {
@@ -142,7 +142,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
             |error| Failure { seed, report: format!("a program ended early: {error}"), sent: Vec::new() };
         actors.push(task.await.map_err(|error| Box::new(early(error)))?);
     }
-    // Waits until delayed requests have arrived.
+    // Waits until all delayed requests have arrived.
     tokio::time::sleep(LATEST * 2).await;
     let last = Actor::new(actors.len(), owner, calm, report.clone(), seed).look().await;
     actors.into_iter().chain([last]).for_each(Actor::tell);
@@ -159,7 +159,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
 /// The maximum delay of a request.
 const LATEST: Duration = Duration::from_secs(3);
 
-/// Serves three quarters of all requests.
+/// Returns a script that answers three quarters of all requests normally.
 fn by_chance(account: Account, seed: u64) -> Script {
     let mut random = StdRng::seed_from_u64(seed);
     Box::new(move |_: &WireRequest| {

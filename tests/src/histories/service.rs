@@ -1,4 +1,4 @@
-//! A fake account: a map of entities with exact semantics of writes, conditions and change sets, and with all its past states.
+//! A fake account: a map of entities with exact semantics for writes, conditions and change sets. It keeps all its past states.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,11 +32,11 @@ pub struct Account(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     rows: Rows,
-    /// The past states, each with the time at which it was created.
+    /// The past states, each with the time when it was created.
     past: Vec<(Instant, Rows)>,
     last: u64,
     began: Instant,
-    /// The time by which the service's clock has jumped ahead.
+    /// The time by which the service's clock is ahead.
     ahead: u64,
 }
 
@@ -66,7 +66,7 @@ impl Account {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the service's clock jump ahead.
+    /// Makes the service's clock jump ahead.
     pub fn jump(&self, time: Duration) {
         self.state().ahead += u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     }
@@ -97,7 +97,7 @@ impl Account {
         }
     }
 
-    /// Returns the response of a secondary that lags behind by this time.
+    /// Returns the response of a secondary that lags behind by the given time.
     #[must_use]
     pub fn answer_of_secondary(&self, request: &WireRequest, behind: Duration) -> WireAnswer {
         let state = self.state();
@@ -110,7 +110,7 @@ impl Account {
 impl State {
     fn now(&mut self) -> u64 {
         let elapsed = u64::try_from(self.began.elapsed().as_nanos() / 100).unwrap_or(u64::MAX);
-        // Every write has a new Timestamp (CON-10).
+        // Every write gets a new Timestamp (CON-10).
         self.last = (START + elapsed + self.ahead).max(self.last + 1);
         self.last
     }

@@ -1,4 +1,4 @@
-//! A connection that loses requests and responses, by a script or at random.
+//! A connection that loses requests and responses, as a script decides or at random.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,29 +13,29 @@ use crate::histories::service::{Account, refused};
 /// The fate of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// The request is answered.
+    /// The request is answered normally.
     Serve,
     /// No connection can be opened.
     NoConnection,
     /// The connection breaks, and the request never arrives.
     DropBefore,
-    /// The request is applied, and the connection breaks.
+    /// The request is applied, and then the connection breaks.
     DropAfter,
-    /// The connection breaks, and the request arrives later by this time.
+    /// The connection breaks, and the request arrives after a delay.
     Late(Duration),
-    /// The request is answered later by this time.
+    /// The request is answered after a delay.
     Slow(Duration),
-    /// The request never arrives, and the connection stays open.
+    /// The request never arrives, but the connection stays open.
     SilenceBefore,
     /// The request is applied, but no response arrives.
     SilenceAfter,
-    /// The request is applied twice in a row, and the first one is answered.
+    /// The request is applied twice in a row. The client gets the first response.
     Double,
     /// The request is throttled.
     Busy,
-    /// A gateway responds with a status and a page, without forwarding the request.
+    /// A gateway responds with a status and a page, and does not forward the request.
     GatewayBefore(u16),
-    /// A gateway responds with a status and a page, after forwarding the request.
+    /// A gateway forwards the request, and then responds with a status and a page.
     GatewayAfter(u16),
     /// The request is applied, and the body of the response is truncated.
     CutBody,
@@ -44,15 +44,15 @@ pub enum Act {
 /// A function that decides the fate of each request.
 pub type Script = Box<dyn FnMut(&WireRequest) -> Act + Send>;
 
-/// The connection of one client.
+/// The connection of one client to the account.
 pub struct LossyWire {
     account: Account,
     script: Mutex<Script>,
     /// The time by which the secondary lags behind.
     behind: Duration,
-    /// The step of the program to which requests belong.
+    /// The step of the program that requests belong to.
     step: AtomicUsize,
-    /// The number of arrivals of a write for each step.
+    /// For each step, how often a write arrived at the account.
     arrivals: Arc<Mutex<Vec<usize>>>,
     log: Arc<Mutex<Vec<String>>>,
 }
@@ -72,18 +72,18 @@ impl LossyWire {
         }
     }
 
-    /// Assigns all further requests to this step.
+    /// Assigns all later requests to this step.
     pub fn begin(&self, step: usize) {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Returns the number of arrivals of a write in a step.
+    /// Returns how often a write of a step arrived at the account.
     #[must_use]
     pub fn arrivals(&self, step: usize) -> usize {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).get(step).copied().unwrap_or(0)
     }
 
-    /// Returns the requests sent, each with its fate.
+    /// Returns all requests that were sent, each with its fate.
     #[must_use]
     pub fn log(&self) -> Vec<String> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -141,7 +141,7 @@ impl Wire for LossyWire {
 }
 
 async fn deliver(act: Act, arriving: Arriving) -> Result<WireAnswer, Broken> {
-    // A delay in each direction, during which other requests are served.
+    // A delay in each direction, during which other requests are handled.
     sleep(MOMENT).await;
     match act {
         Act::Serve => {

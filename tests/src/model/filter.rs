@@ -1,4 +1,4 @@
-//! Conditions exactly as stated by the rules (FIL-10 to FIL-18), on decoded values.
+//! Conditions evaluated on decoded values, exactly as the rules state them (FIL-10 to FIL-18).
 
 use std::cmp::Ordering;
 
@@ -41,7 +41,7 @@ enum Order {
     Mismatch,
     /// One of the values is NaN (FIL-17).
     Unordered,
-    /// The values are ordered as defined by their type (FIL-14).
+    /// The values are ordered as their type defines (FIL-14).
     As(Ordering),
 }
 

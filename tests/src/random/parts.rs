@@ -1,4 +1,4 @@
-//! Components of random programs, over the names, values and strings of each kind of program.
+//! Building blocks of random programs, which use the names, values and strings of each kind of program.
 
 use std::ops::{Bound, Range};
 
@@ -12,7 +12,7 @@ use table_core::{Query, Value};
 
 use crate::random::{Condition, Properties, Write};
 
-/// Returns some of these properties, with each name once.
+/// Generates some of these properties, each name only once.
 pub fn properties(
     property: impl Strategy<Value = (&'static str, Value)>,
     size: impl Into<SizeRange>,
@@ -24,7 +24,7 @@ pub fn properties(
     })
 }
 
-/// Returns writes of these properties with these conditions.
+/// Generates writes of these properties with these conditions.
 pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     properties: impl Fn() -> P,
     condition: impl Fn() -> C,
@@ -39,7 +39,7 @@ pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     ]
 }
 
-/// Returns conditions: any version, the last version, or occasionally one of the given earlier versions.
+/// Generates conditions: any version, the last version, or occasionally one of the given earlier versions.
 pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<Value = Condition> {
     prop_oneof![
         any => Just(Condition::Any),
@@ -48,7 +48,7 @@ pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<V
     ]
 }
 
-/// Returns comparisons joined by `and` and `or`, up to `depth` deep with about `size` comparisons. If `not` is 1, they are also negated.
+/// Generates comparisons joined by `and` and `or`, up to `depth` deep, with about `size` comparisons. If `not` is 1, some are negated.
 pub fn filter(
     leaf: impl Strategy<Value = Filter> + 'static,
     (depth, size): (u32, u32),
@@ -63,7 +63,7 @@ pub fn filter(
     })
 }
 
-/// Returns ranges whose ends are some of these strings.
+/// Generates ranges between some of these strings.
 fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
     let bound = move || {
         (select(pool), 0..3).prop_map(|(text, kind)| match kind {
@@ -80,12 +80,12 @@ fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
     ]
 }
 
-/// Returns all properties, or one of these lists of names.
+/// Generates either all properties or one of these lists of names.
 pub fn selected(names: Vec<Vec<&'static str>>) -> impl Strategy<Value = Select> {
     prop_oneof![3 => Just(Select::All), 1 => select(names).prop_map(Select::names)]
 }
 
-/// Returns queries of ranges of the given keys.
+/// Generates queries of ranges of the given keys.
 pub fn query(
     (partitions, rows): (&'static [&'static str], &'static [&'static str]),
     filter: impl Strategy<Value = Filter>,

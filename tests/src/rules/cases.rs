@@ -1,4 +1,4 @@
-//! The tests of the workspace, found in their source, each with the rules that it cites.
+//! Finds the tests of the workspace in their source, each with the rules that it cites.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Rule;
 use super::words::named_in;
 
-/// The place where a test cites a rule, the most significant first.
+/// The place where a test cites a rule, most significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The rule is in the name of the test.
@@ -22,7 +22,7 @@ pub enum Place {
 /// A test.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name of the function, or the file of a compile error, such as `ui/key/float`.
+    /// The name of the function, or the file of a compiler message, such as `ui/key/float`.
     pub name: String,
     /// The file, relative to the folder that was searched.
     pub file: PathBuf,
@@ -30,13 +30,13 @@ pub struct Case {
     pub rules: BTreeMap<Rule, Place>,
 }
 
-/// Returns the tests below a folder that cite rules, in the order of their files.
+/// Returns the tests in a folder that cite rules, ordered by file.
 ///
-/// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, cases of compiler messages, and the expected deviations of
-/// scenarios on Azurite. Rules named in other parts of a file are ignored.
+/// Tests are functions with `#[test]` or `#[tokio::test]`, scenarios of the suite, compiler message tests, and the expected deviations of scenarios
+/// on Azurite. Rules that other parts of a file name are ignored.
 ///
 /// # Errors
-/// If a file cannot be read.
+/// An error if a file cannot be read.
 pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -57,7 +57,7 @@ pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
     files.sort();
     for path in files {
         let mut text = fs::read_to_string(&path)?;
-        // For a compiler message, the evidence is the message itself.
+        // For a compiler message test, the message itself is the evidence.
         let message = path.with_extension("stderr");
         if message.exists() {
             text.push_str(&fs::read_to_string(message)?);
@@ -95,7 +95,8 @@ fn case_of(file: &Path, name: &str, comment: &str, body: &str) -> Case {
     Case { name: name.to_owned(), file: file.to_owned(), rules }
 }
 
-/// Returns the functions that are tests. The source must be formatted by rustfmt: a body ends at a brace with the indentation of its function.
+/// Returns the functions that are tests. The source must be formatted by rustfmt, because a body ends at a brace with the
+/// indentation of its function.
 fn functions(file: &Path, text: &str) -> Vec<Case> {
     let is_suite = file.starts_with("tests/src/suite") && !file.ends_with("scene.rs");
     let mut cases = Vec::new();
@@ -136,13 +137,13 @@ fn function(code: &str) -> Option<&str> {
     name.get(..end)
 }
 
-/// Returns the scenarios that must fail on Azurite. They are verified, so they show how Azurite differs.
+/// Returns the scenarios that must fail on Azurite. They are checked, so they demonstrate how Azurite differs.
 fn deviations(file: &Path, text: &str) -> Vec<Case> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
     let entries = text.split("(\"").skip(1).filter_map(|entry| {
         let (name, rest) = entry.split_once("\", ")?;
         let rule = rest.strip_prefix("Always, ")?.split(", ").next()?;
-        // The rules in the scenario's name are those that Azurite breaks.
+        // The scenario's name contains the rules that Azurite violates.
         Some(Case { name: name.to_owned(), ..case_of(file, "", "", rule) })
     });
     entries.collect()

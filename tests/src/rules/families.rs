@@ -1,8 +1,8 @@
-//! All rules: the families of the specifications, with their numbers.
+//! All rules: the families of the specifications, with the numbers of their rules.
 
 use std::fmt;
 
-/// A family of rules: its name, its subject, and its numbers as ranges of first and last.
+/// A family of rules: its name, its subject, and the ranges of its numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     /// The name, as in `PAT-IX`.
@@ -18,7 +18,7 @@ pub struct Family {
 pub struct Rule {
     /// The name of its family.
     pub family: &'static str,
-    /// The number of the rule in its family.
+    /// The number of the rule within its family.
     pub number: u32,
 }
 

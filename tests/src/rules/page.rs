@@ -1,4 +1,4 @@
-//! The pages of `docs/rules`: the text of each rule, followed by the tests that show it.
+//! The pages of `docs/rules`: the text of each rule, followed by the tests that demonstrate it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,22 +7,22 @@ use std::{fs, io};
 use super::words::rule;
 use super::{Case, Place, Rule, reason};
 
-/// The maximum number of tests that a page names for one rule, those with the most significant citation first.
+/// The maximum number of tests that a page names for one rule. The most significant citations come first.
 const NAMED: usize = 3;
 
-/// The environment variable with which a test writes the pages instead of comparing them.
+/// The environment variable that makes a test write the pages instead of comparing them.
 pub const UPDATE: &str = "TABLES_UPDATE";
 
-/// The beginning of a line of tests below a rule that is an item of a list.
+/// The prefix of a line with tests, which follows a rule that is a list item.
 const TESTS: &str = "  Tests: ";
 
-/// The heading of the tests at the end of a page, for rules that are rows of a table or headings.
+/// The heading of the tests at the end of a page, for rules that are table rows or headings.
 const AT_THE_END: &str = "## Tests";
 
-/// One page: its path, its stored text, its expected text, and the rules that it contains.
+/// One page: its path, its stored text, its expected text, and its rules.
 #[derive(Debug)]
 pub struct Page {
-    /// The path relative to the workspace.
+    /// The path, relative to the workspace.
     pub path: PathBuf,
     /// The stored text.
     pub stored: String,
@@ -32,10 +32,10 @@ pub struct Page {
     pub rules: Vec<Rule>,
 }
 
-/// Returns all pages of rules: those in `docs/rules`, and the page on schema evolution.
+/// Returns all pages with rules: the pages in `docs/rules`, and the page about schema evolution.
 ///
 /// # Errors
-/// If a page cannot be read.
+/// An error if a page cannot be read.
 pub fn pages(workspace: &Path, cases: &[Case]) -> io::Result<Vec<Page>> {
     let mut paths: Vec<PathBuf> = fs::read_dir(workspace.join("docs/rules"))?
         .map(|entry| Ok(Path::new("docs/rules").join(entry?.file_name())))
@@ -73,7 +73,7 @@ fn page(workspace: &Path, path: PathBuf, tests: &Tests<'_>) -> io::Result<Page> 
     let rest: Vec<_> = rules.iter().filter(|rule| !items.contains(rule)).collect();
     if !rest.is_empty() {
         insert(&mut lines, format!("\n{AT_THE_END}\n"));
-        // Neighbours with the same tests share a line.
+        // Neighbouring rules with the same tests share a line.
         for same in rest.chunk_by(|a, b| tests.links(**a, depth) == tests.links(**b, depth)) {
             let [first, .., last] = same else {
                 lines.extend(same.iter().map(|rule| format!("- **{rule}** {}", tests.links(**rule, depth))));
@@ -86,13 +86,13 @@ fn page(workspace: &Path, path: PathBuf, tests: &Tests<'_>) -> io::Result<Page> 
     Ok(Page { path, stored, written, rules })
 }
 
-/// Adds a line after the last line that is not blank.
+/// Adds a line after the last non-blank line.
 fn insert(lines: &mut Vec<String>, line: String) {
     let last = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     lines.insert(last, line);
 }
 
-/// Returns the rule whose text begins on a line, and `true` if it is an item of a list: `- **KEY-3** …`, `**EX-1 …**`, `| EVO-1 | …`.
+/// Returns the rule whose text begins on a line, and `true` if it is a list item: `- **KEY-3** …`, `**EX-1 …**`, `| EVO-1 | …`.
 fn anchor(line: &str) -> Option<(Rule, bool)> {
     let named = |text: &str| rule(text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next()?);
     if let Some(text) = line.strip_prefix("- **") {
@@ -102,7 +102,7 @@ fn anchor(line: &str) -> Option<(Rule, bool)> {
     named(text).map(|rule| (rule, false))
 }
 
-/// The tests of each rule, the most significant first.
+/// The tests of each rule, most significant first.
 struct Tests<'a>(BTreeMap<Rule, Vec<(Place, &'a Case)>>);
 
 impl<'a> Tests<'a> {
@@ -123,7 +123,7 @@ impl<'a> Tests<'a> {
         format!("{TESTS}{}", self.links(rule, depth))
     }
 
-    /// Returns links to the tests of a rule from a page at the given depth of folders, or the reason why there is none.
+    /// Returns links to the tests of a rule, from a page at the given folder depth, or the reason why the rule has no tests.
     fn links(&self, rule: Rule, depth: usize) -> String {
         let Some(cases) = self.0.get(&rule) else {
             return format!("*{}*", reason(rule).unwrap_or("open: no test yet"));

@@ -1,4 +1,4 @@
-//! The rules that no test can show, each with the reason.
+//! The rules that no test can demonstrate, each with the reason.
 
 use super::Rule;
 
@@ -13,7 +13,7 @@ pub struct Unshown {
     pub reason: &'static str,
 }
 
-/// Returns the reason why no test shows a rule; `None` for a rule that can be shown.
+/// Returns the reason why no test demonstrates a rule; `None` if tests can demonstrate it.
 #[must_use]
 pub fn reason(rule: Rule) -> Option<&'static str> {
     UNSHOWN
@@ -29,7 +29,7 @@ const NOSQL: &str = "a rule of Cosmos DB accounts, which no test here uses";
 const CLIENT: &str = "a property of the vendor's client, whose exact version is pinned";
 const ADVICE: &str = "advice on choosing levels; the types enforce HPK-2, HPK-9 and HPK-42";
 
-/// All rules that no test can show.
+/// All rules that no test can demonstrate.
 pub const UNSHOWN: &[Unshown] = &[
     Unshown {
         family: "BLB",

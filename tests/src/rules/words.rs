@@ -28,7 +28,7 @@ fn named_by(name: &str, named: &mut BTreeSet<Rule>) {
     let mut at = 0;
     while let Some(part) = parts.get(at) {
         at += 1;
-        // `pat_log_1` is PAT-LOG-1, and not LOG-1.
+        // `pat_log_1` means PAT-LOG-1, not LOG-1.
         let compound = parts.get(at).and_then(|next| family(&format!("{part}-{next}")));
         if let Some(found) = compound.or_else(|| family(part)) {
             (current, last) = (Some(found), None);
@@ -39,7 +39,7 @@ fn named_by(name: &str, named: &mut BTreeSet<Rule>) {
             named.extend(range.filter(|rule| rules().any(|known| known == *rule)));
             last = Some(number);
         } else if part != "AND" && part != "TO" {
-            // A word ends the list; later numbers are not rules.
+            // A word ends the list of rules. Later numbers are not rules.
             current = None;
         }
         to = part == "TO";

@@ -1,4 +1,4 @@
-//! `SQLite` as the store to compare with: one table of rows, in memory.
+//! `SQLite` as the reference store: one table of rows, in memory.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use table_core::ErrorCode;
@@ -65,7 +65,7 @@ impl Peer {
         })
     }
 
-    /// Applies a transaction, or refuses it. Returns the error that a table store must return, with the operation.
+    /// Applies a transaction, or refuses it with the error that a table store must return, and the failed operation.
     pub(super) fn submit(
         &mut self,
         number: u8,
@@ -105,7 +105,7 @@ impl Peer {
         Ok(None)
     }
 
-    /// Returns the rows from one place (included) to another (excluded), of one partition or of all.
+    /// Returns the rows from one position (included) to another (excluded), in one partition or in all.
     pub(super) fn page(
         &self,
         number: u8,
@@ -113,7 +113,7 @@ impl Peer {
         end: Option<&(String, String)>,
         within: Option<&str>,
     ) -> Result<Vec<Row>> {
-        // This key is greater than all keys of a run, which consist of digits.
+        // This key is greater than all keys in a run, because they consist of digits.
         let above = (":".to_owned(), String::new());
         let end = end.unwrap_or(&above);
         let mut found = self.0.prepare_cached(

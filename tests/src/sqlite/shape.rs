@@ -1,4 +1,4 @@
-//! Shapes of keys and rows, one for each table.
+//! Shapes of keys and rows, one per table.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -15,7 +15,7 @@ pub(super) struct Shape {
     value: usize,
     /// The number of properties in addition to the value.
     properties: usize,
-    /// The number of partitions, and the number of rows in each.
+    /// The number of partitions, and the number of rows per partition.
     partitions: u32,
     rows: u64,
 }
@@ -64,7 +64,7 @@ impl Shape {
             3 => (10, 900_000, 0, 2, 20),
             // This table has many small partitions.
             4 => (6, 30, 2, 5_000, 10),
-            // These tables have few bytes in many rows.
+            // These tables have many small rows.
             _ => (10, 4, 0, 1, 60_000),
         };
         Self { number, key, value, properties, partitions, rows }
@@ -122,7 +122,7 @@ impl Shape {
         row.finish()
     }
 
-    /// Returns the version of a row, all of whose bytes must belong to this version.
+    /// Returns the version of a row, after checking that all its bytes belong to that version.
     pub(super) fn version(self, row: RowView<'_>) -> Result<i64, Box<dyn std::error::Error>> {
         let Some(ValueRef::Int64(version)) = row.find("Version", &mut 0)? else {
             return Err("a row has no version".into());

@@ -7,7 +7,7 @@ use table_core::{IfMatch, Row, TableStore, ValueRef};
 
 use super::scene::{Scene, a, refused, row};
 
-/// Returns `true` if the store has the portable limits, apart from the length of keys and the measure of transactions, in which backends differ.
+/// Returns `true` if the store has the portable limits, apart from the length of keys and the measure of transactions, which differ between backends.
 fn portable<S: TableStore>(store: &S) -> bool {
     let mut limits = store.capabilities().limits;
     (limits.key_units, limits.measure) = (Limits::PORTABLE.key_units, Limits::PORTABLE.measure);

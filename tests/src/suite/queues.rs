@@ -1,7 +1,7 @@
-//! The behaviour suite of queues: the requirements for every [`QueueStore`] (QUE-2 to QUE-16), with one async function per scenario.
+//! The behaviour suite for queues: the requirements for every [`QueueStore`] (QUE-2 to QUE-16), with one async function per scenario.
 //!
-//! A scenario creates its own queue, and lets time pass by a function of the caller: the clock of an engine is set, while other backends need a real
-//! delay. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) lists all scenarios.
+//! A scenario creates its own queue. The caller provides a function that lets time pass: it advances the clock of an engine, or waits for a real
+//! delay on other backends. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) lists all scenarios.
 
 pub mod delivery;
 pub mod messages;
@@ -18,7 +18,7 @@ use table_core::{QueueStore, Result};
 pub struct QueueScene<'a, Q> {
     pub store: &'a Q,
     pub queue: QueueName,
-    /// A function that lets an amount of time pass for the store.
+    /// A function that lets the given time pass for the store.
     pub pass: &'a (dyn Fn(Duration) + Sync),
 }
 
@@ -28,9 +28,9 @@ impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
     }
 }
 
-/// The number of seconds for which a message that must not reappear is hidden, which is longer than any machine pauses.
+/// The number of seconds for which a message is hidden if it must not reappear. It is longer than any machine pauses.
 pub const HIDDEN: u64 = 3_600;
-/// The maximum number of times that time passes while waiting for a message. It is a bound, not a delay.
+/// The maximum number of times that time passes while a test waits for a message. It is a limit, not a delay.
 const PASSES: usize = 300;
 
 /// Returns a duration of `seconds` seconds.
@@ -69,7 +69,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
         self.store.receive(&self.queue, count, seconds(hidden)).await.unwrap()
     }
 
-    /// Lets time pass until a message becomes visible, and receives it.
+    /// Lets time pass until a message is visible, and receives it.
     pub async fn receive_when_shown(&self, hidden: u64) -> Vec<Lease> {
         for _ in 0..PASSES {
             let taken = self.receive(32, hidden).await;
@@ -98,7 +98,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
     }
 }
 
-/// Passes the names of all queue scenarios to a macro, once for each family: `$run! { family, [scenario, …] }`.
+/// Passes the names of all queue scenarios to a macro, once per family: `$run! { family, [scenario, …] }`.
 #[macro_export]
 macro_rules! for_each_queue_scenario {
     ($run:ident) => {

@@ -1,6 +1,6 @@
-//! The list of all scenarios, for the tests that run them.
+//! The list of all scenarios, used by the tests that run them.
 
-/// Passes the names of all scenarios to a macro, once for each family: `$run! { family, [scenario, …] }`.
+/// Passes the names of all scenarios to a macro, once per family: `$run! { family, [scenario, …] }`.
 #[macro_export]
 macro_rules! for_each_scenario {
     ($run:ident) => {

@@ -1,4 +1,4 @@
-//! The setting of a scenario: a new table in the store under test, and short functions to use it.
+//! The setup of a scenario: a new table in the store under test, and short functions for using it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ pub struct Stored {
     pub ticks: u64,
 }
 
-/// One page: the keys, the properties of each entity, and the position of the next page.
+/// One page: the keys and properties of its entities, and the position of the next page.
 #[derive(Debug)]
 pub struct KeyPage {
     pub keys: Vec<(String, String)>,
@@ -94,7 +94,7 @@ pub fn row_keys(keys: &[(String, String)]) -> Vec<&str> {
     keys.iter().map(|(_, row_key)| row_key.as_str()).collect()
 }
 
-/// Returns the range of rows in one partition from one key (included) to another (excluded).
+/// Returns the range of rows in one partition, from one key (included) to another (excluded).
 #[must_use]
 pub fn rows(partition: &str, from: &str, below: &str) -> KeyRange {
     let (lower, upper) = (from.to_owned(), below.to_owned());
@@ -115,7 +115,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         Self { store, table }
     }
 
-    /// Returns the scene of a table that does not exist.
+    /// Returns a scene whose table does not exist.
     pub fn missing(store: &'a S) -> Self {
         Self { store, table: fresh_name() }
     }
@@ -168,7 +168,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         }
     }
 
-    /// Inserts `count` entities `0000`, `0001` and so on into a partition; `A` is the number.
+    /// Inserts `count` entities, `0000`, `0001` and so on, into a partition. `A` is the number.
     pub async fn fill_numbers(&self, partition: &str, count: i32) {
         let numbers: Vec<(String, i32)> = (0..count).map(|number| (format!("{number:04}"), number)).collect();
         for chunk in numbers.chunks(100) {
@@ -205,8 +205,8 @@ impl<'a, S: TableStore> Scene<'a, S> {
         })
     }
 
-    /// Returns the keys of all pages, which must not exceed their size, must be ordered, and must contain each entity once. For a store without an
-    /// order (COS-1), they are sorted here.
+    /// Returns the keys on all pages. Checks that no page exceeds its size, that the keys are ordered, and that each entity occurs once. The keys of
+    /// a store without an order (COS-1) are sorted here.
     pub async fn keys(&self, query: &Query) -> Vec<(String, String)> {
         let mut keys: Vec<(String, String)> = Vec::new();
         let mut from = None;

@@ -140,8 +140,8 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
-/// Faults that can be found without reading the table are reported first, in any order. Here, the duplicate entity is reported instead of the first
-/// operation, which would also fail. The index of the operation is always given.
+/// Faults that can be found without reading the table are reported first, in any order. Here, the store reports the duplicate entity, and not the
+/// first operation, which would also fail. The error always contains the index of the operation.
 pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "1")]).await;
@@ -174,7 +174,7 @@ pub async fn egt_14_all_writes_of_a_transaction_get_an_etag<S: TableStore>(store
     assert!(scene.keys(&Query::new(KeyRange::ALL)).await.is_empty());
 }
 
-/// A store either checks a state without a write, or refuses the transaction: a check that is dropped would be a lost condition.
+/// A store either performs a check that writes nothing, or refuses the transaction. Ignoring the check would lose a condition.
 pub async fn eng_21_a_check_holds_at_the_commit_and_writes_nothing_or_is_refused<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "there")]).await;

@@ -1,4 +1,4 @@
-//! Generated crates, and what cargo measures of them: check times and sizes of expanded sources.
+//! Generated crates, and measurements of them by cargo: check times and sizes of expanded sources.
 
 use std::error::Error;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A separate workspace under `target`, with this workspace's versions.
+/// A separate workspace under `target`, with the dependency versions of this workspace.
 pub(crate) struct Crates {
     folder: PathBuf,
 }
@@ -44,7 +44,7 @@ impl Crates {
         Ok(Self { folder })
     }
 
-    /// Checks a crate again, but not its dependencies, and returns the time it took.
+    /// Checks a crate again without checking its dependencies, and returns the elapsed time.
     pub(crate) fn check(&self, name: &str) -> Result<Duration, Box<dyn Error>> {
         let source =
             fs::File::options().append(true).open(self.folder.join(name).join("src").join("lib.rs"))?;
@@ -60,7 +60,7 @@ impl Crates {
     pub(crate) fn expanded(&self, name: &str) -> Result<Size, Box<dyn Error>> {
         let mut expand = self.cargo();
         expand.args(["rustc", "--quiet", "--offline", "--profile", "check", "--package", name]);
-        // Only nightly compilers support this, or compilers that act as one.
+        // Only nightly compilers support this option, or compilers that pretend to be nightly.
         expand.args(["--", "-Zunpretty=expanded"]).env("RUSTC_BOOTSTRAP", "1");
         let text = String::from_utf8(succeed(&mut expand)?.stdout)?;
         Ok(Size { lines: text.lines().count(), bytes: text.len() })

@@ -1,8 +1,7 @@
-//! The compile-time cost of the derives: entities with indexes compared with the same structs with serde's derives, in one
-//! run.
+//! The compile-time cost of the derives: entities with indexes, compared in the same run with the same structs that use serde's derives.
 //!
-//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]`. It fails if the time or the size is more than 1.7 times that of serde's
-//! derives.
+//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the time or the size is more than 1.7 times
+//! that of serde's derives.
 
 mod cargo;
 mod source;
@@ -18,9 +17,9 @@ use cargo::Crates;
 const ENTITIES: usize = 100;
 /// The default number of checks of each crate.
 const ROUNDS: usize = 7;
-/// The crate with this project's derive.
+/// The crate that uses this project's derive.
 const OURS: &str = "tables";
-/// The crate with serde's derives.
+/// The crate that uses serde's derives.
 const THEIRS: &str = "serde_twin";
 /// The maximum cost of this project's derives, as a multiple of the cost of serde's.
 const LIMIT: f64 = 1.7;
@@ -47,7 +46,7 @@ fn run() -> Result<(f64, f64), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("benches is in the workspace")?;
     let (tables, serde) = (source::tables(ENTITIES), source::serde(ENTITIES));
     let crates = Crates::write(root, &[(OURS, &tables), (THEIRS, &serde)])?;
-    // The first check of each crate is not measured: it compiles the dependencies and warms up the compiler.
+    // The first check of each crate is not measured, because it compiles the dependencies and warms up the compiler.
     crates.check(OURS)?;
     crates.check(THEIRS)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());

@@ -1,9 +1,9 @@
-//! The source of both crates: the same structs, derived in two different ways.
+//! The source of both crates: the same structs with different derives.
 
 use std::fmt::Write;
 
-/// Returns the source of structs with this project's derive. Each struct has two indexes: one copies the whole entity, the other includes two
-/// properties.
+/// Returns the source of structs that use this project's derive. Each struct has two indexes: one copies the entire entity, and the
+/// other includes two properties.
 pub(crate) fn tables(entities: usize) -> String {
     let header = "//! Entities.\n\nuse table_core::Entity;\n";
     crate_of(header, entities, |number| {
@@ -18,7 +18,7 @@ pub(crate) fn tables(entities: usize) -> String {
     })
 }
 
-/// Returns the source with serde's derives.
+/// Returns the source of structs that use serde's derives.
 pub(crate) fn serde(entities: usize) -> String {
     crate_of("//! Twins.\n\nuse serde::{Deserialize, Serialize};\n", entities, |_| {
         "#[derive(Serialize, Deserialize)]\n".to_owned()
@@ -29,7 +29,7 @@ fn crate_of(header: &str, entities: usize, attributes: impl Fn(usize) -> String)
     let mut source = header.to_owned();
     for number in 0..entities {
         let attributes = attributes(number);
-        // Writing to a `String` cannot fail.
+        // Writing to a `String` never fails.
         let _ = write!(source, "\n{attributes}pub struct Employee{number} {{\n{FIELDS}}}\n");
     }
     source

@@ -1,4 +1,4 @@
-//! The types of the ledger, all in the partition of the tenant.
+//! The types of the ledger. All their rows are in the tenant's partition.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) closed_until: NaiveDate,
 }
 
-/// A posting of an entry, as the entry stores it.
+/// A posting, in the form in which its entry stores it.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posted {
     pub(super) account: u32,
@@ -53,7 +53,7 @@ pub(super) struct Entry {
     pub(super) lines: Vec<Posted>,
 }
 
-/// A line of an account's statement. The keys sort the newest line first.
+/// A line of an account's statement. Its key sorts the newest line first.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -114,7 +114,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A request that was already answered.
+/// A request that has already been answered.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -125,7 +125,7 @@ pub(super) struct Request {
     pub(super) entry: u32,
 }
 
-/// A line of the audit log.
+/// A line in the audit log.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -140,7 +140,7 @@ pub(super) struct Audit {
     pub(super) change: String,
 }
 
-/// A participant that writes a line of the audit log with each change of an entry.
+/// A participant that writes a line to the audit log for each change of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AuditTrail;
 

@@ -1,4 +1,4 @@
-//! Two types in one partition: the row of a section is among the builds of the section, and is found by its properties.
+//! Two types in one partition: the row of a section is among the section's builds, and is found by its properties.
 
 use table_core::error::Result;
 use table_core::{Entity, TableEntity, TableStoreExt, Value};
@@ -21,7 +21,7 @@ async fn heterogeneous(store: &Store, index: &PackageIndex) -> Result<Report> {
     let section = middling_section(index);
     let builds = store.table::<Build>();
     let query = builds.query(Build::partition(section)).project::<TableEntity>();
-    // Every build has a Version, so a row without a Version has another type: `not` matches it (FIL-12).
+    // Every build has a Version, so a row without one has another type, and `not` matches it (FIL-12).
     let query = query.filter(!Build::VERSION.ge(""));
     let plan = query.plan()?;
     let found = query.collect().await?;

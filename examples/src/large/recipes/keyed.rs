@@ -1,4 +1,4 @@
-//! Queries that keys support: a point, a range of numbers, all builds of a package.
+//! Queries that keys support: a point, a range of numbers, and all builds of a package.
 
 use table_core::error::Result;
 use table_core::{Entity, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Writes to a table of millions of rows: one write with an `ETag`, and one transaction of a hundred. Both recipes revert their changes.
+//! Writes to a table of millions of rows: one write with an `ETag`, and one transaction with a hundred operations. Both recipes revert their changes.
 
 use table_core::error::Result;
 use table_core::{Entity, Error, ErrorCode, IfMatch, TableStoreExt};

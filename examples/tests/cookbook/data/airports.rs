@@ -55,7 +55,7 @@ fn states_are_two_capital_letters() {
     let states: HashSet<&str> = airports.iter().map(|airport| airport.state.as_str()).collect();
     assert_eq!(states.len(), 56);
     assert!(states.iter().all(|state| state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase())));
-    // Only the hand-made rows, which were left out, have a placeholder for the state.
+    // Only the hand-made rows, which are omitted, have a placeholder for the state.
     assert!(!states.contains("NA"));
     assert!(airports.iter().all(|airport| airport.country == "USA"));
 }

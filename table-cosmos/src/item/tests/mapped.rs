@@ -1,4 +1,4 @@
-//! Items of a mapping against a model: written values are read back, and the members of other programs are kept.
+//! Model tests of mapped items: written values are read back, and the members of other programs are kept.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ fn properties() -> impl Strategy<Value = Properties> {
     prop::collection::vec(property, 0..8).prop_map(|all| all.into_iter().collect())
 }
 
-/// Generates members of another program, at paths that the mapping leaves free, also next to mapped members.
+/// Generates members of another program, at paths that the mapping does not use, including paths next to mapped members.
 fn others() -> impl Strategy<Value = Vec<(&'static str, Json)>> {
     let places =
         vec!["/lines", "/customer/address", "/numbers/other", "/times/deep/other", "/times/zone", "/notes"];
@@ -103,7 +103,7 @@ fn row(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Adds the members of the service to an item.
+/// Adds the members of the service to an item, as if it were stored.
 fn stored(mut item: Json) -> Json {
     let system =
         json!({"_rid": "r", "_self": "s", "_attachments": "a", "_ts": 1_600_000_000, "_etag": "\"7\""});
@@ -168,7 +168,7 @@ fn write_over(row: &Row, write_id: &str, over: Option<&Json>) -> Json {
 }
 
 proptest! {
-    /// Programs take turns: this library replaces and merges, and the other program sets unmapped members.
+    /// Two programs take turns: this library replaces and merges items, and the other program sets unmapped members.
     #[test]
     fn wire_6_a_mapped_item_is_its_model_and_keeps_the_members_of_others(
         first in properties(),

@@ -1,4 +1,4 @@
-//! The attributes of other libraries, with the help for each.
+//! The attributes of other libraries, each with its help text.
 
 /// The help for an attribute that does not specify which key it declares.
 const BOTH: &str = "write both keys above the struct: `#[partition_key({department})]`, and `#[row_key(…)]` with the field that identifies an entity in \
@@ -15,15 +15,15 @@ const REFERENCE: &str =
 /// The help for the entities that refer to this entity.
 const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
-/// The help for a value that the database would choose.
+/// The help for a value that a database would generate.
 const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, to `Uuid::now_v7()`, or to the next number of a \
                       `table_patterns::sequence`";
-/// The help for a check of a value.
+/// The help for a validation of a value.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
 /// The help for a property that the store maintains.
 const MAINTAINED: &str = "remove the field `{version}`: the store maintains the ETag and the Timestamp of each entity, and reads return both in `Versioned`";
 
-/// Each attribute, with the help that is shown for it. The braces contain a sample, which is replaced by the field below the attribute.
+/// The attributes, each with the help to show for it. Braces contain an example, which is replaced by the field after the attribute.
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     (&["table", "table_name", "Table"], TABLE),
     (&["kind"], "name the kind above the struct: `#[entity(kind = \"Employee\")]`"),

@@ -1,4 +1,4 @@
-//! Reads from the key of an index row: the key of its entity, and the properties that only the key of a copy contains.
+//! Reads from the key of an index row: the key of its entity, and the properties that only the key of the copy contains.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -51,7 +51,7 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
     }
 }
 
-/// Returns the call that appends a part of the entity's key, from wherever the index row contains its field.
+/// Returns the call that appends a part of the entity's key, read from the place where the index row contains its field.
 fn append(
     design: &Design<'_>,
     primary: &Design<'_>,
@@ -122,7 +122,7 @@ pub(super) fn key_properties(design: &Design<'_>, index: &Index) -> Option<Token
     })
 }
 
-/// Returns the call that appends the property of a field that the key of a copy contains.
+/// Returns the call that appends the property of a field that is part of a copy's key.
 fn given<'p>(
     design: &Design<'_>,
     index: &Index,
@@ -152,7 +152,7 @@ fn given<'p>(
     Some((property, call))
 }
 
-/// Returns the pieces of both keys of an index row as arguments; `None` for a key that is not read.
+/// Returns the pieces of an index row's two keys as arguments; `None` for a key that is not read.
 fn keys(design: &Design<'_>) -> TokenStream {
     let pieces = |key: &Key, constant: &Ident| option((!key.unread).then(|| key::forms(constant)));
     let partition_key = pieces(design.partition_key, &design.partition_constant());
@@ -160,7 +160,7 @@ fn keys(design: &Design<'_>) -> TokenStream {
     quote!(#partition_key, #row_key)
 }
 
-/// Returns the position, among the parts of both keys of an index row, from which a field can be read.
+/// Returns the position of the part that a field can be read from, among the parts of an index row's two keys.
 fn place<'e>(design: &Design<'e>, field: usize) -> Option<(usize, KeyField<'e>)> {
     let keys = [design.partition_key, design.row_key].into_iter().filter(|key| !key.unread);
     let (at, part) = keys

@@ -27,7 +27,7 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     let unique = index.attr.unique.is_some();
     let at_most = option(index.attr.at_most.as_ref().map(ToTokens::to_token_stream));
     let sparse = sparse(design, index);
-    // The path is stored as written, without the spaces that printed tokens contain.
+    // The path is stored as written, without the spaces that printing tokens adds.
     let when = index.attr.when.as_ref().map(|path| {
         let written: String = path.to_token_stream().to_string().split_whitespace().collect();
         quote!(#written)
@@ -78,8 +78,7 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Returns an expression that is `true` if an entity can be absent from the index. The compiler evaluates this expression, because a type alias may
-/// hide an `Option`.
+/// Returns an expression that is `true` if the index may omit an entity. The compiler evaluates it, because a type alias may hide an `Option`.
 fn sparse(design: &Design<'_>, index: &Index) -> TokenStream {
     if index.attr.when.is_some() {
         return quote!(true);

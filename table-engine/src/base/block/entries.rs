@@ -1,4 +1,4 @@
-//! Iterator over the entries of a block, most of which have the same shape.
+//! Iterator over the entries of a block. Most entries have the same shape.
 
 use std::iter::Zip;
 use std::ops::Range;
@@ -64,7 +64,7 @@ impl<'b> Entries<'b> {
         let (body_end, number) = (from_le(&[e0, e1, e2, e3]), from_le(&shape));
         let key = self.keys.get(std::mem::replace(&mut self.key_end, key_end)..key_end)?;
         let body = self.bodies.get(std::mem::replace(&mut self.body_end, body_end)..body_end)?;
-        // The first entry never shares its shape with a previous one.
+        // The first entry never shares its shape with a previous entry.
         let is_alike = number == self.number;
         if !is_alike {
             self.turn_to(number)?;

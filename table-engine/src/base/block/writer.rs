@@ -1,4 +1,4 @@
-//! Writer of a block: appends one row after the other.
+//! Writer of a block: appends rows one at a time.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use table_store::row::RowView;
 
 use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 
-/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks a whole block. With smaller blocks, shapes
-/// and the index would take more space, and scans would open more blocks.
+/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks an entire block. With smaller blocks,
+/// shapes and the index would take more space, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
-/// The number of recent shapes with which a new shape is compared. Rows of one type are usually neighbours.
+/// The number of recent shapes that a new shape is compared with. Neighbouring rows usually have the same type.
 const SHAPES_BACK: usize = 8;
 
 /// An unfinished block: rows in key order.
@@ -20,7 +20,7 @@ pub(crate) struct BlockWriter {
     /// The concatenated keys.
     keys: Vec<u8>,
     key_ends: Vec<usize>,
-    /// The end of the body and the shape number of each row.
+    /// The end of each row's body, and its shape number.
     rows: Vec<(usize, usize)>,
     shapes: Vec<u8>,
     shape_ends: Vec<usize>,
@@ -66,7 +66,7 @@ impl BlockWriter {
             + bytes
     }
 
-    /// Returns the length of the common prefix of all keys and of another key.
+    /// Returns the length of the common prefix of all keys and another key.
     fn prefix_with(&self, key: &[u8]) -> usize {
         if self.is_empty() {
             return key.len();
@@ -120,7 +120,7 @@ impl BlockWriter {
             out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
         }
         out.extend_from_slice(first.get(..prefix).unwrap_or_default());
-        // If a block has several keys, all of them together fit into it. If it has a single key, nothing is left after the prefix.
+        // Several keys in a block fit into it together. A single key equals the prefix, so nothing is left after it.
         for (index, end) in self.key_ends.iter().enumerate() {
             let end = end - (index + 1) * prefix;
             out.extend_from_slice(&u16::try_from(end).unwrap_or(u16::MAX).to_le_bytes());

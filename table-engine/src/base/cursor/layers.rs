@@ -17,7 +17,7 @@ pub(in super::super) struct Layers {
     oldest: Option<RunCursor>,
     /// The other layers with remaining entries, each with its age. The last layer in the list has the smallest next key.
     newer: Vec<(RunCursor, usize)>,
-    /// The tally of the entries that newer entries replaced; `None` if they are not counted.
+    /// The tally of the entries that newer entries replaced; `None` if it is not needed.
     shadowed: Option<Tally>,
 }
 

@@ -19,9 +19,9 @@ pub(in super::super) struct Directory {
     keys: Vec<u8>,
     /// The end position of each key in `keys`.
     key_ends: Vec<u32>,
-    /// The [`head`] of each block's last key. With them, a search reads few cache lines.
+    /// The [`head`] of each block's last key. A search over the heads reads few cache lines.
     heads: Vec<u128>,
-    /// The number of entries, the number of deletions, and the tally's sum of each block; empty for a run of version 1.
+    /// The number of entries and deletions of each block; empty for a run of version 1.
     counts: Vec<(u32, u32)>,
     sums: Vec<u64>,
     filter: Vec<u8>,
@@ -32,7 +32,7 @@ pub(in super::super) struct Directory {
 /// The stored form of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Form {
-    /// Version 1: whole keys and no tallies.
+    /// Version 1: complete keys, no tallies.
     Plain,
     /// Version 2: each key shares its prefix with the previous key, and each block has a tally.
     Tallied,
@@ -67,12 +67,12 @@ fn read_key(reader: &mut Reader<'_>, before: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Directory {
-    /// Creates the directory of a run whose blocks start at an offset. Blocks are appended before the directory is completed.
+    /// Creates the directory of a run whose first block starts at an offset. Blocks are appended before the directory is completed.
     pub(super) fn at(offset: u64) -> Self {
         Self { offsets: vec![offset], ..Self::default() }
     }
 
-    /// Appends a block whose size without the checksum is given. Returns `None` if the keys exceed the limits of an index.
+    /// Appends a block, given its size without the checksum. Returns `None` if the keys exceed the limits of an index.
     pub(super) fn push(
         &mut self,
         bytes: usize,
@@ -136,7 +136,7 @@ impl Directory {
         out.into_bytes()
     }
 
-    /// Parses an index. Returns `None` if the bytes are not an index in this form, or its keys are out of order.
+    /// Parses an index. Returns `None` if the bytes are not an index in this form, or if its keys are out of order.
     pub(in super::super) fn read(
         bytes: &[u8],
         form: Form,
@@ -183,7 +183,7 @@ impl Directory {
         &self.filter
     }
 
-    /// Returns the offset after the last block.
+    /// Returns the offset of the end of the last block.
     pub(super) fn end(&self) -> u64 {
         self.offsets.last().copied().unwrap_or_default()
     }
@@ -206,18 +206,18 @@ impl Directory {
         (!self.counts.is_empty()).then(|| (0..self.len()).filter_map(|index| self.tally(index)).sum())
     }
 
-    /// Returns a key without the common prefix.
+    /// Returns the key at a position, without the common prefix.
     fn rest(&self, at: usize) -> &[u8] {
         let end = |at: usize| self.key_ends.get(at).map_or(0, |end| *end as usize);
         let start = at.checked_sub(1).map_or(0, end);
         self.keys.get(start..end(at)).unwrap_or_default()
     }
 
-    /// Compares a key of the directory with another key.
+    /// Compares the key at a position of the directory with another key.
     fn compare(&self, at: usize, key: &[u8]) -> Ordering {
         match key.split_at_checked(self.prefix.len()) {
             Some((front, rest)) => self.prefix.as_slice().cmp(front).then_with(|| self.rest(at).cmp(rest)),
-            // A key that is a proper prefix of the common prefix is smaller.
+            // A proper prefix of the common prefix is less than every key in the directory.
             None => self.prefix.as_slice().cmp(key),
         }
     }

@@ -1,4 +1,4 @@
-//! Writer of a run. It writes and syncs 1 MiB at a time: one large sync at the end would delay journal syncs.
+//! Writer of a run. It writes and syncs 1 MiB at a time, because one large sync at the end would delay journal syncs.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(in super::super) struct RunWriter {
     pool: Arc<Pool>,
     number: u64,
     file: Arc<dyn DiskFile>,
-    /// The number of bytes written so far.
+    /// The number of bytes already written.
     written: u64,
     /// The bytes to write next.
     pending: Vec<u8>,
@@ -57,7 +57,7 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// Returns the approximate length of the file so far.
+    /// Returns the approximate length of the file written until now.
     pub(in super::super) fn bytes(&self) -> u64 {
         self.written + (self.pending.len() + self.block.bytes()) as u64
     }
@@ -125,7 +125,7 @@ impl RunWriter {
         let ends = (self.directory.first(0).into(), self.directory.last(last).into());
         let file = RunFile { number: self.number, identity: Uuid::new_v4(), length: self.written };
         let run = Run::new(&self.pool, file, ends);
-        // The directory of a newly written run is already in memory.
+        // The directory of a new run is already in memory.
         let _ = run.directory.set(self.directory);
         Ok(run)
     }

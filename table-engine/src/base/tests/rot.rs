@@ -1,4 +1,4 @@
-//! Tests that a bit flip in any byte of any file of the base makes at most the rows at that place unreadable, and never returns a wrong result.
+//! Tests that a bit flip in any byte of any file of the base makes at most the rows at that position unreadable, and never causes a wrong result.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn folder() -> (tempfile::TempDir, Model) {
     (folder, model)
 }
 
-/// Reads every key. Each result must be the expected row, or an error that names the damaged place.
+/// Reads every key. Each result must be the expected row, or an error that names the position of the damage.
 fn read(base: &Base, model: &Model) -> Vec<u16> {
     let view = base.view();
     let mut lost = Vec::new();
@@ -94,7 +94,7 @@ fn a_flipped_bit_costs_at_most_its_block_and_is_never_merged_away() {
     assert!(Base::open(&place(folder.path())).unwrap().view().verify().is_whole());
 }
 
-/// A flush reads indexes to find out whether rows are adjacent. An unreadable index does not fail the flush.
+/// A flush reads indexes to determine whether rows are adjacent. An unreadable index does not fail the flush.
 #[test]
 fn rows_flushed_next_to_a_run_with_a_broken_index_are_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -206,7 +206,7 @@ fn layers_above_a_broken_block_are_merged_and_bounded() {
     }
 }
 
-/// The segment of a damaged block is recorded, which needs space.
+/// Recording the segment of a damaged block needs disk space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_is_found_again_later() {
     let (folder, disk) = simulated();

@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is replaced by a rename. It is small, and contains its content twice, because no run can be used without it.
+//! The file is small and is replaced by a rename. It contains its content twice, because no run can be used without it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -38,8 +38,8 @@ const HEADER: usize = 16;
 /// The content of the file.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity of the engine. Its backups have the same identity. A folder that is restored from a backup has a new identity, because the two engines may
-    /// write different rows under the same numbers of runs and transactions.
+    /// The identity of the engine, which its backups share. A folder that is restored from a backup gets a new identity, because the two engines may
+    /// write different rows under the same run and transaction numbers.
     pub(in super::super) engine: Uuid,
     pub(in super::super) lineage: Lineage,
     pub(in super::super) meta: Meta,
@@ -79,7 +79,7 @@ impl Stored {
         }
     }
 
-    /// Returns this version for a folder that continues independently.
+    /// Returns this version with a new identity, for a folder that continues independently.
     pub(in super::super) fn restored(&self) -> Self {
         Self { engine: Uuid::new_v4(), lineage: Lineage::default(), ..self.clone() }
     }
@@ -120,17 +120,17 @@ impl Stored {
         copies
     }
 
-    /// Replaces the file durably. The directory entries of new runs become durable first.
+    /// Replaces the file durably. The directory entries of new runs are made durable first.
     ///
     /// # Errors
-    /// `DiskFull` leaves the old file. After any other error of the disk, the folder may contain either file.
+    /// `DiskFull`, which leaves the old file. After any other error of the disk, the folder may contain either file.
     pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<()> {
         let bytes = self.bytes();
         let write = || {
             let file = disk.open(&folder.join(BASE_NEW), true)?;
             file.write_at(0, &bytes)?;
             file.sync_data()?;
-            // IMPORTANT: the directory entries of the runs that the file refers to become durable before the file is renamed.
+            // IMPORTANT: the directory entries of the new runs are made durable before the file is renamed.
             disk.sync_dir(folder)
         };
         write().map_err(|error| Task::RecordBase.refused(error))?;
@@ -141,7 +141,7 @@ impl Stored {
         rename().map_err(|error| Task::RecordBase.failed(error))
     }
 
-    /// Reads the file.
+    /// Reads the file `BASE`.
     pub(in super::super) fn read(pool: &Arc<Pool>) -> Result<Self> {
         let path = pool.folder.join(BASE);
         Self::parse(&read_bytes(&*pool.disk, &path)?, &path, pool)
@@ -252,7 +252,7 @@ impl Copies {
     pub(in super::super) fn of(bytes: &[u8]) -> Self {
         let half = bytes.len() / 2;
         let (front, back) = bytes.split_at(half);
-        // If the length of the file has changed, the first copy is still at the beginning.
+        // If the length of the file has changed, the first copy is still at the start.
         let first = content(front).or_else(|| content(bytes));
         Self { first, second: content(back), half: half as u64 }
     }

@@ -1,4 +1,4 @@
-//! A folder of this computer that is held open: its files are accessed through its handle, even if its path changes.
+//! A folder of this computer that is held open. Its files are accessed through the folder's handle, even if its path changes.
 
 use std::fs::File;
 use std::io;
@@ -79,7 +79,7 @@ impl Disk for HeldFolder {
         Ok(retry_on_intr(|| unlinkat(&self.handle, name, AtFlags::empty()))?)
     }
 
-    /// Syncs the folder. No descriptor is needed, because the folder is open already.
+    /// Syncs the folder. No new descriptor is needed, because the folder is already open.
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
         if folder == self.path { self.handle.sync_all() } else { RealDisk.sync_dir(folder) }
     }

@@ -10,12 +10,12 @@ use crate::pages::Context;
 use crate::show;
 use table_inspect::kind::Kind;
 
-/// The maximum number of bytes of a value that a form shows. Longer values are kept unchanged.
+/// The maximum size in bytes of a value that can be edited in a form. Longer values are kept unchanged.
 const EDITABLE: usize = 8_000;
-/// The number of rows for additional properties.
+/// The number of empty rows for additional properties.
 const FURTHER: usize = 2;
 
-/// Returns the form of an entity: its properties, and the delete button.
+/// Returns the form for editing an entity: its properties, and the delete button.
 pub(super) fn edit(context: &Context<'_>, table: &TableName, row: &TableEntity) -> Markup {
     html! {
         form.edit method="post" action=(link::table(table, "save")) {
@@ -30,7 +30,7 @@ pub(super) fn edit(context: &Context<'_>, table: &TableName, row: &TableEntity) 
     }
 }
 
-/// Returns the form of a new entity.
+/// Returns the form for a new entity.
 pub(super) fn new(context: &Context<'_>, table: &TableName) -> Markup {
     let schema = context.known.of(table).next();
     html! {
@@ -93,7 +93,7 @@ const fn mode(edm: EdmType) -> &'static str {
     }
 }
 
-/// Returns the input pattern of a type, which the browser checks during editing.
+/// Returns the input pattern for a type, which the browser checks during editing.
 const fn pattern(edm: EdmType) -> Option<&'static str> {
     match edm {
         EdmType::Int32 => Some("-?[0-9]{1,10}"),

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;
 
-/// Returns the number of the change to which a cursor points.
+/// Returns the number of the change that a cursor points to.
 pub(super) fn number(cursor: &Cursor) -> u64 {
     let stored = serde_json::to_value(cursor).unwrap_or_default();
     stored.get("number").and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// Returns the cursor at another number of the same feed.
+/// Returns the cursor for another change number in the same feed.
 pub(super) fn at(cursor: &Cursor, number: u64) -> Cursor {
     let mut stored = serde_json::to_value(cursor).unwrap_or_default();
     if let Some(stored) = stored.get_mut("number") {
@@ -18,7 +18,7 @@ pub(super) fn at(cursor: &Cursor, number: u64) -> Cursor {
     serde_json::from_value(stored).unwrap_or_default()
 }
 
-/// Returns a cursor as a text of one line.
+/// Returns a cursor as a single line of text.
 pub(super) fn text(cursor: &Cursor) -> String {
     serde_json::to_string(cursor).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The text of a paste as entities: cells of a spreadsheet, CSV, or JSON lines.
+//! Parses pasted text into entities: cells from a spreadsheet, CSV, or JSON lines.
 
 use table_core::TableEntity;
 use table_core::schema::StoredSchema;
@@ -12,7 +12,7 @@ use crate::pages::paste::MOST;
 /// Parses a text.
 ///
 /// # Errors
-/// `Input` if the text has no rows or too many rows, or if its first line lacks a key or names a column twice.
+/// `Input` if the text has no rows or too many rows, or if its first line lacks a key or contains a column twice.
 pub(super) fn lines(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
     let text = text.trim_start_matches('\u{FEFF}');
     let lines = if text.trim_start().starts_with('{') {

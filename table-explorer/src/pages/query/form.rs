@@ -14,7 +14,7 @@ use crate::show;
 const OPERATORS: [(&str, &str); 6] =
     [("eq", "="), ("ne", "≠"), ("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤")];
 
-/// Returns the form with the conditions of the request, and a plan below them.
+/// Returns the form with the conditions of the request, followed by a plan.
 pub(crate) fn render(context: &Context<'_>, table: &TableName, plan: &Markup) -> Markup {
     let schemas: Vec<&StoredSchema> = context.known.of(table).collect();
     let schema = built::schema(context, table);
@@ -78,7 +78,7 @@ fn raw(context: &Context<'_>) -> Markup {
     }
 }
 
-/// Returns the fields for the conditions that were filled in, followed by an empty condition.
+/// Returns the fields for the given conditions, followed by an empty condition.
 fn conditions(context: &Context<'_>, schema: Option<&StoredSchema>) -> Markup {
     let given = built::conditions(context);
     let empty = Condition { property: "", operator: "eq", value: "" };

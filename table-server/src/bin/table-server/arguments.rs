@@ -1,4 +1,4 @@
-//! The flags of the program. Each may also be given as an environment variable.
+//! The flags of the program. Each flag can also be set by an environment variable.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

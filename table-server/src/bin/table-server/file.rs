@@ -13,7 +13,7 @@ use crate::oauth::Level;
 use crate::spelled::Spelled;
 use crate::trial::{FaultList, Targets};
 
-/// The content of the configuration file. Its names are those of the flags.
+/// The content of the configuration file. Its names are the names of the flags.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct File {
@@ -95,7 +95,7 @@ impl File {
 
     fn parse(path: &Path, text: &str) -> Result<Self> {
         toml::from_str(text).map_err(|error| {
-            // The error text contains the line, which may contain a key.
+            // The error text may contain the faulty line, and with it a key.
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             let what = error.message().to_owned();
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!((file.table_port, file.observe.map(|at| at.port())), (Some(10_002), Some(10_010)));
     }
 
-    /// Checks a statement in `docs/server.md`.
+    /// Checks a claim of `docs/server.md`.
     #[test]
     fn every_flag_except_config_has_an_entry() {
         let error = toml::from_str::<File>("unknown = 1\n").unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The program `table-server`: tables and queues on this machine, in memory or in folders.
+//! The program `table-server`, which serves tables and queues on this machine, in memory or from folders.
 
 mod arguments;
 mod fault;
@@ -60,7 +60,7 @@ async fn serve(arguments: Arguments) -> Result<(), Error> {
     Ok(())
 }
 
-/// Completes on SIGINT and SIGTERM, which terminals, service managers and containers send. Signals are handled from this call on.
+/// Completes on SIGINT and SIGTERM, which terminals, service managers and containers send. This call installs the signal handlers.
 ///
 /// If a signal handler cannot be installed, the server runs until it is killed, which loses no acknowledged write.
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use table_server::Bearer;
 use crate::fault::ProgramFault;
 use crate::file::File;
 
-/// The checks of a token without verification by keys.
+/// The checks of tokens that are accepted without keys.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
@@ -18,7 +18,7 @@ pub(crate) enum Level {
     Basic,
 }
 
-/// Options of the program. Bearer tokens need HTTPS.
+/// The program's flags for bearer tokens, which need HTTPS.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OAuthFlags {
     /// Accept bearer tokens of Entra ID without a check of their signature, as Azurite does; only on loopback.
@@ -36,10 +36,10 @@ pub(crate) struct OAuthFlags {
 }
 
 impl OAuthFlags {
-    /// Returns the tokens accepted by the flags, or otherwise those accepted by the file.
+    /// Returns the tokens that the flags accept, or otherwise the tokens that the file accepts.
     ///
     /// # Errors
-    /// `InvalidInput` for an issuer without keys, a file that is not a key set, or a program without TLS. `Io` if a file cannot be read.
+    /// `InvalidInput` for an issuer without keys, for a file that is not a key set, or if the program has no TLS. `Io` if a file cannot be read.
     pub(crate) fn bearer(&self, file: &File) -> Result<Option<Bearer>> {
         let own = (&self.oauth, &self.oauth_issuer, &self.oauth_keys, &self.oauth_audience);
         let of_file = (&file.oauth, &file.oauth_issuer, &file.oauth_keys, &file.oauth_audience);

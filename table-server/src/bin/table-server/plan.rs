@@ -1,4 +1,4 @@
-//! The accounts and the configuration requested by the flags and the file.
+//! The accounts and the configuration that the flags and the file request.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -55,7 +55,7 @@ impl fmt::Display for Planned {
     }
 }
 
-/// Returns the accounts that the flags and the file name, or otherwise the emulator's account. `fallback` is the key for a flag without one.
+/// Returns the accounts that the flags and the file name, or otherwise the emulator's account. `fallback` is the key of accounts whose flag has none.
 ///
 /// # Errors
 /// `InvalidInput` for an invalid or duplicate name, or for an account without a key or a location.
@@ -115,10 +115,10 @@ pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>)
     config
 }
 
-/// Reads the file given by the flags, if any.
+/// Reads the configuration file that the flags name, if any.
 ///
 /// # Errors
-/// The errors of [`File::read`]: `Io` and `InvalidInput`.
+/// Any error from [`File::read`]: `Io` or `InvalidInput`.
 pub(crate) fn file(path: Option<&Path>) -> Result<File> {
     path.map_or_else(|| Ok(File::default()), File::read)
 }

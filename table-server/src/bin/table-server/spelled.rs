@@ -9,7 +9,7 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::fault::ProgramFault;
 
-/// A name, and optionally a key. Neither is checked yet, because a rejected flag is printed. `Debug` prints only the name.
+/// A name, and optionally a key. Neither has been checked yet, because a message about an invalid flag contains it. `Debug` prints only the name.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Spelled {
     pub(crate) name: String,
@@ -17,7 +17,7 @@ pub(crate) struct Spelled {
 }
 
 impl Spelled {
-    /// Returns the key of the account: its own, otherwise `fallback`, otherwise the public key for the emulator's account.
+    /// Returns the account's key: its own, otherwise `fallback`, otherwise the public key if it is the emulator's account.
     ///
     /// # Errors
     /// `InvalidInput` for an invalid name or a missing key. `AuthenticationFailed` for a key that is not base64.

@@ -10,7 +10,7 @@ use table_server::Config;
 use crate::fault::ProgramFault;
 use crate::file::File;
 
-/// Options of the program. Each needs the feature `tls`.
+/// The program's flags for HTTPS. Each needs the feature `tls`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct TlsFlags {
     /// Serve HTTPS with this certificate, followed by its chain, in PEM.
@@ -50,7 +50,7 @@ enum Source {
 }
 
 impl TlsFlags {
-    /// Returns the source given by the flags, or otherwise by the file.
+    /// Returns the source that the flags specify, or otherwise the file's.
     fn source(&self, file: &File) -> Result<Option<Source>> {
         let own = (&self.certificate, &self.key, &self.self_signed);
         let files = (&file.tls_certificate, &file.tls_key, &file.tls_self_signed);
@@ -66,7 +66,7 @@ impl TlsFlags {
     /// Configures HTTPS if the flags or the file request it. Returns a line with the path of a self-signed certificate.
     ///
     /// # Errors
-    /// `InvalidInput` for a certificate without its key, an invalid certificate, or a program without TLS. `Io` if a file cannot be read.
+    /// `InvalidInput` for a certificate without its key, an invalid certificate, or a program built without TLS. `Io` if a file cannot be read.
     pub(crate) fn apply(&self, file: &File, listen: IpAddr, config: &mut Config) -> Result<String> {
         match self.source(file)? {
             None => Ok(String::new()),

@@ -1,4 +1,4 @@
-//! Flags for testing programs: throttling, latency and injected faults.
+//! Flags for testing client programs: throttling, latency and injected faults.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use table_server::{Account, Throttle};
 
 use crate::file::File;
 
-/// Options of the program.
+/// The program's flags for tests of clients.
 #[derive(Debug, Args)]
 pub(crate) struct Trial {
     /// Send 503 `ServerBusy` above the targets of the service: 2,000 entities per second in a partition, 2,000 messages per
@@ -45,7 +45,7 @@ impl Trial {
         self.faults.or(file.faults).unwrap_or_default().0
     }
 
-    /// Returns the account, throttled if the flags or the file request it.
+    /// Returns the account, with throttling if the flags or the file request it.
     pub(crate) fn throttled(&self, account: Account, file: &File) -> Account {
         match self.throttle.or(file.throttle) {
             Some(Targets::Published) => account.throttled(Throttle::published(Clock::default())),

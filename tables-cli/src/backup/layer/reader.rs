@@ -1,4 +1,4 @@
-//! Reading a layer and verifying every checksum.
+//! Reads a layer and verifies every checksum.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -11,10 +11,10 @@ use crate::failure::{Failure, Result};
 
 /// The maximum number of bytes of a block's first line.
 const HEAD_BYTES: u64 = 128;
-/// The maximum number of bytes of a block, far more than that of a block with one of the largest entities.
+/// The maximum number of bytes of a block. It is far larger than a block with one of the largest entities.
 const MOST: usize = 64 << 20;
 
-/// A reader of a layer, up to the mark at which the layer ends. Memory holds one block.
+/// A reader of a layer up to a mark. Memory holds one block.
 pub struct LayerReader {
     path: String,
     file: BufReader<Box<dyn Read + Send>>,

@@ -1,4 +1,4 @@
-//! Writing a layer.
+//! Writes a layer.
 
 use crate::backup::layer::{BLOCK, HEAD, Mark, Record};
 use crate::backup::storage::{Append, Storage};
@@ -15,7 +15,7 @@ pub struct LayerWriter {
 }
 
 impl LayerWriter {
-    /// Creates a layer, replacing any older file.
+    /// Creates a layer, replacing an existing file.
     ///
     /// # Errors
     /// `File` if the file cannot be created.
@@ -23,7 +23,7 @@ impl LayerWriter {
         Self::resume(storage, name, Mark::default())
     }
 
-    /// Continues a layer at a mark that [`sync`](Self::sync) returned. Everything after the mark is removed.
+    /// Continues a layer at a mark that [`sync`](Self::sync) returned. All bytes after the mark are removed.
     ///
     /// # Errors
     /// `Refused` if the file is shorter than the mark; `File` if the file cannot be written.
@@ -32,7 +32,7 @@ impl LayerWriter {
         Ok(Self { file, block: Vec::new(), rows: 0, mark })
     }
 
-    /// Adds a row. Keys must be pushed in key order.
+    /// Adds a row. Rows must be added in key order.
     ///
     /// # Errors
     /// `File` if the layer cannot be written.

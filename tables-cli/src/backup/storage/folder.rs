@@ -1,4 +1,4 @@
-//! A folder of a file system.
+//! Storage in a folder of a file system.
 
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -39,8 +39,8 @@ impl Locked {
 }
 
 impl Drop for Locked {
-    /// Unlocks the file. Closing it is not enough: a child process that is being started has a copy of the handle until it executes its program, and
-    /// the system keeps the lock for that copy.
+    /// Unlocks the file. Closing it is not enough: a child process that is just being started holds a copy of the handle until it executes its
+    /// program, and the system keeps the lock for that copy.
     fn drop(&mut self) {
         // If unlocking fails, the lock ends when the last copy of the handle is closed.
         let _ = self.0.unlock();
@@ -48,7 +48,7 @@ impl Drop for Locked {
 }
 
 impl Folder {
-    /// Creates the storage of a folder, which need not exist.
+    /// Creates the storage of a folder. The folder need not exist.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), lock: Mutex::new(None) }
@@ -67,7 +67,7 @@ impl fmt::Display for Folder {
 
 impl Storage for Folder {
     fn is_unused(&self) -> Result<bool> {
-        // A killed command may have left the beginning of the marker.
+        // A killed command may have left part of the marker.
         let begun = part(Path::new(MARKER)).display().to_string();
         Ok(self.names("")?.iter().all(|name| *name == begun))
     }
@@ -115,7 +115,7 @@ impl Storage for Folder {
         let failed = || Failure::file(part.display());
         let file = File::options().create(true).write(true).truncate(false).open(&part).map_err(failed())?;
         let Some(mut locked) = Locked::of(file, &part)? else { return Err(self.busy()) };
-        // IMPORTANT: under the lock. A command that opened the same file earlier has renamed it.
+        // IMPORTANT: this is checked under the lock. A command that opened the same file earlier may have renamed it.
         if path.exists() {
             return self.remove(&format!("{name}.part"));
         }

@@ -1,15 +1,16 @@
-//! The lock of a prefix in an object store: numbered objects, of which the one with the highest number belongs to the holder.
+//! The lock of a prefix in an object store. It consists of numbered objects, and belongs to the owner of the highest number.
 //!
-//! An object store has no locks that end with a process. The holder therefore renews its lock: it creates the object with the next number, and deletes the
-//! previous one. Another command that sees the same highest number for [`PATIENCE`] takes over by creating the next object. Only one command can create an
-//! object, and a command that does not own the object with the highest number has lost the lock. No clocks are compared.
+//! An object store has no locks that end with a process. The holder therefore renews its lock: it creates the object with the next number,
+//! and deletes the previous one. If another command sees the same highest number for [`PATIENCE`], it takes over the lock by creating the
+//! next object. Only one command can create an object, and a command that does not own the object with the highest number has lost the lock.
+//! No clocks are compared.
 //!
-//! Numbers never start again, because the last holder leaves an object that marks the lock as free. A command that lost the lock can therefore never own the
-//! highest number.
+//! Numbers are never reused, because the last holder leaves an object that marks the lock as free. A command that lost the lock can therefore never
+//! own the highest number.
 //!
-//! A command completes its work by creating the next object with a record of the last file. This either succeeds while the command holds the lock, or fails
-//! because another command took over; a check before an ordinary write could succeed although the write arrives after a take-over. The next command that takes
-//! over writes the file of such a record, in case its owner died before it wrote the file.
+//! A command completes its work by creating the next object with a record of the last file. This either succeeds while the command holds the lock, or
+//! fails because another command took over. Checking the lock before an ordinary write would not be enough, because the write could arrive after a
+//! take-over. If the owner of such a record died before it wrote the file, the next command that takes over writes it.
 
 use std::time::{Duration, Instant};
 
@@ -18,9 +19,9 @@ use bytes::Bytes;
 use crate::backup::storage::requests::Requests;
 use crate::failure::{Failure, Result};
 
-/// The time for which a lock must not change before another command takes over.
+/// The time without renewal after which another command takes over a lock.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-/// The time after which a lock is renewed.
+/// The time after which the holder renews a lock.
 const RENEWAL: Duration = Duration::from_secs(5);
 /// The content of the object that the last holder leaves.
 const FREE: &[u8] = b"free";
@@ -35,7 +36,7 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Acquires the lock, and waits if another command seems to hold it. Completes the work of an earlier holder that died after its commit.
+    /// Acquires the lock, and waits if another command seems to hold it. If an earlier holder died after its commit, completes that holder's work.
     pub(super) fn acquire(requests: &Requests, patience: Duration, shown: &str) -> Result<Self> {
         let Some(seen) = highest(requests)? else { return Self::take(requests, 1, Bytes::new(), shown) };
         if requests.get(&object(seen))?.is_none_or(|content| content != FREE) {
@@ -79,7 +80,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Writes the file that completes the work of the holder, if it still holds the lock.
+    /// Writes the file that completes the work of the holder, provided that it still holds the lock.
     pub(super) fn commit(
         &mut self,
         requests: &Requests,
@@ -89,7 +90,7 @@ impl Lease {
     ) -> Result<()> {
         *self = Self::take(requests, self.number + 1, record(name, &content), shown)?;
         requests.put(name, content)?;
-        // The record must not outlive the file, which a later command may remove.
+        // The record must not outlive the file, because a later command may remove the file.
         self.renew(requests, shown)
     }
 
@@ -100,7 +101,7 @@ impl Lease {
 
     /// Releases the lock.
     pub(super) fn release(&self, requests: &Requests) -> Result<()> {
-        // If another command created the next object, it holds the lock.
+        // If another command has created the next object, that command holds the lock.
         if requests.create(&object(self.number + 1), Bytes::from_static(FREE))? {
             requests.delete(&object(self.number))?;
         }
@@ -108,12 +109,12 @@ impl Lease {
     }
 }
 
-/// Returns the content of a lock object that records a file: its name, and its content after the first line.
+/// Returns the content of a lock object with a record of a file: the name of the file, and its content after the first line.
 fn record(name: &str, content: &[u8]) -> Bytes {
     Bytes::from([name.as_bytes(), b"\n", content].concat())
 }
 
-/// Returns the recorded file in the content of a lock object; `None` for another content.
+/// Returns the recorded file in the content of a lock object; `None` if the content is not a record.
 fn file_of(record: &Bytes) -> Option<(&str, Bytes)> {
     let end = record.iter().position(|byte| *byte == b'\n')?;
     let name = std::str::from_utf8(record.get(..end)?).ok()?;

@@ -1,4 +1,4 @@
-//! A prefix of an object store: Amazon S3, Azure Blob Storage, Google Cloud Storage, a file system, or memory.
+//! Storage in a prefix of an object store: Amazon S3, Azure Blob Storage, Google Cloud Storage, a file system, or memory.
 
 use std::fmt;
 use std::io::Read;
@@ -17,7 +17,7 @@ use crate::backup::storage::shared::Shared;
 use crate::backup::storage::{Append, Folder, Storage};
 use crate::failure::{Failure, Result};
 
-/// The number of bytes of one object of a growing file. Memory holds at most one for each open file.
+/// The number of bytes in one object of a growing file. Memory holds at most one object for each open file.
 const SEGMENT: usize = 8 << 20;
 
 /// A prefix of an object store.
@@ -31,25 +31,25 @@ impl Objects {
     /// Creates the storage of a prefix. `shown` is the location in messages.
     ///
     /// # Errors
-    /// `File` if the runtime for requests does not start.
+    /// `File` if the runtime for requests cannot be started.
     pub fn new(store: Arc<dyn ObjectStore>, prefix: ObjectPath, shown: impl Into<String>) -> Result<Self> {
         let requests = Requests::new(store, prefix)?;
         let shared = Shared { requests, segment: SEGMENT, shown: shown.into(), lease: Mutex::default() };
         Ok(Self { shared: Arc::new(shared), patience: PATIENCE })
     }
 
-    /// Sets the time for which the lock of another command must not change before this one takes over [default: 30 seconds].
+    /// Sets how long the lock of another command must remain unchanged before this command takes over [default: 30 seconds].
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 }
 
-/// Opens the storage that a URL names: `s3://bucket/path`, `az://container/path`, `gs://bucket/path`, `memory:///`, and the other forms of the crate
-/// `object_store`; `file:///path` is a folder. Credentials and options are read from the environment, such as `AWS_ACCESS_KEY_ID`.
+/// Opens the storage that a URL names: `s3://bucket/path`, `az://container/path`, `gs://bucket/path`, `memory:///`, and the other forms that the
+/// crate `object_store` supports; `file:///path` is a folder. Credentials and options come from the environment, such as `AWS_ACCESS_KEY_ID`.
 ///
 /// # Errors
-/// `Usage` for a URL of another form, and for missing options.
+/// `Usage` for a URL of another form, or if options are missing.
 pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
     let usage = |reason: &dyn fmt::Display| {
         Failure::Usage(format!("{} is not an object store: {reason}", public(url)))
@@ -59,7 +59,7 @@ pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
     if let (ObjectStoreScheme::Local, Ok(path)) = (scheme, parsed.to_file_path()) {
         return Ok(Arc::new(Folder::new(&path)));
     }
-    // If the program has installed another provider, that provider remains.
+    // If the program has already installed a provider, that provider is kept.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let opened = object_store::parse_url_opts(&parsed, std::env::vars());
     let (store, prefix) = opened.map_err(|error| usage(&error))?;

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::failure::{Failure, Result};
 
-/// The requests to a prefix of an object store, and the runtime on which they run. The caller may itself run on another runtime.
+/// The requests to a prefix of an object store, and the runtime that executes them. The caller may itself run on another runtime.
 #[derive(Debug)]
 pub(super) struct Requests {
     store: Arc<dyn ObjectStore>,
@@ -93,7 +93,7 @@ impl Requests {
         })
     }
 
-    /// Returns the last parts of the names of the objects in a folder, and the names of its subfolders.
+    /// Returns the names of the objects and subfolders in a folder, without the folder's path.
     pub(super) fn names(&self, folder: &str) -> Result<Vec<String>> {
         let (store, path) = (self.store.clone(), self.path(folder));
         let listed = self.wait(folder, async move { store.list_with_delimiter(Some(&path)).await })?;
@@ -102,7 +102,7 @@ impl Requests {
         Ok(objects.chain(folders).map(str::to_owned).collect())
     }
 
-    /// Returns the last part of the name and the length of each object in a folder.
+    /// Returns the name of each object in a folder, without the folder's path, and its length.
     pub(super) fn lengths(&self, folder: &str) -> Result<Vec<(String, u64)>> {
         let (store, path) = (self.store.clone(), self.path(folder));
         let listed: Vec<_> = self.wait(folder, async move { store.list(Some(&path)).try_collect().await })?;

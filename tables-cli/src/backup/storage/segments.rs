@@ -1,4 +1,4 @@
-//! Growing files in a store whose objects cannot grow: each file is a sequence of objects, named by their offset in the file.
+//! Growing files in a store whose objects cannot grow. Each file is a sequence of objects, named by their offset in the file.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) fn length(shared: &Shared, name: &str) -> Result<Option<u64>> {
     Ok((!chain.is_empty()).then(|| chain.iter().map(|(_, length)| length).sum()))
 }
 
-/// Removes all objects of a file from an offset on.
+/// Removes all objects of a file, starting at an offset.
 pub(super) fn remove(shared: &Shared, name: &str, from: u64) -> Result<()> {
     for (object, _) in shared.requests.lengths(name)? {
         if object.parse::<u64>().is_ok_and(|offset| offset >= from) {
@@ -67,7 +67,7 @@ impl Read for Reading {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.current.is_empty() && self.end > 0 {
             let next = self.shared.requests.get(&segment(&self.name, self.end));
-            // If an object is missing, the file ends before it, which the checksums detect.
+            // If an object is missing, the file seems to end before it, which the checksums detect.
             self.current = next.map_err(std::io::Error::other)?.unwrap_or_default();
             self.end += self.current.len() as u64;
         }
@@ -80,12 +80,12 @@ impl Read for Reading {
     }
 }
 
-/// A file that grows by one object at each sync, and whenever enough bytes for an object are in memory.
+/// A file that grows by one object at each sync, and whenever memory holds enough bytes for an object.
 #[derive(Debug)]
 pub(super) struct Growing {
     shared: Arc<Shared>,
     name: String,
-    /// The length of the file without the bytes in memory.
+    /// The length of the file, excluding the bytes in memory.
     length: u64,
     buffer: Vec<u8>,
 }

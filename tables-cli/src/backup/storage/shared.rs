@@ -1,4 +1,4 @@
-//! The state that the storage of an object store shares with its open files.
+//! The state that an object store's storage shares with its open files.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ impl Shared {
         self.requests.put(name, content)
     }
 
-    /// Creates or replaces the object that completes the work of this command, if it still holds the lock.
+    /// Creates or replaces the object that completes the work of this command, provided that the command still holds the lock.
     pub(super) fn commit(&self, name: &str, content: Bytes) -> Result<()> {
         match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(lease) => lease.commit(&self.requests, name, content, &self.shown),
@@ -44,7 +44,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            // If the release fails, the next command waits before it takes over the lock.
+            // If the release fails, the next command has to wait before it takes over the lock.
             let _ = lease.release(&self.requests);
         }
     }

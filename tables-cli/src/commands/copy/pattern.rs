@@ -1,10 +1,10 @@
-//! Patterns of rewritten keys.
+//! Patterns for rewriting keys.
 
 use table_core::TableEntity;
 
 use crate::failure::{Failure, Result};
 
-/// Returns a pattern with the properties and keys of an entity inserted.
+/// Returns a pattern filled with the properties and keys of an entity.
 pub(super) fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
     let (mut text, mut rest) = (String::new(), pattern);
     while let Some((before, behind)) = rest.split_once('{') {

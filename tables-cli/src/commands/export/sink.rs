@@ -1,4 +1,4 @@
-//! The file of an export, in each format.
+//! The output file of an export, in each format.
 
 use std::io::Write;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(super) enum Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Begins a file. The header of some formats requires reading all rows once before the first one is written.
+    /// Creates a file. For the header of some formats, all rows must be read once before the first one is written.
     pub(super) async fn open<'p>(
         form: FileForm,
         out: &'a mut (dyn Write + Send),
@@ -83,7 +83,7 @@ async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity)) -> Resul
     Ok(())
 }
 
-/// Reads a complete file again and compares it with the exported rows, if its format has checksums. Returns a note for the report.
+/// Reads the finished file and compares it with the exported rows, if its format has checksums. Returns a note for the report.
 #[cfg_attr(
     not(feature = "parquet"),
     expect(unused_variables, clippy::unnecessary_wraps, reason = "only Parquet has checksums")

@@ -17,7 +17,7 @@ async fn fill(store: DynTableStore) -> DynTableStore {
     store
 }
 
-/// Synchronises a target with a source that has the same rows.
+/// Synchronises a target with a source that contains the same rows.
 async fn synchronised(source: DynTableStore, target: DynTableStore) -> (Result<()>, usize) {
     let (source, target) = (fill(source).await, fill(target).await);
     let options =
@@ -37,7 +37,7 @@ fn a_store_that_says_it_has_no_order_is_refused() {
     assert!(message.contains("key order"), "{message}");
 }
 
-/// A comparison of unordered rows reports present rows as missing and as extra, and a synchronisation would delete them.
+/// If rows were unordered, a comparison would report existing rows as missing and as extra, and a synchronisation would delete them.
 #[tokio::test]
 async fn no_row_is_deleted_because_a_store_returned_rows_out_of_order() {
     for says_so in [true, false] {

@@ -1,4 +1,4 @@
-//! The groups that are not written yet, one for each partition, so that rows in any order are written in few transactions.
+//! The groups that have not been written yet, one per partition. They allow rows in any order to be written in few transactions.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -15,21 +15,21 @@ pub(super) const BYTES: usize = 16 << 20;
 /// The maximum number of stale entries in the order: entries of groups that have been written.
 const STALE: usize = 1_000;
 
-/// The groups that are not written yet.
+/// The groups that have not been written yet.
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,
-    /// The groups in the order in which they were begun. An entry is stale if the group of the partition has another number.
+    /// The groups in the order in which they were started. An entry is stale if the partition's group has another number.
     order: VecDeque<(u64, PartitionKey)>,
     begun: u64,
     changes: usize,
     bytes: usize,
 }
 
-/// The outcome of adding a change.
+/// The result of adding a change.
 #[derive(Default)]
 pub(super) struct Pushed {
-    /// The group of the partition, if it had no room for the change.
+    /// The partition's previous group, if it had no room for the change.
     pub(super) full: Option<Group>,
     /// The change and the reason, if no group can contain it.
     pub(super) refused: Option<(Numbered, Error)>,

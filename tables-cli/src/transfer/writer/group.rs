@@ -16,9 +16,9 @@ pub(super) struct Group {
     transaction: Transaction,
 }
 
-/// The outcome of one group.
+/// The result of writing one group.
 pub(super) struct Written {
-    /// The number of each record, with the reason if it was not written.
+    /// The number of each record, and the reason if it was rejected.
     pub(super) outcomes: Vec<(u64, Option<Rejected>)>,
     /// The keys of the group.
     pub(super) keys: Vec<EntityKey>,
@@ -32,7 +32,7 @@ impl Group {
         Ok(Self { changes: Vec::new(), transaction: Transaction::new(partition_key, limits)? })
     }
 
-    /// Adds a change. After an error, the group is unchanged and the change is returned.
+    /// Adds a change. If this fails, the group is unchanged and the change is returned.
     pub(super) fn push(&mut self, change: Numbered, mode: Mode) -> Result<(), Box<(Numbered, Error)>> {
         match change.change.operation(mode).and_then(|operation| self.transaction.push(operation)) {
             Ok(()) => {
@@ -53,7 +53,7 @@ impl Group {
         self.transaction.bytes()
     }
 
-    /// Writes the group. A change that the store rejects is omitted, and the others are written without it.
+    /// Writes the group. If the store rejects a change, the other changes are written without it.
     pub(super) async fn write(
         mut self,
         store: &DynTableStore,
@@ -121,7 +121,7 @@ impl Group {
     }
 }
 
-/// Returns the transaction of some changes of one partition; `None` for no changes.
+/// Returns the transaction of some changes of one partition; `None` if there are no changes.
 fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Option<Transaction>> {
     let Some(first) = changes.first() else { return Ok(None) };
     let mut transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
@@ -131,7 +131,7 @@ fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Op
     Ok(Some(transaction))
 }
 
-/// Returns `true` if an error concerns one entity, and not the table or the store.
+/// Returns `true` if an error concerns a single entity, and not the table or the store.
 fn is_of_row(error: &Error) -> bool {
     let is_of_store = error.is_table_not_found() || error.is_ambiguous() || error.is_throttled();
     !is_of_store

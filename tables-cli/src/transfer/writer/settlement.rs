@@ -1,4 +1,4 @@
-//! The settlement of records in the order in which they were added, although their transactions may complete in another order.
+//! Settlement of records in the order in which they were added, although their transactions may complete in another order.
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ enum Slot {
     Rejected(Rejected),
 }
 
-/// The records that were added. The first records are settled: written or rejected.
+/// The records that were added. Records at the front are settled: written or rejected.
 #[derive(Default)]
 pub(super) struct Settlement {
     /// The number of settled records.
     settled: u64,
     /// The states of the records after the settled ones.
     slots: VecDeque<Slot>,
-    /// The rejections that were settled and not taken yet.
+    /// The rejections that were settled but have not been taken yet.
     rejected: Vec<Rejected>,
     /// `true` if a rejected record counts as settled. Otherwise, settlement ends before it.
     pub(super) is_tolerant: bool,
@@ -68,12 +68,12 @@ impl Settlement {
         }
     }
 
-    /// Returns the number of records that are settled without a gap, starting with the first one.
+    /// Returns the number of settled records up to the first unsettled one.
     pub(super) const fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// Returns the number of records since the first one that is not settled.
+    /// Returns the number of records from the first unsettled one on.
     pub(super) fn open(&self) -> usize {
         self.slots.len()
     }

@@ -1,4 +1,4 @@
-//! The ledger of the examples under torture: entries with gapless numbers, postings, balances, requests, audit lines and a feed, each post in one unit.
+//! Crash tests of the example ledger: entries with gapless numbers, postings, balances, requests, audit lines and a feed. Each post is one unit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Books {
     }
 }
 
-/// Returns the error of the store. The workload causes no other refusal.
+/// Returns the error from the store. The workload causes no other refusal.
 pub(super) fn failure(refused: Refused) -> Error {
     match refused {
         Refused::Store(error) => error,
@@ -52,7 +52,7 @@ pub(super) fn failure(refused: Refused) -> Error {
     }
 }
 
-/// Returns the key of a request in the evidence.
+/// Returns the evidence key of a request.
 pub(super) fn request_key(tenant: &str, request: &str) -> String {
     format!("{tenant}/{request}").replace(' ', "_")
 }
@@ -63,7 +63,7 @@ pub(super) fn lines_text(lines: &[Line]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join(",")
 }
 
-/// Returns the postings of each answered request, after checking the invariants of the books.
+/// Checks the invariants of the books, and returns the postings of each answered request.
 pub(super) async fn stored(books: &Books, wrong: &mut Vec<String>) -> Result<Values> {
     let mut values = Values::new();
     for tenant in TENANTS {
@@ -87,7 +87,7 @@ pub(super) async fn stored(books: &Books, wrong: &mut Vec<String>) -> Result<Val
     Ok(values)
 }
 
-/// Checks that entries and their reversals name each other.
+/// Checks that entries and their reversals refer to each other.
 fn reversals(entries: &[Entry], report: &mut impl FnMut(String)) {
     let by_number: BTreeMap<u32, &Entry> = entries.iter().map(|entry| (entry.number, entry)).collect();
     let linked = |entry: &Entry, to: Option<u32>, back: fn(&Entry) -> Option<u32>| {
@@ -161,7 +161,7 @@ async fn requests(
     Ok(())
 }
 
-/// Checks that the audit log and the feed contain each change of an entry once.
+/// Checks that the audit log and the feed contain each change of an entry exactly once.
 async fn records(
     books: &Books,
     tenant: &str,
@@ -194,7 +194,7 @@ async fn records(
     Ok(())
 }
 
-/// Deletes the first row of a tenant whose `RowKey` has a prefix, which may be a reserved one.
+/// Deletes a tenant's first row whose `RowKey` has the given prefix, which may be a reserved one.
 #[cfg(test)]
 pub(super) async fn delete_row(stores: &super::Stores, prefix: &str) -> Result<()> {
     use table_core::query::{KeyRange, Query, TextRange};

@@ -1,4 +1,4 @@
-//! The changes to the ledger: posts of 2 to 50 lines, reversals, and repeated requests.
+//! Changes to the ledger: posts of 2 to 50 lines, reversals, and repeated requests.
 
 use chrono::Days;
 use examples::ledger::books::Draft;
@@ -11,7 +11,7 @@ use super::ledger::Kind;
 use super::workload::Hand;
 
 impl Hand<'_> {
-    /// Posts an entry, reverses the last entry of this hand, or repeats a request.
+    /// Posts an entry, reverses the last entry that this hand has posted, or repeats a request.
     pub(super) async fn post(&mut self) -> Result<()> {
         let tenant = TENANTS[self.number % TENANTS.len()];
         let choice = self.random.random_range(0..6_u32);
@@ -62,7 +62,7 @@ impl Hand<'_> {
         self.make(at, Some(lines_text(&lines)), change).await
     }
 
-    /// Repeats a request, which changes nothing and gets the first response.
+    /// Repeats a request. It must change nothing and get the first response again.
     async fn repeat(&mut self, tenant: &str, draft: Draft, number: u32) -> Result<()> {
         let books = &self.stores.books;
         let again =

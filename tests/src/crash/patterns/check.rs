@@ -1,4 +1,4 @@
-//! The check: recovery as prescribed by the patterns, then a comparison of all stored data with the evidence.
+//! The check: runs the recovery that the patterns prescribe, and compares all stored data with the evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,7 +23,7 @@ use super::stores::{
 use super::views::sales;
 use super::workload::number_of;
 
-/// A limit that is greater than the number of rows that the workload ever creates.
+/// A limit that exceeds the number of rows that the workload ever creates.
 const MOST: u64 = 10_000_000;
 
 /// The recovery that runs before the check.
@@ -31,16 +31,17 @@ const MOST: u64 = 10_000_000;
 pub enum Recovery {
     /// Runs sweeps and workers until nothing is pending, then collects orphans.
     Whole,
-    /// Runs everything except the sweeps, so work whose message was lost is never done.
+    /// Runs everything except sweeps, so work whose message was lost is never done.
     WithoutSweep,
     /// Runs everything except the collection of orphans.
     WithoutCollection,
 }
 
-/// Runs the recovery, and compares the stores with the ledger. Returns a description of each defect. The ledger then continues from the stored data.
+/// Runs the recovery, and compares the stores with the ledger of evidence. Returns a description of each defect. The ledger then continues
+/// from the stored data.
 ///
 /// # Errors
-/// Any error from the stores. Data that cannot be read after a crash has also failed.
+/// Any error from the stores. If the data cannot be read after a crash, the check has failed, too.
 pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     settle(stores, recovery, &mut wrong).await?;
@@ -86,7 +87,7 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
         return Ok(());
     }
     let mut pending = 0;
-    // The next sweep retries failed work. Work that always fails is reported.
+    // The next sweep retries work that failed. Work that always fails is reported.
     for hours in 1..=10 {
         let report =
             Sweep::new(stores.later_outbox(hours)).min_age(Duration::ZERO).sweep_registered().await?;
@@ -103,7 +104,7 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
     Ok(())
 }
 
-/// Collects orphans twice, with clocks past the grace period. The first run marks them, and the second removes them (PAT-LARGE-2).
+/// Collects orphans twice, with clocks past the grace period. The first collection marks orphans, and the second one removes them (PAT-LARGE-2).
 pub(super) async fn collect(stores: &Stores) -> Result<()> {
     for days in [3, 6] {
         let clock = Clock::new(move || {
@@ -129,7 +130,7 @@ async fn series(stores: &Stores) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the events. Each must occur once, and those of one writer must be ordered from newest to oldest (PAT-LOG-4).
+/// Returns the events. Each must occur exactly once, and the events of a writer must be ordered from newest to oldest (PAT-LOG-4).
 async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut last) = (Values::new(), BTreeMap::new());
     for event in stores.events.table().query(Event::partition(1)).collect().await? {
@@ -148,7 +149,7 @@ async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the wide entities. A read of an incomplete wide entity returns an error (PAT-WIDE-4).
+/// Returns the wide entities. Reading an incomplete wide entity fails (PAT-WIDE-4).
 async fn sheets(stores: &Stores) -> Result<Values> {
     let mut parts = BTreeSet::new();
     let engine = stores.sheets.table().store();
@@ -213,7 +214,7 @@ async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the rows with a feed. The feed must contain each change once and in order (PAT-EC-8).
+/// Returns the rows with a feed. The feed must contain each change exactly once, in order (PAT-EC-8).
 async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut reported) = (Values::new(), BTreeMap::<String, i64>::new());
     let query = Query::new(KeyRange::rows(FED, TextRange::prefix("row_")));
@@ -240,7 +241,7 @@ async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the rows of the hours whose tables exist. A table whose drop was in progress must either exist with all its rows or be gone.
+/// Returns the rows of the hours whose tables exist. If a table was being dropped, either it exists with all its rows, or it does not exist.
 async fn periods(stores: &Stores, ledger: &mut Ledger, wrong: &mut Vec<String>) -> Result<Values> {
     let mut held = Values::new();
     let mut there = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Copies under torture: people, and desks and rooms that contain their names, both in the same partition and in others.
+//! Crash tests of copies: people, and desks and rooms that contain people's names, in the same partition and in others.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub(super) struct Desk {
     pub(super) owner_name: Option<String>,
 }
 
-/// A room, in another table than its owner.
+/// A room, whose table differs from its owner's.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Rooms", copies_from(OwnerOfRoom))]
 #[partition_key(floor)]
@@ -95,7 +95,7 @@ pub(super) async fn people(stores: &Stores) -> Result<Values> {
     Ok(people.into_iter().map(|person| (person.id.to_string(), person.name)).collect())
 }
 
-/// Returns the owners of desks and rooms. Each holder must contain the name of its owner, and each owner must have a reference to its holders.
+/// Returns the owners of desks and rooms. Each holder must contain its owner's name, and each owner must have a reference to its holders.
 pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<String>) -> Result<Values> {
     let desks = stores.desks.table().query(Desk::rows(TEAM)).collect().await?;
     let desks = desks.into_iter().map(|desk| (format!("desk/{}", desk.id), desk.owner, desk.owner_name));

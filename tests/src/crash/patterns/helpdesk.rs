@@ -1,4 +1,4 @@
-//! The help desk of the examples under torture, with its own types and handler, and with all declarations of a ticket in use on one entity.
+//! Crash tests of the example help desk, with its own types and handler. One entity, the ticket, uses all its declarations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use super::views::caught_up;
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
 /// The number of agents of each tenant, numbered from 1.
 pub(super) const AGENTS: u32 = 4;
-/// A limit that is greater than the number of rows that the workload ever creates.
+/// A limit that exceeds the number of rows that the workload ever creates.
 const MOST: u64 = 10_000_000;
 
 type Queue = Outbox<Engine, Engine>;
@@ -76,7 +76,7 @@ impl HelpDesk {
         })
     }
 
-    /// Returns the worker, which also performs the work of the help desk.
+    /// Returns the worker, extended to perform the work of the help desk.
     pub(super) fn worker(&self, worker: Worker<Engine, Engine>) -> Worker<Engine, Engine> {
         let notifier = Notifier { store: self.store.clone(), audit: self.audit.clone() };
         worker.handler::<Closed>(notifier).with_index_handler(&self.agents).with_index_handler(&self.tickets)
@@ -87,8 +87,7 @@ impl HelpDesk {
     }
 }
 
-/// Opens a view, and builds it if no earlier process has completed that. A view that is already built is left unchanged, so that its defects are
-/// found.
+/// Opens a view, and builds it unless an earlier process completed the build. A view that is already built is not changed, so its defects are found.
 async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
     let view = ViewTable::<V, _>::new(store.clone()).create_if_missing().await?;
     match view.table().await {
@@ -103,7 +102,7 @@ pub(super) fn opened(number: u32) -> DateTime<Utc> {
     instant(number / 6, number % 6 * 600_000)
 }
 
-/// Returns the text of a ticket: the name by which its writer identifies it, and a filling of up to three properties.
+/// Returns the text of a ticket: the name by which its writer identifies it, followed by filling for up to three properties.
 pub(super) fn text(name: &str, filling: usize) -> String {
     format!("{name} {}", "It beeps. ".repeat(filling))
 }
@@ -113,12 +112,12 @@ pub(super) fn name_in(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(name, _)| name)
 }
 
-/// Returns a ticket's entry in the ledger.
+/// Returns a ticket's value in the ledger of evidence.
 pub(super) fn ticket_entry(ticket: &Ticket, comments: usize) -> String {
     format!("{:?}/{}/{comments}/{}", ticket.status, ticket.priority, ticket.attachment.is_some())
 }
 
-/// Returns an agent's entry in the ledger.
+/// Returns an agent's value in the ledger of evidence.
 pub(super) fn agent_entry(agent: &Agent) -> (String, String) {
     (format!("{}/{}", agent.tenant, agent.id), format!("{}:{}", agent.name, agent.email))
 }
@@ -134,8 +133,8 @@ pub(super) struct Stored {
     pub(super) tickets: Values,
 }
 
-/// Returns the content of the help desk once workers and views have completed all pending work, after checking that each part matches the tickets,
-/// agents and comments.
+/// Returns the content of the help desk. Workers and views first complete all pending work, and each part is checked against the
+/// tickets, agents and comments.
 pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<Stored> {
     caught_up(&desk.sums).await?;
     caught_up(&desk.hours).await?;
@@ -174,7 +173,7 @@ pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<S
     Ok(stored)
 }
 
-/// Returns a ticket with its comments, after reading its attachment.
+/// Reads a ticket's attachment, and returns the ticket with its comments.
 async fn whole(desk: &HelpDesk, ticket: &Ticket, wrong: &mut Vec<String>) -> Result<String> {
     let key = Ticket::key(&ticket.tenant, ticket.number);
     let group: TicketWithComments = desk.tickets.table().read_group(key).await?;
@@ -240,7 +239,7 @@ async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> R
     Ok(())
 }
 
-/// Checks that each blob belongs to a ticket. The blobs of tickets have already been read.
+/// Checks that each blob belongs to a ticket. The tickets' blobs have already been read.
 async fn blobs(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
     let named: Vec<&str> = tickets
         .iter()

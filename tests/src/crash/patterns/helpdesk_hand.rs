@@ -1,4 +1,4 @@
-//! The changes to a help desk: agents, tickets with gapless numbers, comments, attachments, and closings.
+//! Changes to a help desk: agents, tickets with gapless numbers, comments, attachments, and closing tickets.
 
 use examples::model::helpdesk::{Agent, DeskQuestions, Status, Ticket, TicketLine, TicketWithComments};
 use rand::RngExt;
@@ -22,7 +22,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Changes an agent. Each of the two writers of a tenant changes every other agent.
+    /// Changes an agent. Each of a tenant's two writers changes every second agent.
     async fn agent(&mut self, tenant: &str) -> Result<()> {
         let half = u32::try_from(self.number / TENANTS.len() % 2).unwrap_or_default();
         let id = 1 + half + 2 * self.random.random_range(0..AGENTS / 2);
@@ -42,7 +42,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns one of the tickets that this writer has opened, which only this writer and workers change.
+    /// Returns one of the tickets that this writer has opened. Only this writer and workers change it.
     async fn own_ticket(&mut self, tenant: &str) -> Result<Option<Versioned<Ticket>>> {
         let newest = self.stores.desk.tickets.query(DeskQuestions::open(tenant)).project::<TicketLine>();
         let Some(newest) = newest.limit(1).collect().await?.pop() else { return Ok(None) };
@@ -110,14 +110,14 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns an existing agent, or `None`. The agent may be gone when the ticket is written, which is then refused.
+    /// Returns an existing agent, or `None`. If the agent is deleted before the ticket is written, the ticket is refused.
     async fn some_agent(&mut self, tenant: &str) -> Result<Option<u32>> {
         let id = self.random.random_range(0..=AGENTS);
         Ok(self.stores.desk.agents.get(Agent::key(tenant, id)).await?.map(|agent| agent.id))
     }
 }
 
-/// Returns `true` if a ticket was not written because its agent is gone.
+/// Returns `true` if a ticket was not written because its agent no longer exists.
 pub(super) fn has_no_agent(error: &Error) -> bool {
     error.code() == ErrorCode::ResourceNotFound && error.rule() == Some("PAT-DEN-2")
 }

@@ -1,4 +1,4 @@
-//! The check of indexes: by the check of the table itself, by reads through each index, and by the keys that the entities require.
+//! Checks indexes in three ways: by the table's own check, by reads through each index, and by the keys that the entities require.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use table_patterns::key::text::RESERVED;
 
 use super::stores::{Employee, Stores};
 
-/// Reports the defects of the indexes of these employees, who must be all employees.
+/// Reports the defects in the indexes of these employees. The list must contain all employees.
 pub(super) async fn check_indexes(
     stores: &Stores,
     employees: &[Employee],
@@ -49,7 +49,7 @@ pub(super) async fn check_indexes(
     Ok(())
 }
 
-/// Checks that an employee is found through every index with its current data.
+/// Checks that every index finds an employee with its current data.
 async fn check_reads(stores: &Stores, employee: &Employee, wrong: &mut Vec<String>) -> Result<()> {
     let company = &stores.company;
     let Employee { department, last_name, email, .. } = employee;

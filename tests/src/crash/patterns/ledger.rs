@@ -1,15 +1,15 @@
-//! The evidence: the changes that each thread has begun, and the changes that were acknowledged.
+//! The evidence: the changes that each thread has started, and the changes that were acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// The pattern to which a change belongs.
+/// The pattern that a change belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An entity with indexes.
     Index,
-    /// An increment of a slot; the value is the amount.
+    /// An increment of a slot. The value is the amount.
     Series,
     /// An event.
     Log,
@@ -17,13 +17,13 @@ pub enum Kind {
     Wide,
     /// An entity with a blob.
     Large,
-    /// A row in a table of an hour.
+    /// A row in the table of an hour.
     Period,
-    /// The drop of the tables before an hour, which is the value.
+    /// A drop of all tables before an hour. The value is that hour.
     Expire,
     /// A row whose changes are in a feed.
     Feed,
-    /// An entity of which other entities store copies.
+    /// An entity whose data other entities copy.
     Source,
     /// An entity that stores copies. The value is its reference to the source.
     Holder,
@@ -35,7 +35,7 @@ pub enum Kind {
     Agent,
     /// A ticket of the help desk.
     Ticket,
-    /// A request of the accounting ledger; the value is the postings of its entry.
+    /// A request to the accounting ledger. The value is the postings of its entry.
     Entry,
 }
 
@@ -65,25 +65,25 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A change that a thread is about to make: it sets or removes the value of a key. Neither the key nor the value contains spaces.
+/// A change that a thread is about to make. It sets or removes the value of a key. Neither keys nor values contain spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The pattern.
     pub kind: Kind,
     /// The key within the pattern.
     pub key: String,
-    /// The new value; `None` if it is removed.
+    /// The new value; `None` if the key is removed.
     pub value: Option<String>,
 }
 
-/// One line between the processes. A thread has one change in progress at a time.
+/// One line of the protocol between the processes. A thread has one change in progress at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// A thread begins a change.
+    /// A thread starts a change.
     Begin(usize, Change),
     /// The change was acknowledged.
     Done(usize),
-    /// The change was refused and not made.
+    /// The change was refused and did not happen.
     Refused(usize),
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for Line {
 impl FromStr for Line {
     type Err = ();
 
-    /// Parses a line. A line that was cut by the kill has no full stop, and is ignored.
+    /// Parses a line. A line that was truncated by the kill has no full stop, and is ignored.
     fn from_str(line: &str) -> Result<Self, ()> {
         let words: Vec<&str> = line.split(' ').collect();
         let hand = |hand: &str| hand.parse().map_err(drop);
@@ -172,7 +172,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the acknowledged value of a key.
+    /// Returns the acknowledged value of the given key.
     #[must_use]
     pub fn acknowledged(&self, kind: Kind, key: &str) -> Option<&str> {
         self.acknowledged.get(&kind)?.get(key).map(String::as_str)
@@ -184,7 +184,7 @@ impl Ledger {
         drop.value.as_deref()
     }
 
-    /// Assumes that a table that is being dropped is gone with all its rows.
+    /// Records that a table that was being dropped no longer exists, so all its rows are gone.
     pub(super) fn dropped(&mut self, hour: &str) {
         self.acknowledged.entry(Kind::Period).or_default().retain(|row, _| hour_of(row) != hour);
     }
@@ -221,7 +221,7 @@ impl Ledger {
         }
     }
 
-    /// Continues from the stored data, which a check has accepted: the outcomes of changes in progress are then known.
+    /// Continues from stored data that a check has accepted. The outcomes of the changes in progress are then known.
     pub(super) fn adopt(&mut self, kind: Kind, stored: Values) {
         self.under_way.retain(|_, change| change.kind != kind);
         self.acknowledged.insert(kind, stored);

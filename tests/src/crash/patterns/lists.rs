@@ -1,4 +1,4 @@
-//! Lists in blobs under torture: readers, and lists of the readers in each town. The blobs are in a folder next to the tables.
+//! Crash tests of lists in blobs: readers, and lists of the readers in each town. The blobs are in a folder next to the tables' folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::stores::Stores;
 pub(super) const BRANCHES: [&str; 2] = ["east", "west"];
 /// The towns that readers share.
 pub(super) const TOWNS: [&str; 4] = ["Aarau", "Baden", "Chur", "Davos"];
-/// The maximum number of keys of a list that its entity contains: small enough that lists move to blobs, and large enough that not all lists do.
+/// The maximum number of keys in a list that is stored in its entity. It is small, so many lists move to blobs, but not all.
 const IN_ENTITY: usize = 2;
 
 /// An entity with a list in its own partition, and a list in another table.
@@ -68,7 +68,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     }
     let (mut here, mut elsewhere) =
         (BTreeMap::<_, Vec<EntityKey>>::new(), BTreeMap::<_, Vec<EntityKey>>::new());
-    // The number of readers of each row.
+    // The expected number of readers in each row.
     let mut expected = BTreeMap::new();
     for reader in &readers {
         let (key, Reader { branch, town, .. }) = (reader.key_of()?, reader);
@@ -101,7 +101,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     Ok(readers.iter().map(Reader::entry).collect())
 }
 
-/// Checks the rows alone, as another program would see them: the existing lists, and the blobs to which they refer.
+/// Checks only the rows, as another program would see them: the existing lists, and the blobs that they refer to.
 async fn check_blobs(
     stores: &Stores,
     mut expected: BTreeMap<(&str, EntityKey), usize>,

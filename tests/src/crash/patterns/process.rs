@@ -1,4 +1,4 @@
-//! Kills a process in a loop while all patterns are in use.
+//! Repeatedly kills a process that uses all patterns.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,13 +19,13 @@ use super::stores::{Queues, Stores};
 use super::workload::{HANDS, Hand};
 use crate::crash::process::{Outcome, Plan, run_and_kill};
 
-/// The word that makes the program a child: `torture patterns-child FOLDER ROUND SEED`.
+/// The argument that makes the program a child: `torture patterns-child FOLDER ROUND SEED`.
 pub const CHILD: &str = "patterns-child";
 
 /// The number of threads that process the outbox.
 const WORKERS: usize = 2;
 
-/// Runs the child: all hands, workers and a sweep, until it is killed or the parent is gone.
+/// Runs the child: all hands, workers and a sweep, until the child is killed or the parent has ended.
 ///
 /// # Errors
 /// Any error from opening. An unexpected error of a hand ends the process.
@@ -33,7 +33,7 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     let stores = Stores::open(folder, Queues::of_round(round)).block_on()?;
     let tell = |line: Line| {
         let mut out = std::io::stdout().lock();
-        // One write per line, so a kill never truncates a line. A closed pipe means that the parent has ended.
+        // Each line is one write, so a kill never truncates it. A closed pipe means that the parent has ended.
         let text = format!("{line}\n");
         if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
             std::process::exit(1);
@@ -57,13 +57,13 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
             let worker = stores.worker_with(options);
             scope.spawn(move || worker.run(|| false).block_on());
         }
-        // Two followers of the same feeds run, like two processes.
+        // Two followers of the same feeds run, as in two processes.
         for _ in 0..2 {
             scope.spawn(|| follow(&stores.view));
             scope.spawn(|| follow(&stores.desk.sums));
         }
         scope.spawn(|| follow(&stores.desk.hours));
-        // Sweeps are frequent, so some kills interrupt a sweep.
+        // Sweeps run often, so some kills interrupt one.
         let sweep = Sweep::new(stores.outbox.clone()).min_age(Duration::from_millis(100));
         scope.spawn(move || {
             loop {
@@ -84,7 +84,7 @@ fn follow<V: View>(view: &ViewTable<V, Engine>) {
         match view.catch_up(10).block_on() {
             Ok(caught) if caught.changes > 0 => {}
             Ok(_) => std::thread::sleep(Duration::from_millis(5)),
-            // A concurrent follower won every attempt.
+            // A concurrent follower won all attempts.
             Err(error) if error.is_precondition_failed() => {}
             Err(error) => {
                 eprintln!("view: {error:?}");
@@ -94,10 +94,10 @@ fn follow<V: View>(view: &ViewTable<V, Engine>) {
     }
 }
 
-/// Runs the plan with `program` as the child.
+/// Runs the plan, using `program` as the child.
 ///
 /// # Errors
-/// If a process cannot be started or ends by itself, or a folder cannot be created, opened or read.
+/// An error if a process cannot be started or ends by itself, or if a folder cannot be created, opened or read.
 pub fn torture(
     program: &Path,
     plan: &Plan,
@@ -112,7 +112,7 @@ pub fn torture(
                 std::fs::remove_dir_all(&plan.folder)?;
             }
         }
-        // Squaring favours early kills; late ones still occur.
+        // Squaring favours early kills, but late ones still occur.
         let kill_after = random.random_range(0_u64..50).pow(2);
         let mut command = Command::new(program);
         command.arg(CHILD).arg(&plan.folder).arg(round.to_string()).arg(plan.seed.to_string());

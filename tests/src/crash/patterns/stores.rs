@@ -1,4 +1,4 @@
-//! The tables under torture, one for each pattern, and the folder of blobs.
+//! The tables of the crash tests, one per pattern, and the folder of blobs.
 
 use std::fmt;
 use std::path::Path;
@@ -29,7 +29,7 @@ use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
 use crate::crash::process;
 
-/// An entity with an index of every kind, both in its partition and in others.
+/// An entity with every kind of index, both in its own partition and in others.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -157,7 +157,7 @@ impl Periodic for Attempt {
 pub(super) const DEPARTMENTS: [&str; 2] = ["Sales", "Marketing"];
 /// The prefix of the blobs.
 const BLOBS: &str = "documents";
-/// The number of periods that are kept before the current one.
+/// The number of periods to keep before the current one.
 pub(super) const KEPT: u16 = 2;
 /// The partition of the rows with a feed.
 pub(super) const FED: &str = "fed";
@@ -167,20 +167,20 @@ pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 /// The location of the outbox's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queues {
-    /// The queues are in the engine with the tables: messages survive a kill, some of them with leases.
+    /// The queues are in the same engine as the tables. Messages survive a kill, some of them with leases.
     Durable,
-    /// The queues are in memory: a kill loses all messages, so only a sweep finds pending work (PAT-EC-8).
+    /// The queues are in memory. A kill loses all messages, so only a sweep finds pending work (PAT-EC-8).
     Lost,
 }
 
 impl Queues {
-    /// Returns the location for a round, which alternates.
+    /// Returns the location for a round. Rounds alternate between both locations.
     pub(super) const fn of_round(round: u32) -> Self {
         if round.is_multiple_of(2) { Self::Lost } else { Self::Durable }
     }
 }
 
-/// The stores of one folder, opened by one process.
+/// The stores in one folder, opened by one process.
 pub struct Stores {
     pub(super) engine: Engine,
     pub(super) outbox: Outbox<Engine, Engine>,
@@ -205,7 +205,7 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Opens the content of a folder, and creates missing tables.
+    /// Opens the stores in a folder, and creates missing tables.
     ///
     /// # Errors
     /// Any error from the engine; `Io` for the folder of blobs.
@@ -264,14 +264,14 @@ impl Stores {
         self.worker_with(WorkerOptions::default())
     }
 
-    /// Returns a worker that treats nothing as poison. The number of deliveries before a kill, or on a slow machine, is random here, and no operator
-    /// inspects poison.
+    /// Returns a worker that never treats a message as poison. Kills and slow machines make the number of deliveries random, and no
+    /// operator inspects poison here.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
         self.worker_of(self.outbox.clone(), options)
     }
 
-    /// Returns the outbox with a clock that is the given number of hours ahead, so the claims of killed workers and the delays after failures have
-    /// expired.
+    /// Returns the outbox with a clock that is the given number of hours ahead, so the claims of killed workers and the delays
+    /// after failures have expired.
     pub(super) fn later_outbox(&self, hours: i64) -> Outbox<Engine, Engine> {
         let later = TimeDelta::hours(hours);
         let clock = Clock::new(move || ticks::from_datetime(ticks::now() + later).unwrap_or_default());
@@ -279,7 +279,7 @@ impl Stores {
         Outbox::with_runtime(engine, queues, self.outbox.queue().clone(), Runtime::new().clock(clock))
     }
 
-    /// Returns a worker of the outbox with a clock that is ahead.
+    /// Returns a worker of the outbox whose clock is ahead.
     pub(super) fn later_worker(&self, hours: i64) -> Worker<Engine, Engine> {
         self.worker_of(self.later_outbox(hours), WorkerOptions::default())
     }
@@ -295,7 +295,7 @@ impl Stores {
         self.desk.worker(worker)
     }
 
-    /// Returns the tables of the hours, at an hour of the test's own calendar.
+    /// Returns the tables of the hours. Their clock shows an hour of the test's own calendar.
     pub(super) fn attempts(&self, hour: u32) -> PeriodTables<Attempt, Engine> {
         let now = ticks::from_datetime(instant(hour, 0)).unwrap_or_default();
         PeriodTables::new(self.engine.clone()).retain(KEPT).precreate(1).with_clock(Clock::new(move || now))
@@ -308,7 +308,7 @@ impl fmt::Debug for Stores {
     }
 }
 
-/// Returns an instant within an hour, given in milliseconds.
+/// Returns an instant within an hour, given its milliseconds.
 pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
     // The first instant is in 2014-01-01.
     let begun = DateTime::from_timestamp_secs(1_388_534_400).unwrap_or_default();
@@ -320,13 +320,13 @@ pub(super) fn hour_text(hour: u32) -> String {
     format!("{hour:07}")
 }
 
-/// Returns the content of the document with a number.
+/// Returns the content of the document with the given number.
 pub(super) fn content(number: i64) -> Vec<u8> {
     let length = usize::try_from(number.rem_euclid(40_000)).unwrap_or_default();
     number.to_be_bytes().into_iter().cycle().take(length).collect()
 }
 
-/// Returns the number whose content is the summary of a document.
+/// Returns the number whose content serves as the summary of a document.
 pub(super) const fn summary(number: i64) -> i64 {
     number / 7
 }

@@ -1,4 +1,4 @@
-//! Tests of the check: it finds nothing in correct data, and finds each kind of damage.
+//! Tests of the check itself: it reports nothing for correct data, and finds each kind of damage.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use table_patterns::large::whole;
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, books, check};
 
-/// Runs the given number of steps of each writer in turns, and returns their reports.
+/// Runs the given number of steps of each writer in turn, and returns the evidence.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
@@ -34,7 +34,7 @@ fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     (stores, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A closed folder in which all writers have worked, with their reports.
+/// A closed folder in which all writers have worked, with the evidence.
 static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let (stores, ledger) = worked(folder.path(), 30);
@@ -42,7 +42,7 @@ static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     (folder, ledger)
 });
 
-/// A folder like [`WORKED`] in which all resulting work is done, so a check of a damaged copy is fast.
+/// A folder like [`WORKED`] in which all pending work is done, so checking a damaged copy is fast.
 static SETTLED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let (folder, stores, mut ledger) = copied(&WORKED);
     assert_eq!(block_on(check(&stores, &mut ledger, Recovery::Whole)).unwrap(), Vec::<String>::new());
@@ -72,7 +72,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// Returns the defects that the check finds after some damage.
+/// Returns the defects that the check finds after damaging the stores.
 fn found(recovery: Recovery, damage: impl AsyncFnOnce(&Stores) -> Result<()>) -> String {
     found_in(&SETTLED, recovery, damage)
 }
@@ -200,7 +200,7 @@ fn pat_den_2_a_stale_copy_and_a_lost_reference_are_found() {
         stores.worker().run_until_idle().await?;
         let owned = stores.rooms.table().scan("damage").max_rows(100).collect().await?;
         let room = owned.into_iter().find(|room| room.owner.is_some()).unwrap();
-        // The following write is that of a tool that ignores copies.
+        // The next write is what a tool that ignores copies would do.
         let rooms = stores.engine.untyped("Rooms")?;
         let key = super::copies::Room::key(room.floor, room.id).into_key()?;
         let change = |room: &mut TableEntity| drop(room.insert("OwnerName", Value::from("nobody")));
@@ -230,7 +230,7 @@ fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
         let table = stores.sales.table();
         let sale = table.query(super::views::Sale::partition("north")).first().await?.unwrap();
         while stores.view.catch_up(100).await?.changes > 0 {}
-        // The following write is that of a tool that ignores the feed.
+        // The next write is what a tool that ignores the feed would do.
         let key = sale.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let amount = sale.amount + 1;
@@ -240,7 +240,7 @@ fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
     assert!(wrong.contains("view: ") && wrong.contains("viewed north/"), "{wrong}");
 }
 
-/// Returns the names of the blobs that contain lists, or contained them.
+/// Returns the names of the blobs that contain, or used to contain, lists.
 async fn list_blobs(stores: &Stores) -> Vec<Path> {
     let blobs: Vec<_> = stores.list_blobs.list(None).try_collect().await.unwrap();
     blobs.into_iter().map(|meta| meta.location).collect()
@@ -306,7 +306,7 @@ fn lost_and_duplicate_rows_of_a_help_desk_are_found() {
             let content = [Ticket::ATTACHMENT_BLOB.content(whole(super::helpdesk::attached(&ticket)))];
             stores.desk.attachments.set(Ticket::key("adatum", ticket.number), content).await?;
         }
-        // The following write is that of a tool that ignores copies.
+        // The next write is what a tool that ignores copies would do.
         let key = ticket.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let tool = stores.engine.untyped("HelpDesk")?;

@@ -1,4 +1,4 @@
-//! A view under torture: sales, and the totals of each buyer.
+//! Crash tests of a view: sales, and the totals of each buyer.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub(super) async fn caught_up<V: View>(view: &ViewTable<V, Engine>) -> Result<()
     Ok(())
 }
 
-/// Returns the sales. A view that has caught up must contain each sale once. The feeds are then trimmed.
+/// Returns the sales. After the view has caught up, it must contain each sale exactly once. The feeds are then trimmed.
 pub(super) async fn sales(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     caught_up(&stores.view).await?;
     let (mut held, mut counted) = (Values::new(), BTreeMap::<u32, (i64, i64)>::new());

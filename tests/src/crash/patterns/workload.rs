@@ -1,4 +1,4 @@
-//! The workload: hands, each of which makes one change after another to one pattern.
+//! The workload: hands, each of which makes a sequence of changes to one pattern.
 
 use examples::ledger::books::Draft;
 use rand::rngs::StdRng;
@@ -59,7 +59,7 @@ pub const HANDS: [Kind; 32] = [
     Kind::Entry,
 ];
 
-/// One thread of the workload. No other hand uses its keys; index values, lists, series, logs and the feed are shared with other hands.
+/// One thread of the workload. Its keys belong to it alone; it shares index values, lists, series, logs and the feed with other hands.
 pub struct Hand<'a> {
     pub(super) stores: &'a Stores,
     pub(super) number: usize,
@@ -67,13 +67,13 @@ pub struct Hand<'a> {
     pub(super) round: u32,
     pub(super) step: u32,
     pub(super) random: StdRng,
-    /// The last entry that this hand has posted, with its number.
+    /// The last entry that this hand posted, with its number.
     pub(super) posted: Option<(Draft, u32)>,
     tell: &'a (dyn Fn(Line) + Sync),
 }
 
 impl<'a> Hand<'a> {
-    /// Creates a writer for a round. `tell` receives its lines.
+    /// Creates the hand of a writer for one round. `tell` receives its lines.
     #[must_use]
     pub fn new(
         stores: &'a Stores,
@@ -90,7 +90,7 @@ impl<'a> Hand<'a> {
     /// Makes the next change.
     ///
     /// # Errors
-    /// Any error from the stores that does not occur in a healthy workload.
+    /// Any error from the stores that a healthy workload does not cause.
     pub async fn step(&mut self) -> Result<()> {
         self.step += 1;
         match HANDS.get(self.number) {
@@ -229,7 +229,7 @@ impl<'a> Hand<'a> {
     }
 
     async fn person(&mut self) -> Result<()> {
-        // Each of the two writers uses every other id.
+        // Each of the two writers uses every second id.
         let id = self.random.random_range(0..PEOPLE / 2) * 2 + self.own % 2;
         let name = format!("Name{}", self.random.random_range(0..1_000_u32));
         let (people, point) = (&self.stores.people, || Person::key(TEAM, id));

@@ -1,4 +1,4 @@
-//! The child: a server of a folder that runs until it is killed.
+//! The child: a server for a folder that runs until it is killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -9,16 +9,16 @@ use table_wire::auth::AccountKey;
 
 use crate::crash::process::open;
 
-/// The word that makes the program a server: `torture server-child FOLDER`.
+/// The argument that makes the program a server: `torture server-child FOLDER`.
 pub const CHILD: &str = "server-child";
 
 const ACCOUNT: &str = "contoso";
 const KEY: &str = "a2V5";
 
-/// The result of a step; any error ends the run.
+/// The result of a step. Any error ends the run.
 pub(super) type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Serves a folder at ports that the system chooses. The first line of standard output is the connection string.
+/// Serves a folder on ports that the system chooses. The first line on standard output is the connection string.
 ///
 /// # Errors
 /// Any error from opening the folder or listening.
@@ -45,7 +45,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Starts `program` as a server of the folder and waits until it listens.
+    /// Starts `program` as a server for the folder, and waits until it listens.
     pub(super) fn start(program: &Path, folder: &Path) -> Fallible<Self> {
         let mut command = Command::new(program);
         command.arg(CHILD).arg(folder).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -63,7 +63,7 @@ impl Served {
     pub(super) fn kill(&mut self) -> Fallible<()> {
         self.process.kill()?;
         let status = self.process.wait()?;
-        // A process ended by a signal has no exit code, so this one ended earlier.
+        // A process that was killed by a signal has no exit code, so this process had ended before.
         if status.code().is_some() {
             Err(format!("the server ended by itself: {status}").into())
         } else {

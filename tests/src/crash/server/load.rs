@@ -1,4 +1,4 @@
-//! The load: 32 connections with one thread each, eight of which use queues.
+//! The load: 32 connections with one thread each. Eight of them use queues.
 
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -16,7 +16,7 @@ const WRITERS: usize = 24;
 /// The number of connections that put, receive and delete messages.
 const HANDS: usize = 8;
 
-/// The acknowledgements of all rounds on one folder.
+/// The acknowledgements of all rounds with one folder.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) rows: Evidence,
@@ -31,12 +31,12 @@ enum Report {
     Failed(table_core::Error),
 }
 
-/// Puts the server under load, kills it after the given number of acknowledgements, and returns their actual number.
+/// Puts load on the server, kills it after the given number of acknowledgements, and returns their actual number.
 ///
 /// # Errors
-/// If a connection fails before the kill.
+/// An error if a connection fails before the kill.
 pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Ledger) -> Fallible<u64> {
-    // A retry of a request that was in progress at the kill would only wait for a dead server.
+    // Retrying a request that was in progress at the kill would only wait for a dead server.
     let options = || Options::new().retry(RetryPolicy::NONE);
     let tables = AzureTables::from_connection_string_with(&served.connection_string, options())?;
     let queues = AzureQueues::from_connection_string_with(&served.connection_string, options())?;
@@ -60,7 +60,7 @@ pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Le
         if kill_after == 0 {
             served.kill()?;
         }
-        // Reads the reports of all connections, which include those sent just before the kill.
+        // Reads the reports of all connections, including reports sent just before the kill.
         for report in reported {
             match report {
                 Report::Row(row) => rows.record(row),
@@ -85,7 +85,7 @@ pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Le
     })
 }
 
-/// Reports the end of a connection. The reader of reports exists at least as long as the connection.
+/// Reports the end of a connection. The receiver exists at least as long as the connection.
 fn fail(reports: &Sender<Report>, end: Result<()>) {
     if let Err(error) = end {
         drop(reports.send(Report::Failed(error)));

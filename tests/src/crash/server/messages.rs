@@ -1,16 +1,16 @@
-//! A client of a queue that puts, receives and deletes messages, each counted when it begins and when it is acknowledged.
+//! A queue client that puts, receives and deletes messages. It counts each call when it starts and when it is acknowledged.
 
 use std::time::Duration;
 
 use table_core::queue::{PutMessage, QueueName};
 use table_core::{QueueStore, Result};
 
-/// The time for which received messages are hidden, which is longer than any run.
+/// The time for which received messages are hidden. It exceeds the duration of any run.
 const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
-/// The reciprocal of the fraction of received messages that are kept.
+/// One in `KEEP_EVERY` received messages is kept.
 const KEEP_EVERY: u64 = 8;
 
-/// The calls made to a queue, and those that were acknowledged.
+/// The calls that were made to a queue, and those that were acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     puts_begun: u64,
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Checks a count of messages. A call that was begun but not acknowledged may or may not have taken effect.
+    /// Checks the number of messages. A call that was started but not acknowledged may or may not have taken effect.
     fn judge(&self, queue: &QueueName, count: u64) -> Option<String> {
         let (least, most) = (self.puts.saturating_sub(self.deletes_begun), self.puts_begun - self.deletes);
         (!(least..=most).contains(&count))
@@ -36,10 +36,10 @@ pub(super) fn queue(hand: usize) -> Result<QueueName> {
     QueueName::new(&format!("torture-{hand}"))
 }
 
-/// Puts a message, receives one and usually deletes it.
+/// Puts a message, receives a message, and usually deletes it.
 ///
 /// # Errors
-/// Any error from the store. The tally then contains the calls that had begun.
+/// Any error from the store. The tally then includes the calls that were started.
 pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally) -> Result<()> {
     let queue = queue(hand)?;
     tally.puts_begun += 1;

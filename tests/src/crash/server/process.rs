@@ -1,4 +1,4 @@
-//! Rounds of load and kill, and the check of the folder after each.
+//! Rounds of load, kill and check of the folder.
 
 use std::path::Path;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::crash::process::{Outcome, Plan, open};
 
 pub use super::child::CHILD;
 
-/// Runs the child: a server of a folder, until it is killed.
+/// Runs the child: a server for a folder, until it is killed.
 ///
 /// # Errors
 /// Any error from opening the folder or listening.
@@ -23,10 +23,10 @@ pub fn run_child(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     child::serve(folder)
 }
 
-/// Runs the plan with `program` as the server.
+/// Runs the plan, using `program` as the server.
 ///
 /// # Errors
-/// If a process cannot be started or ends by itself, a connection fails before the kill, or a folder cannot be created, opened or read.
+/// An error if a process cannot be started or ends by itself, a connection fails before the kill, or a folder cannot be created, opened or read.
 pub fn torture(
     program: &Path,
     plan: &Plan,
@@ -41,7 +41,7 @@ pub fn torture(
                 std::fs::remove_dir_all(&plan.folder)?;
             }
         }
-        // Squaring favours early kills; late ones still occur.
+        // Squaring favours early kills, but late ones still occur.
         let kill_after = random.random_range(0_u64..60).pow(2);
         let mut served = Served::start(program, &plan.folder)?;
         let acknowledged = run_and_kill(&mut served, kill_after, &mut ledger)?;

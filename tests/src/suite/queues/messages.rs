@@ -1,4 +1,4 @@
-//! Properties of messages: text, lifetime, and the number received at once (QUE-5 to QUE-10).
+//! Properties of messages: text, lifetime, and the number received by one call (QUE-5 to QUE-10).
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub async fn que_5_a_message_is_received_as_it_was_put<Q: QueueStore>(
         assert_eq!(texts(&taken), [text]);
         let message = &taken[0].message;
         assert_eq!((&message.id, message.dequeue_count), (&put.message.id, 1));
-        // The lifetime is seven days, within the rounding of the backend (QUE-7).
+        // The lifetime is seven days, up to the backend's rounding (QUE-7).
         let life = message.expires.unwrap() - message.inserted;
         assert!((life.num_seconds() - 604_800).abs() <= 1, "{life}");
         scene.delete(&taken[0]).await.unwrap();
