@@ -203,7 +203,7 @@ async fn changes_at_a_target_with_a_slow_clock_are_treated_as_older() -> Result<
         copy(&here, &account, table).await?;
     }
 
-    page.step("If the target's clock is behind the source's, wait out the difference. Until then, workers take new changes for older ones;");
+    page.step("If the target's clock is behind the source's, wait out the difference. Until then, workers mistake new changes for older ones;");
     new.change(0).await?;
     new.work().await?;
     assert!(!new.parcels.check().run().await?.is_clean());
