@@ -53,7 +53,7 @@ fn the_page_of_keys_states_the_stored_forms() {
             "`pattern(\"yyyy-MM-ddTHH:mm\", at)`",
             row_key!(at: DateTime<Utc> = at, pattern("yyyy-MM-ddTHH:mm", at)),
         ),
-        ("| since 1970 |", row_key!(at: DateTime<Utc> = millis, unix(millis, at))),
+        ("| time since the Unix epoch |", row_key!(at: DateTime<Utc> = millis, unix(millis, at))),
         (
             "`inverted(",
             row_key!(at: DateTime<Utc> = millis, inverted(9_223_372_036_854_775_807, unix(millis, at))),

@@ -49,13 +49,13 @@ fn every_row_gets_a_new_field_while_the_old_release_writes() {
     let all = (0..EMPLOYEES).map(|id| old::Employee { department: department(id), id, logins: 0 });
     block_on(old.bulk().insert_all(all)).unwrap();
 
-    page.step("Add it as an `Option`. Old rows read as `None`.");
+    page.step("Add the field as an `Option`. Old rows read as `None`.");
     let new = block_on(store.table::<new::Employee>().create_if_missing()).unwrap();
     let rows = block_on(new.scan("no nickname").max_rows(10_000).collect()).unwrap();
     assert!(rows.iter().all(|employee| employee.nickname.is_none()));
     assert_eq!(rows.len(), usize::try_from(EMPLOYEES).unwrap());
 
-    page.step("Programs of both releases run together. The old one keeps properties that it does not know when it merges or updates.");
+    page.step("Programs of both releases can run side by side. When the old release merges or updates, it keeps properties that it does not know.");
     let is_over = AtomicBool::new(false);
     let logins = thread::scope(|threads| {
         let writer = threads.spawn(|| {
@@ -68,7 +68,7 @@ fn every_row_gets_a_new_field_while_the_old_release_writes() {
             }
             logins
         });
-        page.step("If every row must have the value, write it with a scan and `update`.");
+        page.step("If every row must have the value, scan the table and write it with `update`.");
         for employee in block_on(new.scan("nicknames").max_rows(10_000).collect()).unwrap() {
             let key = new::Employee::key(&employee.department, employee.id);
             block_on(new.update(key, |employee| employee.nickname = Some(format!("N{}", employee.id))))

@@ -130,7 +130,7 @@ async fn copy(store: &Engine, most: usize) -> Result<bool> {
 #[test]
 fn orders_get_a_key_in_another_table_while_the_old_release_reads() {
     let mut page = Procedure::of("book/evolution.md", "A new key");
-    page.step("Declare the new entity as a second struct next to the old one, with another table.");
+    page.step("Declare the new entity as a second struct next to the old one, with a different table.");
     let store = store_of_orders();
     let is_over = AtomicBool::new(false);
     thread::scope(|threads| {
@@ -146,7 +146,7 @@ fn orders_get_a_key_in_another_table_while_the_old_release_reads() {
             }
             reads
         });
-        page.step("Scan them, and `insert` each as the new entity.");
+        page.step("Scan the old rows, and `insert` each as the new entity.");
         page.step("The copy can be stopped and repeated");
         assert!(block_on(copy(&store, 1_300)).unwrap());
         assert!(block_on(copy(&store, usize::MAX)).unwrap());
@@ -155,7 +155,7 @@ fn orders_get_a_key_in_another_table_while_the_old_release_reads() {
         is_over.store(true, Ordering::Relaxed);
         assert!(reader.join().unwrap() > 0);
     });
-    page.step("Delete the old rows: `delete_table`");
+    page.step("Delete the old rows with `delete_table`");
     assert!(block_on(store.table::<old::Order>().delete_table()).unwrap());
 
     let new = block_on(store.table::<OrderOfDay>().create_if_missing()).unwrap();
@@ -188,7 +188,7 @@ async fn number(store: &Engine, most: usize) -> Result<()> {
 #[test]
 fn orders_get_a_key_prefix_in_their_table_once_the_old_release_is_stopped() {
     let mut page = Procedure::of("book/evolution.md", "A new key");
-    page.step("The copy can also stay in the old table");
+    page.step("The new rows can also be stored in the old table");
     page.step("Declare both types as members of one set");
     page.step("Stop the readers of the old rows as well: their queries fail with `EntityMismatch` at the first new row.");
     let store = store_of_orders();

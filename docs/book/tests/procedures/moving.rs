@@ -154,15 +154,15 @@ async fn an_entity_moves_with_its_index_view_feed_and_outbox() -> Result<()> {
     let depth = old.outbox.backlog().await?;
     assert_eq!((depth.waiting, depth.poison), (0, 0));
 
-    page.step("open the entity and its views at the target");
+    page.step("Before rows arrive, open the entity and its views at the target.");
     let new = Program::start(&account).await?;
-    page.step("copy the tables of its indexes and views, `TablesFeeds` and `TablesOutbox` as well");
+    page.step("copy the tables of its indexes and views, `TablesFeeds` and `TablesOutbox`.");
     for (table, least) in
         [("Parcels", 1_240), ("Tracking", 1_240), ("Loads", 1_240), ("TablesFeeds", 6), ("TablesOutbox", 7)]
     {
         assert!(copy(&here, &account, table).await? >= least, "{table}");
     }
-    page.step("and run `check` at the target.");
+    page.step("After the copy, run `check` at the target.");
     // The view continues with the changes that it had not applied at the source.
     new.follow().await?;
     assert_eq!(new.check().await?, 1_240);
@@ -203,11 +203,11 @@ async fn changes_at_a_target_with_a_slow_clock_are_treated_as_older() -> Result<
         copy(&here, &account, table).await?;
     }
 
-    page.step("If its clock is behind that of the source, wait for the difference: until then workers take new changes for older ones,");
+    page.step("If the target's clock is behind the source's, wait out the difference. Until then, workers mistake new changes for older ones;");
     new.change(0).await?;
     new.work().await?;
     assert!(!new.parcels.check().run().await?.is_clean());
-    page.step("and a later `check` with `repair` corrects the indexes.");
+    page.step("a later `check` with `repair` corrects the indexes.");
     new.parcels.check().repair().run().await?;
     assert!(new.parcels.check().run().await?.is_clean());
     time.pass(hour + Duration::from_secs(1));

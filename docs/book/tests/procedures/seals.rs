@@ -88,21 +88,21 @@ fn stored_keys_are_rotated_while_programs_run() {
     record(&writer);
     block_on(desk.start().rotate_key()).unwrap();
 
-    page.step("All programs accept the new key at once.");
+    page.step("All programs accept the new key immediately.");
     record(&writer);
     let restarted = desk.start();
     record(&restarted);
     assert_eq!(work(&worker), (3, 0), "of the old key, before and after the rotation, and of the new one");
 
     page.step(
-        "When all have been restarted and the intents sealed before are done, call `Outbox::remove_old_keys`",
+        "When all programs have been restarted and the intents sealed with older keys are done, call `Outbox::remove_old_keys`",
     );
     assert_eq!(block_on(restarted.remove_old_keys()).unwrap(), 2);
     assert_eq!(block_on(restarted.remove_old_keys()).unwrap(), 0);
     record(&restarted);
     assert_eq!(work(&worker), (1, 0));
 
-    page.step("restart the workers again: they refuse the old keys from then on.");
+    page.step("restart the workers again. From then on, they refuse the old keys.");
     record(&restarted);
     assert_eq!(work(&desk.start()), (1, 0));
     record(&writer);
@@ -123,16 +123,18 @@ fn given_keys_are_rotated_by_deployments_without_refused_intents() {
     let mut page = Procedure::of("book/running.md", "Keys of the outbox");
     let desk = Desk::new();
 
-    page.step("To rotate given keys, give the new key after the old one to all programs.");
+    page.step(
+        "To rotate keys that programs pass to `Outbox::sealed_by`, first deploy all programs with the new key after the old one.",
+    );
     assert!(deploy(&desk, [&["old"], &["old", "new"]]));
-    page.step("In a second deployment, give it before the old one");
+    page.step("In a second deployment, pass the new key first");
     assert!(deploy(&desk, [&["old", "new"], &["new", "old"]]));
-    page.step("Remove the old one in a third, once its intents are done.");
+    page.step("Remove the old key in a third deployment, once the intents sealed with it are done.");
     assert!(deploy(&desk, [&["new", "old"], &["new"]]));
 
     page.step("With only two deployments, a worker would refuse the intents of the first program that seals with the new key.");
     assert!(!deploy(&desk, [&["old"], &["new", "old"]]));
-    page.step("Intents sealed with a removed key become poison: give the old key again, and requeue them.");
+    page.step("Intents sealed with a removed key become poison; pass the old key again and requeue them.");
     block_on(desk.start_with(&["new", "old"]).requeue_poison()).unwrap();
     assert_eq!(work(&desk.start_with(&["new", "old"])), (1, 0));
 }
