@@ -1,10 +1,10 @@
 //! Indexes: the rows that each secondary lookup stores for an entity, and how they are read.
 
-pub mod consistency;
-pub mod part;
+mod consistency;
+mod part;
 mod read;
 
-pub use crate::entity::{IndexEntry, IndexOf};
+pub use crate::entity::index::{IndexEntry, IndexOf};
 pub use consistency::{Consistency, EventuallyConsistent, StronglyConsistent};
 pub use part::IndexPart;
 pub use read::{CopyIndex, FromCopy, Includes};

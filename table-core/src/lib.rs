@@ -94,6 +94,9 @@ pub mod set;
 pub mod table;
 pub mod untyped;
 
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use table_store::testing;
 #[doc(inline)]
 pub use table_store::{
     clock, error, etag, filter, limits, name, odata, operation, query, queue, row, store, ticks, transaction,
@@ -105,12 +108,14 @@ pub use clock::Clock;
 pub use column::{Column, Condition, KeyColumn};
 #[cfg(feature = "embedded")]
 pub use embedded::Engine;
-pub use entity::{Entity, FromEntity, IndexEntry, IndexOf, PlainEntity, ToEntity, Versioned};
+pub use entity::{Entity, FromEntity, PlainEntity, ToEntity, Versioned};
 pub use error::{Error, ErrorCode, Result};
 pub use etag::{ETag, IfMatch};
 pub use filter::Filter;
 pub use group::{EntityGroup, GroupOf};
-pub use key::{EntityKey, KeyPart, PartitionKey, RowKey};
+pub use index::{IndexEntry, IndexOf};
+pub use key::codec::KeyPart;
+pub use key::{EntityKey, PartitionKey, RowKey};
 pub use name::TableName;
 pub use operation::{Operation, OperationKind};
 /// A trait that adds `.block_on()` to every future, for programs without a runtime. Do not use it in async code, where it would block the thread.

@@ -106,7 +106,7 @@ pub enum KeyPiece {
     Field {
         /// The name of the field.
         field: &'static str,
-        /// The codec's [`KeyCodec::NAME`](crate::key::KeyCodec::NAME).
+        /// The codec's [`KeyCodec::NAME`](crate::key::codec::KeyCodec::NAME).
         codec: &'static str,
         /// The form of the encoded field.
         form: Form,

@@ -82,10 +82,10 @@
 //! each partition has its own feed, and readers merge the feeds.
 
 mod backfill;
+mod contributor;
+mod entries;
 mod head;
 mod read;
-mod record;
-mod recorder;
 mod registry;
 #[cfg(test)]
 mod tests;
@@ -108,11 +108,11 @@ use table_core::transaction::Transaction;
 use crate::work::Runtime;
 pub use backfill::FeedBackfill;
 pub(crate) use backfill::is_announced;
+pub(crate) use contributor::FeedRecorder;
+use entries::Record;
 pub use head::FEED_PREFIX;
 pub(crate) use head::Head;
 pub use read::FeedReader;
-use record::Record;
-pub(crate) use recorder::FeedRecorder;
 pub(crate) use registry::Listed;
 use turn::Turns;
 

@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_store_without_order_is_read_key_by_key() {
-        let store = crate::faults::Unordered::new();
+        let store = crate::faults::unordered();
         let table = block_on(store.table::<One>().create_if_missing()).unwrap();
         for number in 0..300 {
             block_on(table.insert_or_replace(&One { of: 1, number })).unwrap();

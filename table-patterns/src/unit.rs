@@ -114,8 +114,8 @@ use table_core::selection::{Partition, Selection};
 use table_core::store::TableStore;
 
 use crate::entities::{Batch, Entities, Rounds, Site, StepRecorder, WriteContext};
+use crate::entity_store::handle;
 use crate::feed::{Feed, FeedRecorder};
-use crate::handle::handle;
 use crate::index::Indexes;
 
 use act::Act;

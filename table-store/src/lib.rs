@@ -47,6 +47,9 @@ pub mod query;
 pub mod queue;
 pub mod row;
 pub mod store;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod testing;
 pub mod ticks;
 pub mod transaction;
 pub mod value;

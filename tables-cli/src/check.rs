@@ -4,11 +4,11 @@
 //! relations of copies, and handlers. For each pattern, [`plan`] determines whether it can be checked, or the reason why it cannot.
 
 mod copies;
+mod index_row;
 mod outbox;
 pub mod plan;
 mod repair;
 mod sums;
-mod wanted;
 mod wide;
 
 pub use copies::{CopyFinding, Fault, check_copies};

@@ -29,7 +29,7 @@ pub struct Place {
 /// Returns the position of a codec's part.
 #[must_use]
 pub const fn place<C: KeyCodec<T>, T>(literal: &'static str, end: bool) -> Place {
-    Place { literal, end, descending: C::DESCENDING, form: C::FORM, cut: false }
+    Place { literal, end, descending: C::FACTS.descending, form: C::FORM, cut: false }
 }
 
 /// Returns the position of a derived part.

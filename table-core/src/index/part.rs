@@ -1,6 +1,6 @@
 //! Fields of index keys: a key part, or an `Option` of a key part. An entity with `None` is not in the index.
 
-use crate::key::KeyPart;
+use crate::key::codec::KeyPart;
 
 /// A type that an index key can contain: a [`KeyPart`], or an `Option` of a [`KeyPart`]. An entity for which the value is `None` is not indexed.
 ///

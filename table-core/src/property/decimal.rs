@@ -14,10 +14,10 @@ use crate::value::{EdmType, ValueRef};
 ///
 /// ```
 /// use rust_decimal::Decimal;
-/// use table_core::{Property, Value};
+/// use table_core::{Value, property};
 ///
 /// let price = Decimal::new(1_990, 2);
-/// assert_eq!(price.to_value()?, Some(Value::from("19.90")));
+/// assert_eq!(property::to_value(&price)?, Some(Value::from("19.90")));
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::do_not_recommend]

@@ -75,7 +75,7 @@ pub enum StoredPiece {
     Part {
         /// The source of the value.
         source: Source,
-        /// The codec's [`NAME`](crate::key::KeyCodec::NAME).
+        /// The codec's [`NAME`](crate::key::codec::KeyCodec::NAME).
         codec: String,
         /// The form of the encoded value.
         form: Form,

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::entity::{FromEntity, Versioned, put, read_own_again};
 use crate::error::Result;
-use crate::index::consistency::{Consistency, StronglyConsistent};
+use crate::index::{Consistency, StronglyConsistent};
 use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;

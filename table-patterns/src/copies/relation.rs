@@ -11,9 +11,9 @@ use table_core::query::EntityRef;
 use table_core::row::{Row, rewrite};
 use table_core::schema::EntitySchema;
 
-use crate::copies::end::Is;
 use crate::copies::fault::CopyFault;
 use crate::copies::plan::{HolderContext, plan_holder};
+use crate::copies::side::Is;
 use crate::copies::{CopyRelation, OnDelete};
 use crate::entities::EntityPlan;
 

@@ -15,8 +15,8 @@ use table_core::value::ValueRef;
 
 use crate::converge;
 use crate::entities::ReservedRows;
+use crate::feed::entries::{CHANGES, name};
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
-use crate::feed::record::{CHANGES, name};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
 /// A reader of the feed of one partition. Created by [`Feed::reader`]. The reader keeps its cursor but no entries.

@@ -395,7 +395,7 @@ proptest! {
 
 #[test]
 fn cos_1_the_newest_events_are_found_in_a_store_without_order() {
-    let store = crate::faults::Unordered::new();
+    let store = crate::faults::unordered();
     let log = LogTail::new(block_on(store.table::<Expense>().create_if_missing()).unwrap());
     for cents in 0..2_500 {
         block_on(log.append(expense(cents))).unwrap();

@@ -13,13 +13,13 @@ use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
 use uuid::Uuid;
 
-use crate::order;
 use crate::outbox::intent::Intent;
 use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
 use crate::outbox::seal::{Place, Seals};
 use crate::outbox::text;
 use crate::outbox::work::Work;
+use crate::timestamp_order;
 
 /// A recorder of intents in the transactions of changes, which notifies workers of them through a queue. Clones are handles of the same outbox.
 ///
@@ -105,7 +105,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     ///   [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub fn operation(&self, intent: &Intent) -> Result<Operation> {
         if intent.is_guarded() && intent.given_version().is_none() {
-            order::require(self.store())?;
+            timestamp_order::require(self.store())?;
         }
         rows::insert(intent, Uuid::new_v4().as_u64_pair().1)
     }

@@ -14,7 +14,7 @@ use table_core::store::TableStore;
 use table_core::{Table, TableStoreExt};
 
 use crate::entities::Entities;
-use crate::handle::has_remote;
+use crate::entity_store::has_remote;
 use crate::periods::of_period::OfPeriod;
 use crate::periods::{Period, PeriodQuery, Periodic};
 

@@ -2,10 +2,10 @@
 
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
-use table_core::entity::{Entity, IndexEntry};
+use table_core::entity::Entity;
 use table_core::error::{Error, Result};
 use table_core::etag::IfMatch;
-use table_core::index::IndexOf;
+use table_core::index::{IndexEntry, IndexOf};
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::mixed::{RowOwner, classify_key, classify_row};
 use table_core::name::TableName;

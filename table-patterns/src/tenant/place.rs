@@ -86,7 +86,7 @@ impl Place {
     pub(super) fn check(&self) -> Result<()> {
         let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
         for other in self.members.iter().flat_map(|member| member.others()) {
-            if crate::handle::has_remote(other.indexes) && !is_known(other.entity) {
+            if crate::entity_store::has_remote(other.indexes) && !is_known(other.entity) {
                 return Err(
                     Error::of(TenantFault::Unregistered(other.entity)).with_table(self.name()?.as_str())
                 );

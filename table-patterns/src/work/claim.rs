@@ -19,9 +19,9 @@ use uuid::Uuid;
 
 use crate::outbox::rows::{self, Note, Pending, Place, together};
 use crate::outbox::work::Work;
-use crate::work::end::End;
 use crate::work::handler::Keep;
 use crate::work::lease::Held;
+use crate::work::outcome::End;
 use crate::work::worker::{Outcome, Worker};
 
 /// The number of rows that a worker reads, claims and holds in memory at once.

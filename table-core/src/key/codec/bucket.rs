@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::key::codec::fault::{CodecFault, mismatch};
 use crate::key::codec::name::Name;
-use crate::key::codec::{Alphabet, DerivedPart, Form, PartSource, decimal};
+use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource, decimal};
 
 /// A derived part with a small number of values, all of which can be enumerated.
 ///
@@ -107,7 +107,7 @@ fn bucket<const N: u32>(text: &str) -> u32 {
 impl<T, C: PartSource<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
     const NAME: &'static str = Named::<C, T, N>::NAME.as_str();
     const FORM: Form = Form::fixed(Self::WIDTH as usize, false, Alphabet::DIGITS);
-    const FAULT: Option<&'static str> = C::SOURCE_FAULT;
+    const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
         // The encoding of the value is only needed temporarily, so it is written to the end of the buffer.

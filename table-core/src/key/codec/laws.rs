@@ -67,7 +67,7 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
     }
     written.extend(found.iter().map(|(value, text)| (value, text.clone())));
     written.sort_by(|(left, _), (right, _)| compare(left, right));
-    if C::DESCENDING {
+    if C::FACTS.descending {
         written.reverse();
     }
     for ((left, left_text), (right, right_text)) in written.iter().zip(written.iter().skip(1)) {

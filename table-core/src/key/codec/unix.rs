@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
-use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
+use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
 /// An instant since 1970 as 10 digits of seconds, or as 13 digits of milliseconds if `MILLIS`.
 ///
@@ -68,7 +68,7 @@ impl<const MILLIS: bool> Counted<DateTime<Utc>> for Unix<MILLIS> {
 impl<const MILLIS: bool> KeyCodec<DateTime<Utc>> for Unix<MILLIS> {
     const NAME: &'static str = Self::NAMED;
     const FORM: Form = Form::fixed(Self::WIDTH, true, Alphabet::DIGITS);
-    const FOLLOWS_TIME: bool = true;
+    const FACTS: Facts = Facts { follows_time: true, ..Facts::NONE };
 
     fn encode(value: &DateTime<Utc>, out: &mut String) -> Result<()> {
         Self::push(Self::count(value)?, out);

@@ -85,7 +85,7 @@ fn pat_inter_3_the_same_type_over_another_table_is_refused_too() {
     let engine = Engine::in_memory();
     open::<Customer>(&engine).unwrap();
     let other = table_core::Table::new(engine, TableName::new("CustomersOfTheOtherFirm").unwrap());
-    let other: Entities<Customer, _, _> = crate::handle::handle(other, Records::default());
+    let other: Entities<Customer, _, _> = crate::entity_store::handle(other, Records::default());
     assert_eq!(block_on(other.create_if_missing()).unwrap_err().code(), ErrorCode::SchemaMismatch);
 }
 
