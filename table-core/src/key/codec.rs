@@ -91,7 +91,7 @@ mod without;
 pub use alphabet::Alphabet;
 pub use bars::Bars;
 pub use boolean::Boolean;
-pub use bucket::{Bucket, Buckets};
+pub use bucket::Bucket;
 pub use caret::Caret;
 pub use code_point::CodePoint;
 pub use date::Date;
