@@ -58,7 +58,6 @@ pub use crate::entity::{
     AnyRelations, AnyTable, Declared, Entity, FromEntity, NamedTable, NotRead, PlainEntity, ProjectionOf,
     ToEntity, Versioned, table_number,
 };
-pub use crate::error::Result;
 pub use crate::etag::ETag;
 pub use crate::group::{EntityGroup, GroupField, GroupOf, unknown};
 pub use crate::index::{
@@ -85,4 +84,5 @@ pub use crate::selection::{
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
 pub use crate::table::refused::{Begins, Changes, Creates, Finds, ReadsAll, Removes, Saves, WritesMany};
-pub use crate::value::{EdmType, Value, ValueRef};
+pub use table_store::Result;
+pub use table_store::{EdmType, Value, ValueRef};

@@ -16,7 +16,8 @@ pub use versioned::Versioned;
 
 use std::any::Any;
 
-use crate::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result};
+
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::limits::Limits;

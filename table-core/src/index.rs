@@ -9,9 +9,9 @@ pub use consistency::{Consistency, EventuallyConsistent, StronglyConsistent};
 pub use part::IndexPart;
 pub use read::{CopyIndex, FromCopy, Includes};
 pub(crate) use read::{read_copy, select_copies};
+use table_store::Result;
 
 use crate::entity::Entity;
-use crate::error::Result;
 use crate::key::EntityKey;
 use crate::query::EntityRef;
 use crate::row::Row;

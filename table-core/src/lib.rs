@@ -99,8 +99,7 @@ pub mod untyped;
 pub use table_store::testing;
 #[doc(inline)]
 pub use table_store::{
-    clock, error, etag, filter, limits, name, odata, operation, query, queue, row, store, ticks, transaction,
-    value,
+    clock, etag, filter, limits, name, odata, operation, query, queue, row, store, ticks, transaction,
 };
 
 pub use bag::TableEntity;
@@ -109,7 +108,6 @@ pub use column::{Column, Condition, KeyColumn};
 #[cfg(feature = "embedded")]
 pub use embedded::Engine;
 pub use entity::{Entity, FromEntity, PlainEntity, ToEntity, Versioned};
-pub use error::{Error, ErrorCode, Result};
 pub use etag::{ETag, IfMatch};
 pub use filter::Filter;
 pub use group::{EntityGroup, GroupOf};
@@ -128,9 +126,9 @@ pub use selection::Selection;
 pub use set::{EntitySet, SetOf};
 pub use store::{DynTableStore, TableStore};
 pub use table::{Table, TableStoreExt};
+pub use table_store::{EdmType, Error, ErrorCode, Fault, Result, Value, ValueRef};
 pub use transaction::Transaction;
 pub use untyped::UntypedTable;
-pub use value::{EdmType, Value, ValueRef};
 
 #[cfg(feature = "derive")]
 pub use derive::{Entity, EntityGroup, EntitySet, KeyPart, Projection};

@@ -16,12 +16,11 @@ pub use json::Json;
 pub use rest::Rest;
 #[doc(hidden)]
 pub use search::Search;
+use table_store::{EdmType, Error, Result, Value, ValueRef};
 pub(crate) use types::{day, time, wide};
 
-use crate::error::{Error, Result};
 use crate::property::fault::PropertyFault;
 use crate::row::{RowReader, RowView, RowWriter};
-use crate::value::{EdmType, Value, ValueRef};
 
 /// A type that is stored as a property.
 ///

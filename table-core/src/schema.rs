@@ -14,10 +14,10 @@ pub(crate) mod token;
 pub use evolution::{Change, Compatibility, EVOLUTION_RULES, Evolution, Rule, compare_schemas};
 pub use fingerprint::Fingerprint;
 pub use stored::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
+use table_store::EdmType;
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
-use crate::value::EdmType;
 
 #[doc(hidden)]
 pub use layout::is_same_text;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use table_store::error::{Error, Fault};
+use table_store::{Error, Fault};
 
 /// A request that the engine refuses, or to which it did not respond.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use table_core::embedded::Engine;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::testing::LimitedStore;
 use table_core::transaction::Transaction;
+use table_core::{Error, ErrorCode, Result};
 
 pub(crate) use blobs::FaultyBlobs;
 

@@ -95,8 +95,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::mixed::{RowOwner, classify_key};
 use table_core::name::TableName;

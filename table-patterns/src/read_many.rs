@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::{EntityKey, order};
 use table_core::name::TableName;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};

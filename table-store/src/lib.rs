@@ -33,7 +33,7 @@
 extern crate self as table_store;
 
 pub mod clock;
-pub mod error;
+mod error;
 pub mod etag;
 pub mod filter;
 #[doc(hidden)]
@@ -52,10 +52,10 @@ pub mod store;
 pub mod testing;
 pub mod ticks;
 pub mod transaction;
-pub mod value;
+mod value;
 
 pub use clock::Clock;
-pub use error::{Error, ErrorCode, Result};
+pub use error::{Error, ErrorCode, Fault, Result};
 pub use etag::{ETag, IfMatch};
 pub use filter::Filter;
 pub use key::{EntityKey, PartitionKey, RowKey};
@@ -66,4 +66,6 @@ pub use queue::{DynQueueStore, QueueName, QueueStore};
 pub use row::Row;
 pub use store::{DynTableStore, TableStore};
 pub use transaction::Transaction;
+#[doc(hidden)]
+pub use value::edm_ticks;
 pub use value::{EdmType, Value, ValueRef};

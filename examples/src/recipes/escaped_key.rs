@@ -1,7 +1,6 @@
 //! A key from any string: invalid characters are escaped, and the string is read back unchanged (KEY-3).
 
-use table_core::error::Result;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Result, TableStoreExt};
 
 use crate::grid::Grid;
 use crate::inputs::Inputs;

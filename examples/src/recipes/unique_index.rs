@@ -1,7 +1,6 @@
 //! An index in the partition of its entities: the same transaction writes entity and index row, and a unique index enforces a constraint (PAT-INTRA).
 
-use table_core::error::Result;
-use table_core::{Entity, ErrorCode, TableStoreExt};
+use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 use table_patterns::EntityStore;
 
 use crate::grid::Grid;

@@ -1,11 +1,11 @@
 //! Runtime of generated indexes and of projections that read them.
 
+use table_store::{Error, ErrorCode, Result, ValueRef};
+
 use crate::entity::FromEntity;
-use crate::error::{Error, ErrorCode, Result};
 use crate::index::{CopyIndex, Index, IndexOf, IndexPart, read_copy};
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
-use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 

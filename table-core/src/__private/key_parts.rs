@@ -2,13 +2,13 @@
 //!
 //! Expansions are chains of calls, because each `let … else` of an expansion costs compile time.
 
-use crate::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result, ValueRef};
+
 use crate::key::EntityKey;
 use crate::key::codec::compound::{Piece, Splitter};
 use crate::property::Search;
 use crate::query::EntityRef;
 use crate::row::RowWriter;
-use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 use super::reader::Decode;

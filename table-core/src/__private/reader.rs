@@ -1,11 +1,11 @@
 //! Runtime of `from_entity`: reads an entity or copy part by part and property by property.
 
-use crate::error::{Error, ErrorCode, Result};
+use table_store::{Error, ErrorCode, Result, ValueRef};
+
 use crate::key::codec::compound::{Piece, Splitter};
 use crate::property::Search;
 use crate::query::EntityRef;
 use crate::schema::ENTITY_TYPE;
-use crate::value::ValueRef;
 
 use super::property::{Encode, of_field};
 

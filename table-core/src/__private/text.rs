@@ -1,6 +1,7 @@
 //! Runtime of `key`, `partition` and `rows`: builds a key from arguments.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::query::KeyRange;
 use crate::selection::{KeyArg, Partition, Point, Selection};
 

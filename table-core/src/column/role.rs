@@ -1,7 +1,8 @@
 //! Roles of a column: settable by a patch, readable by a projection.
 
+use table_store::Result;
+
 use crate::column::{Column, KeyColumn};
-use crate::error::Result;
 use crate::property::Property;
 use crate::query::EntityRef;
 

@@ -2,8 +2,9 @@
 
 use std::fmt::Debug;
 
+use table_store::{Error, ErrorCode, Result};
+
 use crate::entity::Entity;
-use crate::error::{Error, ErrorCode, Result};
 use crate::query::EntityRef;
 
 /// Checks that each entity is read back equal: `from_entity(to_entity(entity)) == entity`. For tests of a declaration, with entities at the edges of

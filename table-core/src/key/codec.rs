@@ -124,7 +124,7 @@ pub use variant::{KeyEnum, Variant};
 pub use week::Week;
 pub use without::Without;
 
-use crate::error::Result;
+use table_store::Result;
 
 /// The form of a codec's output: facts for compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

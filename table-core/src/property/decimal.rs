@@ -1,12 +1,11 @@
 //! `Decimal` of the crate `rust_decimal` as a property: its text.
 
 use rust_decimal::Decimal;
+use table_store::{EdmType, Error, Result, ValueRef};
 
-use crate::error::{Error, Result};
 use crate::property::fault::PropertyFault;
 use crate::property::{Property, mismatch};
 use crate::row::RowWriter;
-use crate::value::{EdmType, ValueRef};
 
 /// An exact decimal as `Edm.String`, such as `19.90`, with its number of decimal places.
 ///
@@ -42,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::error::ErrorCode;
+    use table_store::ErrorCode;
 
     fn read(text: &str) -> Result<Decimal> {
         Decimal::from_value(Some(ValueRef::String(text)))

@@ -2,8 +2,9 @@
 
 use std::marker::PhantomData;
 
+use table_store::Result;
+
 use crate::entity::{FromEntity, Versioned, put, read_own_again};
-use crate::error::Result;
 use crate::index::{Consistency, StronglyConsistent};
 use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};

@@ -6,9 +6,9 @@ use std::fmt;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use table_store::{Error, Result, Value, ValueRef};
 
 use crate::column::Settable;
-use crate::error::{Error, Result};
 use crate::etag::{ETag, IfMatch, IntoIfMatch};
 use crate::key::EntityKey;
 use crate::operation::OperationKind;
@@ -20,7 +20,6 @@ use crate::store::{TableStore, written};
 use crate::table::fault::TableFault;
 use crate::table::update::at;
 use crate::table::{Table, request};
-use crate::value::{Value, ValueRef};
 
 /// New values for some properties of one stored entity; all others are kept (MRG-1).
 ///

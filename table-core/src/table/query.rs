@@ -10,9 +10,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use table_store::{Error, Result};
+
 use crate::column::IntoCondition;
 use crate::entity::{FromEntity, ProjectionOf};
-use crate::error::{Error, Result};
 use crate::filter::{Filter, Term};
 use crate::query::{KeyRange, Plan, QueryClass, Select};
 use crate::schema::IndexSchema;

@@ -1,7 +1,8 @@
 //! The functions that all handles on a table have in common, for generic code.
 
+use table_store::Result;
+
 use crate::entity::{Entity, PlainEntity, Versioned};
-use crate::error::Result;
 use crate::etag::{ETag, IfMatch};
 use crate::selection::{IntoSelection, Paged, Point, Primary, Selection};
 use crate::store::TableStore;

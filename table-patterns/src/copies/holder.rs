@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use table_core::entity::Entity;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, RowKey};
 use table_core::name::TableName;
@@ -11,6 +10,7 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
 use table_core::row::rewrite;
 use table_core::store::{Committed, TableStore};
+use table_core::{Error, ErrorCode, Result};
 
 use crate::converge;
 use crate::copies::fault::CopyFault;

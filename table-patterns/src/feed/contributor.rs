@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use table_core::Result;
 use table_core::entity::Entity;
-use table_core::error::Result;
 use table_core::key::RowKey;
 use table_core::name::TableName;
 use table_core::operation::OperationKind;

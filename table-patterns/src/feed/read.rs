@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Bound;
 
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -11,7 +10,7 @@ use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, KeyRange, Query, Select, TextRange};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
-use table_core::value::ValueRef;
+use table_core::{ErrorCode, Result, ValueRef};
 
 use crate::converge;
 use crate::entities::ReservedRows;

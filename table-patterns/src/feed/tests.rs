@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::{Clock, Engine, EngineOptions};
-use table_core::error::ErrorCode;
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -19,7 +18,7 @@ use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
+use table_core::{ErrorCode, ValueRef};
 
 use crate::faults::{Call, FaultyStore, sendable};
 use crate::feed::head::HEAD;

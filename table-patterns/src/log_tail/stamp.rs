@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use table_core::error::{Error, Result};
 use table_core::key::codec::{Alphabet, Facts, Form, KeyCodec};
-use table_core::{KeyPart, ticks};
+use table_core::{Error, KeyPart, Result, ticks};
 
 use crate::log_tail::fault::LogFault;
 
@@ -163,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
     use table_core::key::codec::laws;
 
-    use table_core::error::ErrorCode;
+    use table_core::ErrorCode;
 
     use super::*;
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::{Clock, Engine};
-use table_core::error::ErrorCode;
-use table_core::{Entity, Selection, TableStoreExt, ticks};
+use table_core::{Entity, ErrorCode, Selection, TableStoreExt, ticks};
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use table_core::error::{ErrorCode, Result};
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 use table_core::operation::Operation;
@@ -11,6 +10,7 @@ use table_core::queue::{PutMessage, QueueName, QueueStore, TimeToLive};
 use table_core::runtime::Runtime;
 use table_core::store::{Committed, TableStore};
 use table_core::transaction::Transaction;
+use table_core::{ErrorCode, Result};
 use uuid::Uuid;
 
 use crate::outbox::intent::Intent;

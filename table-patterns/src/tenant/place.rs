@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use table_core::error::{Error, Result};
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::query::{Continuation, EntityRef, KeyRange, Page, Query, Select, TextRange};
 use table_core::store::{DynTableStore, TableStore};
+use table_core::{Error, Result};
 
 #[cfg(feature = "blobs")]
 use crate::blob::BlobFolder;

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use table_core::error::{Error, Result};
 use table_core::etag::{ETag, IfMatch};
 use table_core::operation::OperationKind;
 use table_core::property::{self, Property};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::table::PatchValue;
+use table_core::{Error, Result};
 use uuid::Uuid;
 
 use crate::wide::fault::WideFault;

@@ -2,9 +2,9 @@
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::queue::QueueStore;
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::failure::Failure;
 use crate::outbox::rows::{Pending, Place};

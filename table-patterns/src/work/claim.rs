@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::{EntityKey, PartitionKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;

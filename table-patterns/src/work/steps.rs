@@ -1,6 +1,5 @@
 //! Performing the steps of an intent, and completing its message.
 
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -8,6 +7,7 @@ use table_core::operation::OperationKind;
 use table_core::queue::{Message, QueueStore};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
+use table_core::{Error, ErrorCode, Result};
 
 use crate::failure::Failure;
 use crate::outbox::guard::{self, Origin};

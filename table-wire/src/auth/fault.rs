@@ -1,6 +1,6 @@
 //! Faults of signed requests. No message repeats a signature or a key.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// A fault of an account key or of the signature of a request.
 #[derive(Debug, thiserror::Error, Fault)]

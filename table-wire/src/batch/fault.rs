@@ -1,6 +1,6 @@
 //! Faults of batch bodies.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// A body that cannot be read as a batch.
 #[derive(Debug, thiserror::Error, Fault)]

@@ -1,6 +1,6 @@
 //! Faults of shared access signatures: signing, parsing, verification and use.
 
-use table_core::error::Fault;
+use table_core::Fault;
 
 /// A fault of a shared access signature, or an operation that it does not permit.
 #[derive(Debug, thiserror::Error, Fault)]

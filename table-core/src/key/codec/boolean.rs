@@ -1,6 +1,7 @@
 //! `Boolean`: a `bool` as one digit.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 

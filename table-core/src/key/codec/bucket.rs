@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::key::codec::fault::CodecFault;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};

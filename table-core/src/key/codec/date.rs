@@ -1,8 +1,8 @@
 //! `Date`: a day as `yyyyMMdd`.
 
 use chrono::{Datelike, NaiveDate};
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible, decimal};
 

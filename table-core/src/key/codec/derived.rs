@@ -1,6 +1,7 @@
 //! `DerivedPart`: a key part computed from a field that does not determine it, and the sources of such parts.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::key::codec::fault::CodecFault;
 use crate::key::codec::{Facts, Form, KeyCodec};
 

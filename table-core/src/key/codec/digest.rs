@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::marker::PhantomData;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 

@@ -1,6 +1,7 @@
 //! `Hex`: an unsigned integer as hexadecimal digits.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, Integer, KeyCodec, Reversible};

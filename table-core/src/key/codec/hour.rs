@@ -1,8 +1,8 @@
 //! `Hour`: a whole hour as `yyyyMMddHH`.
 
 use chrono::{DateTime, Timelike, Utc};
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible, date, decimal};
 

@@ -6,7 +6,8 @@ mod edges;
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
-use crate::error::{ErrorCode, Result};
+use table_store::{ErrorCode, Result};
+
 use crate::key::codec::{Form, KeyCodec, TextCodec};
 use crate::key::{order, text};
 pub use derived::{check_derived, check_derived_texts, check_truncation};

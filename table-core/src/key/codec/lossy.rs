@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::derived::source;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Facts, Form, PartSource};

@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 
 /// A wrapper around another type, such as `struct EmployeeId(u32)`. `#[derive(KeyPart)]` implements it.

@@ -8,7 +8,8 @@ pub use token::pattern;
 
 use std::fmt::Write;
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Counted, Facts, Form, KeyCodec, Reversible};
 

@@ -1,8 +1,8 @@
 //! `Ticks`: an instant as .NET ticks.
 
 use chrono::{DateTime, Utc};
+use table_store::{Error, Result};
 
-use crate::error::{Error, Result};
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Counted, Facts, Form, KeyCodec, Reversible, decimal};
 use crate::ticks;

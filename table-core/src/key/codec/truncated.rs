@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use chrono::{DateTime, NaiveDate, Timelike, Utc};
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::derived::source;
 use crate::key::codec::fault::refused;
 use crate::key::codec::inverted::Counted;

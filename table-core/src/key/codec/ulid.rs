@@ -1,8 +1,8 @@
 //! `Ulid`: 128 bits, of which the first 48 are a time, in the standard form of ULIDs.
 
+use table_store::Result;
 use uuid::Uuid;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
+use table_store::Result;
 
-use crate::error::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};

@@ -1,6 +1,7 @@
 //! `Variant`: a fieldless enum as the name of its variant.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};

@@ -1,6 +1,7 @@
 //! The codec `Without`, which writes a string unchanged and rejects the separator that follows it.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Text, TextCodec, raw};

@@ -1,6 +1,7 @@
 //! Handles through which bulk writes are made.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result};
+
 use crate::key::{EntityKey, PartitionKey};
 
 /// The kind of a bulk write.

@@ -1,6 +1,7 @@
 //! The mark of a schema whose optional properties older programs may not know yet.
 
-use crate::error::Result;
+use table_store::Result;
+
 use crate::etag::IfMatch;
 use crate::name::TableName;
 use crate::operation::OperationKind;

@@ -1,7 +1,8 @@
 //! Sightings of older programs: rows next to the stored schema whose Timestamps, by the store's clock, show when one last checked whether it may
 //! write. Grants to programs that cannot read the stored schema are rows with the instant at which these programs can write no longer.
 
-use crate::error::{Error, Result};
+use table_store::{Error, Result, ValueRef};
+
 use crate::etag::IfMatch;
 use crate::key::{EntityKey, PartitionKey, RowKey};
 use crate::name::TableName;
@@ -14,7 +15,6 @@ use crate::store::TableStore;
 use crate::table::fault::TableFault;
 use crate::table::layout::record;
 use crate::table::request;
-use crate::value::ValueRef;
 
 /// The store's time, and the last sighting of a program with an older schema.
 ///

@@ -3,9 +3,9 @@
 use futures_core::Stream;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use table_store::{Error, Result};
 
 use crate::entity::Versioned;
-use crate::error::{Error, Result};
 use crate::name::TableName;
 use crate::query::{Continuation, EntityRef, Page, Select};
 use crate::selection::{ReadableAs, Source};

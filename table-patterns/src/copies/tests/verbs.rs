@@ -3,7 +3,7 @@
 mod limits;
 
 use pollster::block_on;
-use table_core::error::ErrorCode;
+use table_core::ErrorCode;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Manager, Project, ada, bob, project, sales};

@@ -1,6 +1,6 @@
 //! Changes of a batch that are reversed if they fail.
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::RowKey;
 use table_core::limits::Limits;
 use table_core::operation::OperationKind;

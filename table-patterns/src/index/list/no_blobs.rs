@@ -1,6 +1,6 @@
 //! Stand-ins for the blobs of lists in a build without the feature `blobs`: types without values.
 
-use table_core::error::Result;
+use table_core::Result;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 

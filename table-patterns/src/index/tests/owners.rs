@@ -1,11 +1,10 @@
 //! Tests of two entity types that require the same keys for their entries in another partition.
 
 use pollster::block_on;
-use table_core::Entity;
 use table_core::embedded::Engine;
-use table_core::error::ErrorCode;
 use table_core::name::TableName;
 use table_core::store::TableStore;
+use table_core::{Entity, ErrorCode};
 
 use super::kit::Records;
 use crate::EntityStore;

@@ -2,9 +2,8 @@
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::error::{Error, ErrorCode, Result};
 use table_core::store::TableStore;
-use table_core::{Entity, TableStoreExt};
+use table_core::{Entity, Error, ErrorCode, Result, TableStoreExt};
 
 use crate::EntityStore;
 use crate::faults::unordered;

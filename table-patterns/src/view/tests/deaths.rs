@@ -2,7 +2,7 @@
 //! work.
 
 use pollster::block_on;
-use table_core::error::ErrorCode;
+use table_core::ErrorCode;
 
 use super::kit::Company;
 use crate::faults::Fault;

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pollster::block_on;
-use table_core::Entity;
 use table_core::embedded::{Clock, Engine};
-use table_core::error::{ErrorCode, Result};
 use table_core::etag::IfMatch;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -17,7 +15,7 @@ use table_core::retry::Retry;
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
-use table_core::value::ValueRef;
+use table_core::{Entity, ErrorCode, Result, ValueRef};
 
 use crate::Entities;
 use crate::EntityStore;

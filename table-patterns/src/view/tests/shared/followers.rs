@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pollster::block_on;
 use table_core::embedded::{Clock, EngineOptions};
-use table_core::error::{ErrorCode, Result};
+use table_core::{ErrorCode, Result};
 
 use super::{ByDepartment, Member, World, Years, members};
 use crate::EntityStore;
