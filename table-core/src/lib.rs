@@ -39,14 +39,14 @@
 //!
 //! | for | modules |
 //! | --- | --- |
-//! | entities and keys | [`entity`], [`key`], [`property`], [`value`], [`ticks`], [`schema`] |
+//! | entities and keys | [`entity`], [`key`], [`property`], [`Value`], [`ticks`], [`schema`] |
 //! | reading | [`selection`] (which keys), [`filter`] and [`column`](mod@column) (which conditions), [`query`] (class, plan, pages, continuation) |
 //! | writing | [`table`] (one entity), [`transaction`] and [`operation`] (entity group transactions), [`etag`] |
 //! | several types in a table | [`set`], [`group`], [`untyped`] and [`bag`] without a type |
 //! | schema changes | [`layout_file`] (the committed layout file), [`access`] (access patterns with their maximum cost) |
 //! | backends | [`store`] and [`queue`] (the traits), [`embedded`] (the engine) |
 //! | time and conflicts | [`clock`], [`runtime`], [`retry`] |
-//! | errors and limits | [`error`], [`limits`] |
+//! | errors and limits | [`Error`], [`limits`] |
 //!
 //! # Features
 //!

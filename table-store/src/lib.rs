@@ -20,11 +20,11 @@
 //! | --- | --- |
 //! | backends | [`store`] and [`queue`] (the traits) |
 //! | names, keys and versions | [`name`], [`key`], [`etag`] |
-//! | entities | [`value`], [`row`] (the encoded properties), [`odata`] (the JSON of the protocol) |
+//! | entities | [`Value`], [`row`] (the encoded properties), [`odata`] (the JSON of the protocol) |
 //! | reading | [`query`] (key ranges, class, plan, pages, continuation), [`filter`] |
 //! | writing | [`operation`], [`transaction`] |
 //! | time | [`ticks`], [`clock`] |
-//! | errors and limits | [`error`], [`limits`] |
+//! | errors and limits | [`Error`], [`limits`] |
 //!
 //! Items that are hidden from this documentation are shared with `table-core` and `table-engine` only. They are not part of the API and may change in
 //! any release.
